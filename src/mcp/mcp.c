@@ -199,7 +199,7 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
     phi__oauth *oauth =
-        mcp->desc.url != NULL && mcp->link != NULL ? phi__mcp_http_oauth(mcp->link) : NULL;
+        mcp->desc.url != NULL && mcp->link != NULL ? phi__mhttp_oauth(mcp->link) : NULL;
     if (oauth == NULL)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_authorize: the connection has no oauth");
     if (given == NULL) {
@@ -282,15 +282,14 @@ static void phi__asking_done(void *ctx, const phi_mcp_reply *reply) {
 
 /* For the header Mcp-Name, of the methods that have it. */
 static phi_str phi__asking_name(const char *method, const phi_json *params) {
-    if (strcmp(method, "resources/read") == 0)
-        return phi__json_text_of(phi_json_get(params, "uri"));
+    if (strcmp(method, "resources/read") == 0) return phi__records_get_str(params, "uri");
     if (strcmp(method, "tools/call") == 0 || strcmp(method, "prompts/get") == 0)
-        return phi__json_text_of(phi_json_get(params, "name"));
+        return phi__records_get_str(params, "name");
     return phi__str(NULL, 0);
 }
 
 /* Takes _meta out of the params, which then are text again. */
-static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__mcp_request_desc *desc) {
+static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;
     phi_status status = phi_json_parse(arena, text, 0, &root, NULL);
@@ -307,9 +306,9 @@ static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__mcp_re
 }
 
 static phi_status phi__asking_send(phi_mcp *mcp, const phi_mcp_send_desc *request, phi_arena *arena,
-                                   phi__mcp_request **out) {
+                                   phi__req **out) {
     phi__asking *a;
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = request->method;
     phi_status status = phi__asking_params(arena, request->params, &desc);
     if (status != PHI_OK) return status;
@@ -321,13 +320,13 @@ static phi_status phi__asking_send(phi_mcp *mcp, const phi_mcp_send_desc *reques
     desc.progress = request->progress_fn != NULL ? phi__asking_progress : NULL;
     desc.done = phi__asking_done;
     desc.ctx = a;
-    status = phi__requests_new(mcp, &desc, false, out);
+    status = phi__req_new(mcp, &desc, false, out);
     if (status != PHI_OK) phi__free(&mcp->memory, a, sizeof *a);
     return status;
 }
 
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id) {
-    phi__mcp_request *r = NULL;
+    phi__req *r = NULL;
     phi_arena arena;
     if (mcp == NULL) return PHI_BAD_ARG;
     if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
@@ -347,9 +346,9 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, 
 }
 
 PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id) {
-    phi__mcp_request *r = phi__requests_first(mcp, id);
+    phi__req *r = phi__req_first(mcp, id);
     if (r == NULL || r->desc.done != phi__asking_done) return;
     phi__asking *a = (phi__asking *)r->desc.ctx;
-    phi__requests_cancel(r, "cancelled by the host");
+    phi__req_cancel(r, "cancelled by the host");
     phi__free(&mcp->memory, a, sizeof *a);
 }

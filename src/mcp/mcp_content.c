@@ -43,10 +43,6 @@ static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_co
     return NULL;
 }
 
-static phi_str phi__content_member(const phi_json *node, const char *key) {
-    return phi__json_text_of(phi_json_get(node, key));
-}
-
 static bool phi__content_set_text(phi_arena *arena, const phi__buf *words, phi_content *out) {
     out->kind = PHI_CONTENT_TEXT;
     return !words->failed && phi__arena_str(arena, phi__buf_str(words), &out->text);
@@ -114,15 +110,15 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
 
 /* "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]" */
 static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
-    phi_str name = phi__content_member(block, "title");
-    phi_str mime = phi__content_member(block, "mimeType");
-    phi_str about = phi__content_member(block, "description");
+    phi_str name = phi__records_get_str(block, "title");
+    phi_str mime = phi__records_get_str(block, "mimeType");
+    phi_str about = phi__records_get_str(block, "description");
     uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
     phi__buf words;
-    if (name.len == 0) name = phi__content_member(block, "name");
+    if (name.len == 0) name = phi__records_get_str(block, "name");
     phi__buf_init(&words, arena->memory);
     phi__buf_text(&words, "[resource ");
-    phi__buf_add_str(&words, phi__content_member(block, "uri"));
+    phi__buf_add_str(&words, phi__records_get_str(block, "uri"));
     if (name.len > 0) {
         phi__buf_text(&words, ", \"");
         phi__buf_add_str(&words, name);
@@ -145,13 +141,13 @@ static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_conte
 }
 
 PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
-    phi_str type = phi__content_member(block, "type");
-    phi_str data = phi__content_member(block, "data");
-    phi_str mime = phi__content_member(block, "mimeType");
+    phi_str type = phi__records_get_str(block, "type");
+    phi_str data = phi__records_get_str(block, "data");
+    phi_str mime = phi__records_get_str(block, "mimeType");
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text") && phi_json_is(phi_json_get(block, "text"), PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__content_member(block, "text");
+        out->text = phi__records_get_str(block, "text");
         return true;
     }
     if (phi__str_is(type, "image") && data.len > 0)
@@ -172,9 +168,10 @@ PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_con
             out->text = phi__json_text_of(text);
             return true;
         }
-        return phi__content_data(
-            arena, "resource", (phi_content_kind)0, phi__content_member(resource, "uri"),
-            phi__content_member(resource, "mimeType"), phi__content_member(resource, "blob"), out);
+        return phi__content_data(arena, "resource", (phi_content_kind)0,
+                                 phi__records_get_str(resource, "uri"),
+                                 phi__records_get_str(resource, "mimeType"),
+                                 phi__records_get_str(resource, "blob"), out);
     }
     out->kind = PHI_CONTENT_TEXT;
     return phi_json_write(arena, block, 0, &out->text) == PHI_OK;

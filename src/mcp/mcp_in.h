@@ -12,7 +12,7 @@
 #include "mcp/mcp.h"
 #include "text/json.h"
 
-typedef struct phi__mcp_request phi__mcp_request;
+typedef struct phi__req phi__req;
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -106,7 +106,7 @@ PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                            phi_str text);
 
-typedef struct phi__mcp_request_desc {
+typedef struct phi__req_desc {
     const char *method;
     phi_str params;              /* JSON object without _meta; copied; empty: {} */
     phi_str name;                /* for the header Mcp-Name */
@@ -122,21 +122,20 @@ typedef struct phi__mcp_request_desc {
     void (*done)(void *ctx, const phi_mcp_reply *reply);
     void *ctx;
     phi_str meta; /* members of _meta of the caller's own, JSON text without brackets; copied */
-} phi__mcp_request_desc;
+} phi__req_desc;
 
 /* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed.
    PHI_MISUSE: not ready. A stream has no deadline; its `done` says that it has ended. Input that
    a server of the modern era asks for (input_required) is got from the parts (`asked`), and the
    request repeated, by the session. */
-PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                 phi__mcp_request **out);
+PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out);
 
 /* The same with these params, which are freed in any case. */
-PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
-                                     phi__mcp_request **out);
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                     phi__req **out);
 
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
-PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason);
+PHI__FN void phi__mcp_cancel(phi__req *request, const char *reason);
 
 /* method: a literal. */
 PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params);

@@ -111,24 +111,23 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
 
 /* Without a query, which may be a secret. */
-static int phi__oauth_find_shown(phi_str url) {
+static int phi__oaf_shown(phi_str url) {
     size_t n = 0;
     while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
     return (int)n;
 }
 
 /* An address that a document or a header names. */
-static phi_status phi__oauth_find_check(phi__oauth *o, const char *what, phi_str url) {
+static phi_status phi__oaf_check(phi__oauth *o, const char *what, phi_str url) {
     const char *fault = phi__url_fault(&o->url, url, o->desc->allow_private);
     if (fault == NULL) return PHI_OK;
-    return phi__oauth_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault, phi__oauth_find_shown(url),
-                           url.at);
+    return phi__oauth_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault, phi__oaf_shown(url), url.at);
 }
 
 /* ---- the authorization server ---- */
 
 /* An issuer that named nothing at all: the paths of 2025-03-26 are taken. */
-static phi_status phi__oauth_find_defaults(phi__oauth *o) {
+static phi_status phi__oaf_defaults(phi__oauth *o) {
     static const char *const paths[] = {"/authorize", "/token", "/register"};
     phi_str *const out[] = {&o->found.server.authorize, &o->found.server.token,
                             &o->found.server.registration};
@@ -147,15 +146,15 @@ static phi_status phi__oauth_find_defaults(phi__oauth *o) {
     return PHI_OK;
 }
 
-static phi_status phi__oauth_find_try(phi__oauth *o, const char *what) {
+static phi_status phi__oaf_try(phi__oauth *o, const char *what) {
     phi_str url = o->found.try_at[o->found.tried++];
-    phi_status status = phi__oauth_find_check(o, what, url);
+    phi_status status = phi__oaf_check(o, what, url);
     return status != PHI_OK ? status : phi__oauth_get(o, url, what);
 }
 
-static phi_status phi__oauth_find_issuer(phi__oauth *o, phi_str issuer) {
+static phi_status phi__oaf_issuer(phi__oauth *o, phi_str issuer) {
     phi__oauth_url url;
-    phi_status status = phi__oauth_find_check(o, "the issuer", issuer);
+    phi_status status = phi__oaf_check(o, "the issuer", issuer);
     if (status != PHI_OK) return status;
     if (!phi__url_read(issuer, &url) || url.query.len > 0)
         return phi__oauth_fail(o, PHI_REFUSED, "the issuer is no address without a query");
@@ -164,10 +163,10 @@ static phi_status phi__oauth_find_issuer(phi__oauth *o, phi_str issuer) {
     o->found.tries = phi__url_servers(&o->arena, &url, o->found.try_at);
     if (o->found.tries == 0) return PHI_NO_MEMORY;
     o->step = PHI__OAUTH_SERVER;
-    return phi__oauth_find_try(o, "the authorization server's metadata");
+    return phi__oaf_try(o, "the authorization server's metadata");
 }
 
-static phi_status phi__oauth_find_check_server(phi__oauth *o) {
+static phi_status phi__oaf_check_server(phi__oauth *o) {
     const phi__oauth_server *server = &o->found.server;
     bool person = phi__oauth_person(o);
     phi_status status = PHI_OK;
@@ -177,29 +176,29 @@ static phi_status phi__oauth_find_check_server(phi__oauth *o) {
     if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
     if (!phi_str_equal(got, asked))
         return phi__oauth_fail(o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
-                               phi__oauth_find_shown(o->found.resource.issuer),
-                               o->found.resource.issuer.at, phi__oauth_find_shown(server->issuer),
+                               phi__oaf_shown(o->found.resource.issuer),
+                               o->found.resource.issuer.at, phi__oaf_shown(server->issuer),
                                server->issuer.at);
     if (!server->s256 && person)
         return phi__oauth_fail(
             o, PHI_REFUSED,
             "%.*s does not support PKCE with S256: code_challenge_methods_supported",
-            phi__oauth_find_shown(server->issuer), server->issuer.at);
-    if (person) status = phi__oauth_find_check(o, "authorization_endpoint", server->authorize);
-    if (status == PHI_OK) status = phi__oauth_find_check(o, "token_endpoint", server->token);
+            phi__oaf_shown(server->issuer), server->issuer.at);
+    if (person) status = phi__oaf_check(o, "authorization_endpoint", server->authorize);
+    if (status == PHI_OK) status = phi__oaf_check(o, "token_endpoint", server->token);
     if (status == PHI_OK && server->registration.len > 0)
-        status = phi__oauth_find_check(o, "registration_endpoint", server->registration);
+        status = phi__oaf_check(o, "registration_endpoint", server->registration);
     return status;
 }
 
 /* The answer's text, which the tree borrows from, in the arena. */
-static bool phi__oauth_find_text(phi__oauth *o, phi_str *out) {
+static bool phi__oaf_text(phi__oauth *o, phi_str *out) {
     bool fine = phi__arena_str(&o->arena, phi__buf_str(&o->sent.answer), out);
     phi__buf_free(&o->sent.answer);
     return fine;
 }
 
-static phi_status phi__oauth_find_server(phi__oauth *o) {
+static phi_status phi__oaf_server(phi__oauth *o) {
     const char *fault = "";
     phi_str text;
     phi_status status = phi__oauth_answered(o);
@@ -207,40 +206,39 @@ static phi_status phi__oauth_find_server(phi__oauth *o) {
     if (status != PHI_OK) return status;
     if (http_status != 200) {
         if (o->found.tried < o->found.tries && http_status < 500)
-            return phi__oauth_find_try(o, "the authorization server's metadata");
-        if (o->found.legacy && http_status < 500) return phi__oauth_find_defaults(o);
+            return phi__oaf_try(o, "the authorization server's metadata");
+        if (o->found.legacy && http_status < 500) return phi__oaf_defaults(o);
         if (o->found.fault != NULL)
             return phi__oauth_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
                                    o->found.fault);
         return phi__oauth_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
-                               phi__oauth_find_shown(o->found.resource.issuer),
+                               phi__oaf_shown(o->found.resource.issuer),
                                o->found.resource.issuer.at, http_status);
     }
-    if (!phi__oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status =
-        phi__oauth_words_server(&o->arena, text, phi__oauth_person(o), &o->found.server, &fault);
+    if (!phi__oaf_text(o, &text)) return PHI_NO_MEMORY;
+    status = phi__oaw_server(&o->arena, text, phi__oauth_person(o), &o->found.server, &fault);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK && o->found.tried < o->found.tries) {
         o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
-        return phi__oauth_find_try(o, "the authorization server's metadata");
+        return phi__oaf_try(o, "the authorization server's metadata");
     }
     if (status != PHI_OK)
         return phi__oauth_fail(o, PHI_REFUSED, "the authorization server's metadata %s", fault);
-    return phi__oauth_find_check_server(o);
+    return phi__oaf_check_server(o);
 }
 
 /* ---- the resource ---- */
 
 /* A server of 2025-03-26 is its own authorization server. */
-static phi_status phi__oauth_find_legacy(phi__oauth *o) {
+static phi_status phi__oaf_legacy(phi__oauth *o) {
     if (o->desc->no_legacy)
         return phi__oauth_fail(o, PHI_REFUSED, "the server names no authorization server");
     o->found.legacy = true;
     o->found.resource.resource = o->resource;
-    return phi__oauth_find_issuer(o, o->url.origin);
+    return phi__oaf_issuer(o, o->url.origin);
 }
 
-static phi_status phi__oauth_find_resource(phi__oauth *o) {
+static phi_status phi__oaf_resource(phi__oauth *o) {
     phi_str preferred = o->desc->issuer != NULL ? phi_str_of(o->desc->issuer) : o->grant.issuer;
     phi__oauth_resource *resource = &o->found.resource;
     const char *fault = "";
@@ -252,41 +250,41 @@ static phi_status phi__oauth_find_resource(phi__oauth *o) {
         return phi__oauth_fail(o, PHI_REFUSED, "the server's metadata: HTTP status %d",
                                http_status);
     if (http_status != 200)
-        return o->found.tried < o->found.tries ? phi__oauth_find_try(o, "the server's metadata")
-                                               : phi__oauth_find_legacy(o);
-    if (!phi__oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status = phi__oauth_words_resource(&o->arena, text, preferred, resource, &fault);
+        return o->found.tried < o->found.tries ? phi__oaf_try(o, "the server's metadata")
+                                               : phi__oaf_legacy(o);
+    if (!phi__oaf_text(o, &text)) return PHI_NO_MEMORY;
+    status = phi__oaw_resource(&o->arena, text, preferred, resource, &fault);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK && o->found.tried < o->found.tries)
-        return phi__oauth_find_try(o, "the server's metadata");
+        return phi__oaf_try(o, "the server's metadata");
     if (status != PHI_OK) return phi__oauth_fail(o, PHI_REFUSED, "the server's metadata %s", fault);
     if (!phi__url_covers(resource->resource, &o->url))
         return phi__oauth_fail(o, PHI_REFUSED,
                                "the server's metadata are of another resource: %.*s",
-                               phi__oauth_find_shown(resource->resource), resource->resource.at);
-    return phi__oauth_find_issuer(o, resource->issuer);
+                               phi__oaf_shown(resource->resource), resource->resource.at);
+    return phi__oaf_issuer(o, resource->issuer);
 }
 
-static phi_status phi__oauth_find_begin(phi__oauth *o) {
+static phi_status phi__oaf_begin(phi__oauth *o) {
     phi_str named = o->found.dare.resource_metadata, known[PHI__OAUTH_KNOWN];
     size_t n = phi__url_resources(&o->arena, &o->url, known);
     phi__oauth_url url;
     if (n == 0) return PHI_NO_MEMORY;
     o->found.tries = o->found.tried = 0;
     if (named.len > 0) {
-        phi_status status = phi__oauth_find_check(o, "resource_metadata", named);
+        phi_status status = phi__oaf_check(o, "resource_metadata", named);
         if (status != PHI_OK) return status;
         if (!phi__url_read(named, &url) || !phi__url_same_host(&url, &o->url))
             return phi__oauth_fail(o, PHI_REFUSED,
                                    "resource_metadata is of another host: "
                                    "%.*s",
-                                   phi__oauth_find_shown(named), named.at);
+                                   phi__oaf_shown(named), named.at);
         o->found.try_at[o->found.tries++] = named;
     }
     for (size_t i = 0; i < n; i++)
         if (!phi_str_equal(known[i], named)) o->found.try_at[o->found.tries++] = known[i];
     o->step = PHI__OAUTH_RESOURCE;
-    return phi__oauth_find_try(o, "the server's metadata");
+    return phi__oaf_try(o, "the server's metadata");
 }
 
 /* ---- tokens: taken, kept, refreshed ---- */
@@ -501,7 +499,7 @@ static phi_status phi__grant_exchanged(phi__oauth *o, phi__oauth_reply *reply) {
 static phi_status phi__grant_renew(phi__oauth *o) {
     phi__buf body;
     if (!o->renewing && phi__grant_newer(o, false)) return PHI_OK;
-    if (!phi__oauth_client_recall(o)) {
+    if (!phi__oac_recall(o)) {
         phi__keep_spend_refresh(&o->grant);
         o->step = PHI__OAUTH_BEGIN;
         return o->renewing ? PHI_BUSY : PHI_OK;
@@ -528,7 +526,7 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     }
     /* refresh tokens that serve once: another connection was faster */
     if (phi__grant_newer(o, true)) return PHI_OK;
-    if (phi__str_is(reply.error, "invalid_client")) phi__oauth_client_forget(o);
+    if (phi__str_is(reply.error, "invalid_client")) phi__oac_forget(o);
     phi__keep_spend_refresh(&o->grant);
     phi__grant_save(o);
     o->step = PHI__OAUTH_BEGIN;
@@ -613,7 +611,7 @@ static phi_status phi__person_listen(phi__oauth *o) {
     char words[160], uri[64];
     phi_status status = PHI_REFUSED;
     words[0] = '\0';
-    if (port == 0) port = phi__oauth_client_port(o);
+    if (port == 0) port = phi__oac_port(o);
     status = phi__redirect_new(o->rt->io, port, phi__person_path, phi__person_got, o, &o->receiver,
                                words, sizeof words);
     if (status == PHI_REFUSED && port != 0 && o->desc->redirect_port == 0)
@@ -681,7 +679,7 @@ static phi_status phi__person_go(phi__oauth *o) {
     o->ask.resource = o->found.resource.resource;
     phi_status status = phi__person_scope(o);
     if (status == PHI_OK && phi__oauth_person(o)) status = phi__person_redirect(o);
-    if (status == PHI_OK) status = phi__oauth_client_choose(o);
+    if (status == PHI_OK) status = phi__oac_choose(o);
     if (status != PHI_OK) return status;
     return phi__oauth_person(o) ? phi__person_open(o) : phi__oauth_machine_go(o);
 }
@@ -692,7 +690,7 @@ static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
         return false;
     o->registered = true;
-    phi__oauth_client_forget(o);
+    phi__oac_forget(o);
     return true;
 }
 
@@ -982,7 +980,7 @@ static phi_status phi__oauth_begin(phi__oauth *o) {
     phi_status status = phi__oauth_may_ask(o);
     o->renewing = false;
     o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
-    return status == PHI_OK ? phi__oauth_find_begin(o) : status;
+    return status == PHI_OK ? phi__oaf_begin(o) : status;
 }
 
 static phi_status phi__oauth_advance(phi__oauth *o) {
@@ -993,12 +991,12 @@ static phi_status phi__oauth_advance(phi__oauth *o) {
     case PHI__OAUTH_RENEW: status = phi__grant_renew(o); break;
     case PHI__OAUTH_REFRESH: status = phi__grant_refreshed(o); break;
     case PHI__OAUTH_BEGIN: break;
-    case PHI__OAUTH_RESOURCE: return phi__oauth_find_resource(o);
+    case PHI__OAUTH_RESOURCE: return phi__oaf_resource(o);
     case PHI__OAUTH_SERVER:
-        status = phi__oauth_find_server(o);
+        status = phi__oaf_server(o);
         return status == PHI_OK ? phi__person_go(o) : status;
     case PHI__OAUTH_REGISTER:
-        status = phi__oauth_client_registered(o);
+        status = phi__oac_registered(o);
         return status == PHI_OK ? phi__person_open(o) : status;
     case PHI__OAUTH_PERSON: return o->redirected.len > 0 ? phi__person_answered(o) : PHI_BUSY;
     case PHI__OAUTH_ASSERT: return o->redirected.len > 0 ? phi__grant_exchange(o) : PHI_BUSY;
@@ -1023,7 +1021,7 @@ static void phi__oauth_fire(phi__timer *timer) {
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
         /* a server that does not know the client any more shows the person an error, and us none */
-        if (o->step == PHI__OAUTH_PERSON) phi__oauth_client_forget(o);
+        if (o->step == PHI__OAUTH_PERSON) phi__oac_forget(o);
         status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
                                  (unsigned)(o->desc->timeout_ms / 1000));
     }
@@ -1116,7 +1114,7 @@ PHI__FN phi_status phi__oauth_challenge(phi__oauth *o, int http_status, phi_str 
     if (phi__grant_newer(o, false)) return PHI_OK;
     phi_arena_free(&o->arena);
     if (!phi__arena_str(&o->arena, headers, &text) ||
-        !phi__oauth_words_challenge(&o->arena, text, &o->found.dare)) {
+        !phi__oaw_challenge(&o->arena, text, &o->found.dare)) {
         phi__oauth_rest(o);
         return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
     }

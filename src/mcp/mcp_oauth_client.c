@@ -707,25 +707,25 @@ PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, p
 
 /* ---- the client: given, named by a document, registered before, or registered now ---- */
 
-static void phi__oauth_client_clear(phi__oauth *o) {
+static void phi__oac_clear(phi__oauth *o) {
     phi_arena_free(&o->client_arena);
     memset(&o->client, 0, sizeof o->client);
 }
 
 /* The registration at an issuer, in memory or in the store. */
-static bool phi__oauth_client_find(phi__oauth *o, phi_str issuer) {
+static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     if (o->client.registered && phi_str_equal(o->client.issuer, issuer)) return true;
-    phi__oauth_client_clear(o);
+    phi__oac_clear(o);
     if (phi__keep_load_client(o->desc->store, &o->client_arena, issuer, &o->client) == PHI_OK)
         return true;
-    phi__oauth_client_clear(o);
+    phi__oac_clear(o);
     return false;
 }
 
 /* False: no memory. */
-static bool phi__oauth_client_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
-                                  uint32_t method) {
-    phi__oauth_client_clear(o);
+static bool phi__oac_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
+                         uint32_t method) {
+    phi__oac_clear(o);
     o->client.id = phi_str_of(id);
     o->client.secret = phi_str_of(secret);
     o->client.method = method;
@@ -733,13 +733,13 @@ static bool phi__oauth_client_set(phi__oauth *o, phi_str issuer, const char *id,
 }
 
 /* What the client of the desc can prove itself with. */
-static uint32_t phi__oauth_client_has(const phi_mcp_oauth_desc *desc) {
+static uint32_t phi__oac_has(const phi_mcp_oauth_desc *desc) {
     uint32_t has = desc->client_key != NULL ? PHI__OAUTH_KEY : 0;
     if (desc->client_secret != NULL && desc->client_secret[0] != '\0') has |= PHI__OAUTH_BASIC;
     return has;
 }
 
-static const char *phi__oauth_client_methods(const phi_mcp_oauth_desc *desc) {
+static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
     return desc->client_key != NULL
                ? "the token endpoint takes no method that phi has: none, client_secret_basic, "
                  "client_secret_post or private_key_jwt"
@@ -748,7 +748,7 @@ static const char *phi__oauth_client_methods(const phi_mcp_oauth_desc *desc) {
 }
 
 /* A client_id and an assertion are for one issuer: the desc's, else that of the token so far. */
-static phi_status phi__oauth_client_bound(phi__oauth *o) {
+static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
     if (desc->client_id == NULL && phi__oauth_person(o)) return PHI_OK;
@@ -766,23 +766,22 @@ static phi_status phi__oauth_client_bound(phi__oauth *o) {
 /* ---- registration ---- */
 
 /* The method that the registration asks for: none, where the server allows that. */
-static uint32_t phi__oauth_client_method(const phi__oauth_server *server) {
+static uint32_t phi__oac_method(const phi__oauth_server *server) {
     if (!server->says_methods || (server->methods & PHI__OAUTH_NONE) != 0) return PHI__OAUTH_NONE;
     return (server->methods & PHI__OAUTH_BASIC) != 0 ? (uint32_t)PHI__OAUTH_BASIC
                                                      : server->methods & PHI__OAUTH_POST;
 }
 
-static phi_status phi__oauth_client_register(phi__oauth *o) {
+static phi_status phi__oac_register(phi__oauth *o) {
     const phi__oauth_server *server = &o->found.server;
-    uint32_t method = phi__oauth_client_method(server);
+    uint32_t method = phi__oac_method(server);
     phi_status status = PHI_NO_MEMORY;
     phi__buf body;
     if (server->registration.len == 0)
         return phi__oauth_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
                                (int)phi__min(server->issuer.len, 100), server->issuer.at);
-    if (method == 0)
-        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(o->desc));
-    phi__oauth_client_clear(o);
+    if (method == 0) return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oac_methods(o->desc));
+    phi__oac_clear(o);
     o->client.method = method;
     phi__buf_init(&body, &o->memory);
     /* The registration: JSON. */
@@ -809,7 +808,7 @@ static phi_status phi__oauth_client_register(phi__oauth *o) {
     return status;
 }
 
-PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
+PHI__FN phi_status phi__oac_registered(phi__oauth *o) {
     phi_str text = phi__buf_str(&o->sent.answer);
     phi__oauth_client *client = &o->client;
     phi__oauth_reply reply;
@@ -820,7 +819,7 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
         return PHI_NO_MEMORY;
     if (o->sent.http_status < 200 || o->sent.http_status > 299 || client->id.len == 0) {
         int code = o->sent.http_status;
-        phi__oauth_client_clear(o);
+        phi__oac_clear(o);
         return phi__oauth_fail(
             o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s", code,
             reply.error.len > 0 ? ": " : ", no client", phi__oauth_shown(o, reply.error, 60),
@@ -831,7 +830,7 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
     if (!phi__arena_str(&o->client_arena, o->found.server.issuer, &client->issuer) ||
         !phi__arena_str(&o->client_arena, o->ask.redirect, &client->redirect) ||
         !phi__arena_str(&o->client_arena, o->ask.scope, &client->scope)) {
-        phi__oauth_client_clear(o);
+        phi__oac_clear(o);
         return PHI_NO_MEMORY;
     }
     /* not kept: the next program registers again */
@@ -840,70 +839,69 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
 }
 
 /* True if a registration serves this authorization. */
-static bool phi__oauth_client_fits(const phi__oauth *o) {
+static bool phi__oac_fits(const phi__oauth *o) {
     const phi__oauth_client *client = &o->client;
     return client->until_ms > phi__io_wall_ms(o->rt->io) &&
            phi_str_equal(client->redirect, o->ask.redirect) &&
            (client->scope.len == 0 || phi__oauth_has_all(client->scope, o->ask.scope));
 }
 
-PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o) {
-    phi_status status = phi__oauth_client_bound(o);
+PHI__FN phi_status phi__oac_choose(phi__oauth *o) {
+    phi_status status = phi__oac_bound(o);
     if (status != PHI_OK) return status;
     const phi__oauth_server *server = &o->found.server;
     const phi_mcp_oauth_desc *desc = o->desc;
     if (desc->client_id != NULL) {
-        uint32_t has = phi__oauth_client_has(desc);
+        uint32_t has = phi__oac_has(desc);
         uint32_t method = phi__form_method(server, has, desc->client_auth);
         if (method == 0 && has == 0) method = PHI__OAUTH_NONE;
-        if (!phi__oauth_client_set(o, server->issuer, desc->client_id, desc->client_secret, method))
+        if (!phi__oac_set(o, server->issuer, desc->client_id, desc->client_secret, method))
             return PHI_NO_MEMORY;
         if (method != 0) return PHI_OK;
-        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(desc));
+        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oac_methods(desc));
     }
     /* A client id metadata document, or an assertion alone: RFC 7523, 3.1. */
     bool document = desc->client_metadata_url != NULL && server->documents;
     if (document || !phi__oauth_person(o))
-        return phi__oauth_client_set(o, server->issuer, document ? desc->client_metadata_url : NULL,
-                                     NULL, PHI__OAUTH_NONE)
+        return phi__oac_set(o, server->issuer, document ? desc->client_metadata_url : NULL, NULL,
+                            PHI__OAUTH_NONE)
                    ? PHI_OK
                    : PHI_NO_MEMORY;
-    if (phi__oauth_client_find(o, o->found.server.issuer) && phi__oauth_client_fits(o))
-        return PHI_OK;
-    return phi__oauth_client_register(o);
+    if (phi__oac_find(o, o->found.server.issuer) && phi__oac_fits(o)) return PHI_OK;
+    return phi__oac_register(o);
 }
 
-PHI__FN bool phi__oauth_client_recall(phi__oauth *o) {
+PHI__FN bool phi__oac_recall(phi__oauth *o) {
     phi_str id = o->grant.client_id;
     if (phi_str_equal(o->client.issuer, o->grant.issuer) && phi_str_equal(o->client.id, id))
         return true;
     const phi_mcp_oauth_desc *desc = o->desc;
     const char *url = desc->client_metadata_url;
     if (desc->client_id == NULL && url != NULL && phi__str_is(id, url))
-        return phi__oauth_client_set(o, o->grant.issuer, url, NULL, PHI__OAUTH_NONE);
+        return phi__oac_set(o, o->grant.issuer, url, NULL, PHI__OAUTH_NONE);
     if (desc->client_id != NULL && phi__str_is(id, desc->client_id)) {
-        uint32_t has = phi__oauth_client_has(desc);
+        uint32_t has = phi__oac_has(desc);
         if ((has & PHI__OAUTH_BASIC) != 0) has |= PHI__OAUTH_POST;
         has &= o->grant.method;
-        return phi__oauth_client_set(o, o->grant.issuer, desc->client_id, desc->client_secret,
-                                     has != 0 ? has : (uint32_t)PHI__OAUTH_NONE);
+        return phi__oac_set(o, o->grant.issuer, desc->client_id, desc->client_secret,
+                            has != 0 ? has : (uint32_t)PHI__OAUTH_NONE);
     }
     if (!phi__oauth_person(o) && id.len == 0)
-        return phi__oauth_client_set(o, o->grant.issuer, NULL, NULL, PHI__OAUTH_NONE);
-    return phi__oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
+        return phi__oac_set(o, o->grant.issuer, NULL, NULL, PHI__OAUTH_NONE);
+    return phi__oac_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
 }
 
-PHI__FN void phi__oauth_client_forget(phi__oauth *o) {
+PHI__FN void phi__oac_forget(phi__oauth *o) {
     if (!o->client.registered) return;
     phi__keep_remove(o->desc->store, PHI__KEEP_CLIENT, o->client.issuer);
-    phi__oauth_client_clear(o);
+    phi__oac_clear(o);
 }
 
-PHI__FN uint16_t phi__oauth_client_port(phi__oauth *o) {
+PHI__FN uint16_t phi__oac_port(phi__oauth *o) {
     static const char head[] = "http://127.0.0.1:";
     uint64_t port;
     size_t n = 0;
-    if (!phi__oauth_client_find(o, o->found.server.issuer)) return 0;
+    if (!phi__oac_find(o, o->found.server.issuer)) return 0;
     phi_str at = o->client.redirect;
     if (!phi__str_starts(at, head)) return 0;
     at = phi__str(at.at + sizeof head - 1, at.len - (sizeof head - 1));

@@ -420,7 +420,7 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
 }
 
 /* Challenges of one header. A word before a "=" is a parameter, any other begins a challenge. */
-static void phi__oauth_words_header(phi__oauth_scan *s, phi__oauth_dare *out) {
+static void phi__oaw_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {
         phi__oauth_skip(s, ", \t");
@@ -446,7 +446,7 @@ static void phi__oauth_words_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     }
 }
 
-PHI__FN bool phi__oauth_words_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out) {
+PHI__FN bool phi__oaw_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out) {
     size_t from = 0;
     memset(out, 0, sizeof *out);
     phi__oauth_scan s = PHI_ZERO;
@@ -461,7 +461,7 @@ PHI__FN bool phi__oauth_words_challenge(phi_arena *arena, phi_str headers, phi__
         if (colon == line.len) continue;
         s.text = phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
         s.at = 0;
-        phi__oauth_words_header(&s, out);
+        phi__oaw_header(&s, out);
     }
     return !s.failed;
 }
@@ -574,15 +574,15 @@ static bool phi__oauth_lists(const phi_json *array, const char *text) {
     return false;
 }
 
-PHI__FN phi_status phi__oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
-                                             phi__oauth_resource *out, const char **fault) {
+PHI__FN phi_status phi__oaw_resource(phi_arena *arena, phi_str text, phi_str preferred,
+                                     phi__oauth_resource *out, const char **fault) {
     phi_json *root;
     const phi_json *item;
     phi_status status = phi__oauth_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
     const phi_json *servers = phi_json_get(root, "authorization_servers");
-    out->resource = phi__json_text_of(phi_json_get(root, "resource"));
+    out->resource = phi__records_get_str(root, "resource");
     *fault = "names no resource";
     if (out->resource.len == 0) return PHI_PARSE;
     phi_json_iter it = phi_json_each(servers);
@@ -598,16 +598,16 @@ PHI__FN phi_status phi__oauth_words_resource(phi_arena *arena, phi_str text, phi
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__oauth_words_server(phi_arena *arena, phi_str text, bool person,
-                                           phi__oauth_server *out, const char **fault) {
+PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
+                                   phi__oauth_server *out, const char **fault) {
     phi_json *root;
     phi_status status = phi__oauth_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
-    out->issuer = phi__json_text_of(phi_json_get(root, "issuer"));
-    out->authorize = phi__json_text_of(phi_json_get(root, "authorization_endpoint"));
-    out->token = phi__json_text_of(phi_json_get(root, "token_endpoint"));
-    out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
+    out->issuer = phi__records_get_str(root, "issuer");
+    out->authorize = phi__records_get_str(root, "authorization_endpoint");
+    out->token = phi__records_get_str(root, "token_endpoint");
+    out->registration = phi__records_get_str(root, "registration_endpoint");
     const phi_json *methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
     out->says_methods = phi_json_is(methods, PHI_JSON_ARRAY);
     if (phi__oauth_lists(methods, "none")) out->methods |= PHI__OAUTH_NONE;

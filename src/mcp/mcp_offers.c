@@ -10,7 +10,7 @@ typedef struct phi__mcp_watch {
     phi_mcp *mcp;
     phi__list all;
     size_t count;
-    phi__mcp_request *stream, *level;
+    phi__req *stream, *level;
     phi__timer timer;
     bool up;
 } phi__mcp_watch;
@@ -28,8 +28,8 @@ typedef struct phi__watched {
     phi__link link;
     phi__mcp_watch *watch;
     phi_str uri;
-    phi__mcp_request *request; /* older eras: the subscription under way */
-    phi_mcp_done_fn done;      /* NULL: called, or none */
+    phi__req *request;    /* older eras: the subscription under way */
+    phi_mcp_done_fn done; /* NULL: called, or none */
     void *user_data;
 } phi__watched;
 
@@ -62,11 +62,11 @@ static void phi__watch_said(phi__watched *w, phi_status status, phi_str message)
 
 static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, const char *key,
                                  phi_str value, void (*done)(void *ctx, const phi_mcp_reply *reply),
-                                 void *ctx, phi__mcp_request **out) {
+                                 void *ctx, phi__req **out) {
     phi__buf params;
     phi__rpc_open_params(&params, &watch->mcp->memory, key, value);
     phi__buf_char(&params, '}');
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = method;
     desc.done = done;
     desc.ctx = ctx;
@@ -101,7 +101,7 @@ static void phi__watch_in(phi__mcp_watch *watch, uint32_t ms) {
 }
 
 static phi_status phi__watch_open(phi__mcp_watch *watch) {
-    phi__mcp_request *before = watch->stream, *now = NULL;
+    phi__req *before = watch->stream, *now = NULL;
     phi_status status = PHI_OK;
     phi__buf params;
     phi__buf_init(&params, &watch->mcp->memory);
@@ -111,7 +111,7 @@ static phi_status phi__watch_open(phi__mcp_watch *watch) {
         phi__json_write_str(&params, PHI__OWNER(link, phi__watched, link)->uri);
     }
     phi__buf_text(&params, "]}}");
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
@@ -224,7 +224,7 @@ static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_don
 
 static phi_status phi__watch_remove(phi__mcp_watch *watch, phi_str uri) {
     phi__watched *w = phi__watch_find(watch, uri);
-    phi__mcp_request *request = NULL;
+    phi__req *request = NULL;
     if (w == NULL) return PHI_NOT_FOUND;
     if (watch->up && phi__mcp_modern(watch->mcp))
         phi__watch_in(watch, 0);
@@ -252,7 +252,7 @@ struct phi__offer {
     phi__link link;
     uint64_t id;
     phi_mcp *mcp;
-    phi__mcp_request *request;
+    phi__req *request;
     phi__pages pages;
     phi_arena arena;
     const phi_json **items; /* of a list */
@@ -367,7 +367,7 @@ static phi_status phi__offers_ask(phi_mcp *mcp, const char *method, phi__buf *pa
         phi__buf_free(params);
         return PHI_NO_MEMORY;
     }
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = method;
     desc.name = name;
     desc.done = phi__offers_answered;
@@ -411,9 +411,8 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
         phi__buf text;
         phi__buf_init(&text, &mcp->memory);
         if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
-            (void)phi__mcp_tell(mcp, PHI_MCP_EV_LOG,
-                                phi__json_text_of(phi_json_get(params, "level")), phi__str("", 0),
-                                phi__buf_str(&text));
+            (void)phi__mcp_tell(mcp, PHI_MCP_EV_LOG, phi__records_get_str(params, "level"),
+                                phi__str("", 0), phi__buf_str(&text));
         phi__buf_free(&text); /* the session's memory, there until it returns */
     } else if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
@@ -421,7 +420,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
     else {
         phi__mcp_watch *watch = &((phi__offers *)part)->watch;
-        phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
+        phi_str uri = phi__records_get_str(params, "uri");
         if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
             phi__watch_agreed(watch, params);
             return false; /* the session has its own streams */
@@ -500,10 +499,6 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 enum { PHI__RESOURCES_CONTENTS = 1000 }; /* of one resource */
 
-static phi_str phi__offers_text(const phi_json *node, const char *key) {
-    return phi__json_text_of(phi_json_get(node, key));
-}
-
 /* made: what its array is; NULL: there was no memory for it. */
 static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
                                    const void *made) {
@@ -523,12 +518,12 @@ static void phi__resources_listed(phi__offer *offer, const phi_mcp_reply *reply)
     for (size_t i = 0; made != NULL && i < offer->count; i++) {
         const phi_json *item = offer->items[i];
         phi_mcp_resource *out = &made[list.count];
-        out->uri = phi__offers_text(item, "uri");
-        if (out->uri.len == 0) out->uri = phi__offers_text(item, "uriTemplate");
-        out->name = phi__offers_text(item, "name");
-        out->title = phi__offers_text(item, "title");
-        out->description = phi__offers_text(item, "description");
-        out->mime_type = phi__offers_text(item, "mimeType");
+        out->uri = phi__records_get_str(item, "uri");
+        if (out->uri.len == 0) out->uri = phi__records_get_str(item, "uriTemplate");
+        out->name = phi__records_get_str(item, "name");
+        out->title = phi__records_get_str(item, "title");
+        out->description = phi__records_get_str(item, "description");
+        out->mime_type = phi__records_get_str(item, "mimeType");
         out->size = phi__json_get_uint(phi_json_get(item, "size"), 0);
         out->json = item;
         if (out->uri.len > 0) list.count++;
@@ -552,10 +547,10 @@ static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
     }
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_mcp_contents *to = &made[reading.count++];
-        to->uri = phi__offers_text(it.at, "uri");
-        to->mime_type = phi__offers_text(it.at, "mimeType");
-        to->text = phi__offers_text(it.at, "text");
-        to->blob = phi__offers_text(it.at, "blob");
+        to->uri = phi__records_get_str(it.at, "uri");
+        to->mime_type = phi__records_get_str(it.at, "mimeType");
+        to->text = phi__records_get_str(it.at, "text");
+        to->blob = phi__records_get_str(it.at, "blob");
     }
     reading.contents = made;
     offer->fn(offer->user_data, &reading);
@@ -577,16 +572,16 @@ static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_pro
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
         arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
     if (made == NULL) return false;
-    out->name = phi__offers_text(item, "name");
-    out->title = phi__offers_text(item, "title");
-    out->description = phi__offers_text(item, "description");
+    out->name = phi__records_get_str(item, "name");
+    out->title = phi__records_get_str(item, "title");
+    out->description = phi__records_get_str(item, "description");
     out->arguments = made;
     out->argument_count = 0;
     while (out->argument_count < count && phi_json_next(&it) != NULL) {
         phi_mcp_prompt_argument *to = &made[out->argument_count++];
-        to->name = phi__offers_text(it.at, "name");
-        to->title = phi__offers_text(it.at, "title");
-        to->description = phi__offers_text(it.at, "description");
+        to->name = phi__records_get_str(it.at, "name");
+        to->title = phi__records_get_str(it.at, "title");
+        to->description = phi__records_get_str(it.at, "description");
         to->required = phi__records_get_bool(it.at, "required");
     }
     return true;
@@ -624,7 +619,7 @@ static bool phi__prompts_messages(const phi_json *list, phi_arena *arena, phi_mc
         out->count++;
         to->content = content;
         to->role = PHI_ROLE_USER;
-        if (!phi__str_is(phi__offers_text(it.at, "role"), "assistant")) continue;
+        if (!phi__str_is(phi__records_get_str(it.at, "role"), "assistant")) continue;
         to->role = PHI_ROLE_ASSISTANT;
         to->stop_reason = PHI_STOP_REASON_STOP;
         phi__content_of_assistant(content, to->content_count);
@@ -634,7 +629,7 @@ static bool phi__prompts_messages(const phi_json *list, phi_arena *arena, phi_mc
 
 static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
     phi_mcp_got prompted = phi__offers_got(offer, reply, offer);
-    prompted.description = phi__offers_text(reply->result, "description");
+    prompted.description = phi__records_get_str(reply->result, "description");
     if (!phi__prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena, &prompted)) {
         prompted.status = PHI_NO_MEMORY;
         prompted.count = 0;

@@ -19,7 +19,7 @@ static phi_status phi__pages_send(phi__pages *pages) {
         phi__json_write_str(&params, phi__buf_str(&pages->cursor));
         phi__buf_char(&params, '}');
     }
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = pages->method;
     desc.params = phi__buf_str(&params);
     desc.done = phi__pages_done;
@@ -45,7 +45,7 @@ static void phi__pages_fail(phi__pages *pages, phi_status status, const char *me
 
 /* True if there is a next page, whose cursor is then kept. */
 static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
-    phi_str cursor = phi__json_text_of(phi_json_get(result, "nextCursor"));
+    phi_str cursor = phi__records_get_str(result, "nextCursor");
     if (cursor.len == 0) return false;
     if (++pages->page >= PHI__PAGES_MOST || cursor.len > PHI__PAGES_CURSOR ||
         phi_str_equal(cursor, phi__buf_str(&pages->cursor)))

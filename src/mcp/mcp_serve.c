@@ -57,7 +57,7 @@ static bool phi__heads_params(phi_mcp_server *server, const phi__heads *heads, c
     if (schema == NULL || heads->get == NULL || strstr(schema, "x-mcp-header") == NULL) return true;
     phi_arena_init(&arena, &server->rt->memory, 0);
     if (phi_json_parse(&arena, phi_str_of(schema), PHI_JSON_BORROW, &root, NULL) != PHI_OK ||
-        phi__mcp_headers_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
+        phi__xhead_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
         same = false;
     for (size_t i = 0; same && i < count; i++)
         same = phi__heads_param(server, heads, &pairs[i], &arena);
@@ -175,11 +175,11 @@ static void phi__notify_listen(phi__origin *origin, phi__client *client, const p
         return;
     }
     if (origin->server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
-        (phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
+        (phi__sv_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__sv_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return;
     }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_LISTEN, params);
+    phi__serving *serving = phi__sv_new(origin, client, PHI__SERVING_LISTEN, params);
     if (serving == NULL) return;
     serving->wanted.tools =
         origin->server->has_tools && phi__records_get_bool(filter, "toolsListChanged");
@@ -209,7 +209,7 @@ static void phi__notify_listen(phi__origin *origin, phi__client *client, const p
         return;
     }
     phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-    phi__serving_drop(serving, true);
+    phi__sv_drop(serving, true);
 }
 
 /* ---- telling ---- */
@@ -254,7 +254,7 @@ PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const ch
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->own != NULL && severity >= client->log_level)
-            (void)phi__serving_log(server, client->own, level, logger, data);
+            (void)phi__sv_log(server, client->own, level, logger, data);
     }
 }
 
@@ -334,11 +334,10 @@ PHI__FN void phi__client_end(phi__client *client) {
         own->client = NULL;
         (void)own->table->send(own, phi__str("", 0), 200, true);
     }
-    phi__serve_ask_enter(server);
-    while ((serving = phi__client_serving(server, client)) != NULL)
-        phi__serving_drop(serving, false);
+    phi__sask_enter(server);
+    while ((serving = phi__client_serving(server, client)) != NULL) phi__sv_drop(serving, false);
     phi__free(memory, client, sizeof *client);
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
 static void phi__client_renew(phi__client *client) {
@@ -400,8 +399,8 @@ static phi__client *phi__client_new(const phi__origin *origin) {
 
 /* ---- capabilities ---- */
 
-static void phi__serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
-                                         const phi__era *era) {
+static void phi__shelf_capabilities(const phi_mcp_server *server, phi__buf *out,
+                                    const phi__era *era) {
     phi__records_raw(out, "capabilities", "{");
     if (server->has_tools) phi__records_raw(out, "tools", "{\"listChanged\":true}");
     if (server->has_resources)
@@ -414,12 +413,12 @@ static void phi__serve_list_capabilities(const phi_mcp_server *server, phi__buf 
     phi__records_raw(out, "logging", "{}}");
 }
 
-static void phi__serve_list_instructions(const phi_mcp_server *server, phi__buf *out) {
+static void phi__shelf_instructions(const phi_mcp_server *server, phi__buf *out) {
     if (server->desc.instructions != NULL)
         phi__records_str(out, "instructions", phi_str_of(server->desc.instructions));
 }
 
-static void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
+static void phi__shelf_versions(const phi_mcp_server *server, phi__buf *out) {
     phi__buf_char(out, '[');
     for (size_t i = 0; i < PHI__ERAS; i++) {
         const phi__era *era = phi__eras_at(i);
@@ -430,35 +429,34 @@ static void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out
     phi__buf_char(out, ']');
 }
 
-static void phi__serve_list_discover(phi__origin *origin, phi__client *client,
-                                     const phi_json *params) {
+static void phi__shelf_discover(phi__origin *origin, phi__client *client, const phi_json *params) {
     phi__buf out;
     (void)client;
     (void)params;
     phi__send_open(origin, &out);
     phi__send_complete(origin, &out);
     phi__records_raw(&out, "supportedVersions", "");
-    phi__serve_list_versions(origin->server, &out);
-    phi__serve_list_capabilities(origin->server, &out, origin->era);
-    phi__serve_list_instructions(origin->server, &out);
+    phi__shelf_versions(origin->server, &out);
+    phi__shelf_capabilities(origin->server, &out, origin->era);
+    phi__shelf_instructions(origin->server, &out);
     phi__send_cache(origin, &out);
     phi__send_close(origin, &out);
 }
 
 /* ---- items ---- */
 
-static void phi__serve_list_some(phi__buf *out, const char *key, const char *text) {
+static void phi__shelf_some(phi__buf *out, const char *key, const char *text) {
     if (text != NULL) phi__records_str(out, key, phi_str_of(text));
 }
 
-static void phi__serve_list_json(phi__buf *out, const char *key, const char *json) {
+static void phi__shelf_json(phi__buf *out, const char *key, const char *json) {
     if (json == NULL) return;
     phi__records_raw(out, key, "");
     phi__rpc_line(out, phi_str_of(json));
 }
 
 /* The protocol wants "type":"object" in each schema of arguments. */
-static void phi__serve_list_schema(phi__buf *out, const char *schema) {
+static void phi__shelf_schema(phi__buf *out, const char *schema) {
     phi_str text = phi__str_trim(phi_str_of(schema));
     phi__json_found type;
     phi__records_raw(out, "inputSchema", "");
@@ -476,54 +474,54 @@ static void phi__serve_list_schema(phi__buf *out, const char *schema) {
     phi__rpc_line(out, text);
 }
 
-static void phi__serve_list_tool(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                 phi__buf *out) {
+static void phi__shelf_tool(const phi_mcp_server *server, const phi__era *era, size_t i,
+                            phi__buf *out) {
     const phi_tool *tool = &server->desc.tools[i];
     const phi_mcp_serve_tool *info =
         server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
     const char *title = info != NULL && info->title != NULL ? info->title : tool->label;
     phi__records_str(out, "name", phi_str_of(tool->name));
-    if (era->titles) phi__serve_list_some(out, "title", title);
-    phi__serve_list_some(out, "description", tool->description);
-    phi__serve_list_schema(out, tool->schema);
+    if (era->titles) phi__shelf_some(out, "title", title);
+    phi__shelf_some(out, "description", tool->description);
+    phi__shelf_schema(out, tool->schema);
     if (info == NULL) return;
-    if (era->structured) phi__serve_list_json(out, "outputSchema", info->output_schema);
-    if (era->annotations) phi__serve_list_json(out, "annotations", info->annotations);
+    if (era->structured) phi__shelf_json(out, "outputSchema", info->output_schema);
+    if (era->annotations) phi__shelf_json(out, "annotations", info->annotations);
 }
 
-static void phi__serve_list_place(phi__buf *out, const phi__era *era, const char *uri,
-                                  const char *name, const char *title, const char *description,
-                                  const char *mime_type, const char *annotations) {
+static void phi__shelf_place(phi__buf *out, const phi__era *era, const char *uri, const char *name,
+                             const char *title, const char *description, const char *mime_type,
+                             const char *annotations) {
     phi__records_str(out, "name", phi_str_of(name != NULL ? name : uri));
-    if (era->titles) phi__serve_list_some(out, "title", title);
-    phi__serve_list_some(out, "description", description);
-    phi__serve_list_some(out, "mimeType", mime_type);
-    phi__serve_list_json(out, "annotations", annotations);
+    if (era->titles) phi__shelf_some(out, "title", title);
+    phi__shelf_some(out, "description", description);
+    phi__shelf_some(out, "mimeType", mime_type);
+    phi__shelf_json(out, "annotations", annotations);
 }
 
-static void phi__serve_list_resource(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                     phi__buf *out) {
+static void phi__shelf_resource(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                phi__buf *out) {
     const phi_mcp_serve_resource *item = &server->desc.resources[i];
     phi__records_str(out, "uri", phi_str_of(item->uri));
-    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
-                          item->mime_type, item->annotations);
+    phi__shelf_place(out, era, item->uri, item->name, item->title, item->description,
+                     item->mime_type, item->annotations);
 }
 
-static void phi__serve_list_template(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                     phi__buf *out) {
+static void phi__shelf_template(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                phi__buf *out) {
     const phi_mcp_serve_template *item = &server->desc.templates[i];
     phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
-    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
-                          item->mime_type, item->annotations);
+    phi__shelf_place(out, era, item->uri, item->name, item->title, item->description,
+                     item->mime_type, item->annotations);
 }
 
-static void phi__serve_list_prompt(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                   phi__buf *out) {
+static void phi__shelf_prompt(const phi_mcp_server *server, const phi__era *era, size_t i,
+                              phi__buf *out) {
     const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
     bool titles = era->titles;
     phi__records_str(out, "name", phi_str_of(item->name));
-    if (titles) phi__serve_list_some(out, "title", item->title);
-    phi__serve_list_some(out, "description", item->description);
+    if (titles) phi__shelf_some(out, "title", item->title);
+    phi__shelf_some(out, "description", item->description);
     if (item->argument_count == 0) return;
     phi__records_raw(out, "arguments", "[");
     for (size_t j = 0; j < item->argument_count; j++) {
@@ -531,8 +529,8 @@ static void phi__serve_list_prompt(const phi_mcp_server *server, const phi__era 
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__records_str(out, "name", phi_str_of(argument->name));
-        if (titles) phi__serve_list_some(out, "title", argument->title);
-        phi__serve_list_some(out, "description", argument->description);
+        if (titles) phi__shelf_some(out, "title", argument->title);
+        phi__shelf_some(out, "description", argument->description);
         phi__records_bool(out, "required", argument->required);
         phi__buf_char(out, '}');
     }
@@ -541,11 +539,11 @@ static void phi__serve_list_prompt(const phi_mcp_server *server, const phi__era 
 
 /* ---- pages ---- */
 
-typedef void (*phi__serve_list_fn)(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                   phi__buf *out);
+typedef void (*phi__shelf_fn)(const phi_mcp_server *server, const phi__era *era, size_t i,
+                              phi__buf *out);
 
 /* A cursor is the number of the first item. */
-static bool phi__serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
+static bool phi__shelf_cursor(const phi_json *params, size_t count, size_t *from) {
     const phi_json *cursor = phi_json_get(params, "cursor");
     uint64_t n = 0;
     *from = 0;
@@ -555,11 +553,11 @@ static bool phi__serve_list_cursor(const phi_json *params, size_t count, size_t 
     return true;
 }
 
-static void phi__serve_list_page(phi__origin *origin, const phi_json *params, const char *key,
-                                 size_t count, phi__serve_list_fn item) {
+static void phi__shelf_page(phi__origin *origin, const phi_json *params, const char *key,
+                            size_t count, phi__shelf_fn item) {
     phi__buf out;
     size_t i;
-    if (!phi__serve_list_cursor(params, count, &i)) {
+    if (!phi__shelf_cursor(params, count, &i)) {
         phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, "params.cursor: not one of this list");
         return;
     }
@@ -583,32 +581,27 @@ static void phi__serve_list_page(phi__origin *origin, const phi_json *params, co
     phi__send_close(origin, &out);
 }
 
-static void phi__serve_list_tools(phi__origin *origin, phi__client *client,
-                                  const phi_json *params) {
+static void phi__shelf_tools(phi__origin *origin, phi__client *client, const phi_json *params) {
     (void)client;
-    phi__serve_list_page(origin, params, "tools", origin->server->desc.tool_count,
-                         phi__serve_list_tool);
+    phi__shelf_page(origin, params, "tools", origin->server->desc.tool_count, phi__shelf_tool);
 }
 
-static void phi__serve_list_resources(phi__origin *origin, phi__client *client,
-                                      const phi_json *params) {
+static void phi__shelf_resources(phi__origin *origin, phi__client *client, const phi_json *params) {
     (void)client;
-    phi__serve_list_page(origin, params, "resources", origin->server->desc.resource_count,
-                         phi__serve_list_resource);
+    phi__shelf_page(origin, params, "resources", origin->server->desc.resource_count,
+                    phi__shelf_resource);
 }
 
-static void phi__serve_list_templates(phi__origin *origin, phi__client *client,
-                                      const phi_json *params) {
+static void phi__shelf_templates(phi__origin *origin, phi__client *client, const phi_json *params) {
     (void)client;
-    phi__serve_list_page(origin, params, "resourceTemplates", origin->server->desc.template_count,
-                         phi__serve_list_template);
+    phi__shelf_page(origin, params, "resourceTemplates", origin->server->desc.template_count,
+                    phi__shelf_template);
 }
 
-static void phi__serve_list_prompts(phi__origin *origin, phi__client *client,
-                                    const phi_json *params) {
+static void phi__shelf_prompts(phi__origin *origin, phi__client *client, const phi_json *params) {
     (void)client;
-    phi__serve_list_page(origin, params, "prompts", origin->server->desc.prompt_count,
-                         phi__serve_list_prompt);
+    phi__shelf_page(origin, params, "prompts", origin->server->desc.prompt_count,
+                    phi__shelf_prompt);
 }
 
 /* ---- messages ---- */
@@ -635,18 +628,18 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
     if (way->reading != NULL) phi__long_end(way->reading);
     if (way->client != NULL) way->client->own = NULL;
     way->client = NULL;
-    phi__serve_ask_enter(server);
+    phi__sask_enter(server);
     while (!server->retired && way->waiting.first != NULL) {
         phi__serving *serving = PHI__OWNER(way->waiting.first, phi__serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
-            phi__serving_detach(serving); /* the session may want what it does */
+            phi__sv_detach(serving); /* the session may want what it does */
             continue;
         }
-        phi__serving_detach(serving);
-        phi__serving_drop(serving, false);
+        phi__sv_detach(serving);
+        phi__sv_drop(serving, false);
     }
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
 /* ---- methods of the protocol itself ---- */
@@ -680,7 +673,7 @@ static void phi__serve_unsupported(phi__origin *origin, phi_str requested) {
     phi__buf data;
     phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_text(&data, "{\"supported\":");
-    phi__serve_list_versions(origin->server, &data);
+    phi__shelf_versions(origin->server, &data);
     phi__json_write_key(&data, PHI__LIT("requested"));
     phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
     phi__buf_add(&data, "}", 2);
@@ -719,10 +712,10 @@ static void phi__serve_initialize(phi__origin *origin, phi__client *client,
     phi__buf out;
     phi__send_open(origin, &out);
     phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
-    phi__serve_list_capabilities(origin->server, &out, origin->era);
+    phi__shelf_capabilities(origin->server, &out, origin->era);
     phi__records_raw(&out, "serverInfo", "");
     phi__send_server_info(origin->server, &out, origin->era);
-    phi__serve_list_instructions(origin->server, &out);
+    phi__shelf_instructions(origin->server, &out);
     phi__send_close(origin, &out);
 }
 
@@ -749,21 +742,21 @@ typedef struct phi__method {
 static const phi__method *phi__serve_method(phi_str name) {
     static const phi__method methods[] = {
         {"ping", phi__serve_ping, PHI__LEGACY, PHI__MCP_ALWAYS, false},
-        {"tools/list", phi__serve_list_tools, PHI__BOTH, PHI__MCP_TOOLS, false},
-        {"tools/call", phi__serve_call_begin, PHI__BOTH, PHI__MCP_TOOLS, true},
-        {"resources/list", phi__serve_list_resources, PHI__BOTH, PHI__RESOURCES, false},
-        {"resources/templates/list", phi__serve_list_templates, PHI__BOTH, PHI__RESOURCES, false},
+        {"tools/list", phi__shelf_tools, PHI__BOTH, PHI__MCP_TOOLS, false},
+        {"tools/call", phi__srun_begin, PHI__BOTH, PHI__MCP_TOOLS, true},
+        {"resources/list", phi__shelf_resources, PHI__BOTH, PHI__RESOURCES, false},
+        {"resources/templates/list", phi__shelf_templates, PHI__BOTH, PHI__RESOURCES, false},
         {"resources/read", phi__data_read, PHI__BOTH, PHI__RESOURCES, true},
         {"resources/subscribe", phi__notify_subscribe, PHI__LEGACY, PHI__RESOURCES, false},
         {"resources/unsubscribe", phi__notify_unsubscribe, PHI__LEGACY, PHI__RESOURCES, false},
-        {"prompts/list", phi__serve_list_prompts, PHI__BOTH, PHI__PROMPTED, false},
+        {"prompts/list", phi__shelf_prompts, PHI__BOTH, PHI__PROMPTED, false},
         {"prompts/get", phi__data_prompt, PHI__BOTH, PHI__PROMPTED, true},
         {"completion/complete", phi__data_complete, PHI__BOTH, PHI__COMPLETING, false},
         {"tasks/get", phi__tasked_get, PHI__MODERN, PHI__TASKED, false},
         {"tasks/update", phi__tasked_update, PHI__MODERN, PHI__TASKED, false},
         {"tasks/cancel", phi__tasked_cancel, PHI__MODERN, PHI__TASKED, false},
         {"logging/setLevel", phi__serve_set_level, PHI__LEGACY, PHI__MCP_ALWAYS, false},
-        {"server/discover", phi__serve_list_discover, PHI__MODERN, PHI__MCP_ALWAYS, false},
+        {"server/discover", phi__shelf_discover, PHI__MODERN, PHI__MCP_ALWAYS, false},
         {"subscriptions/listen", phi__notify_listen, PHI__MODERN, PHI__MCP_ALWAYS, false}};
     for (size_t i = 0; i < PHI__COUNT(methods); i++)
         if (phi__str_is(name, methods[i].name)) return &methods[i];
@@ -888,8 +881,8 @@ static void phi__serve_request(phi__incoming_message *m) {
         return;
     }
     if (modern && method->inputs) {
-        if (!phi__serve_ask_inputs(&m->origin, m->params)) return;
-        if (phi__serve_ask_repeated(&m->origin, m->method, m->params)) return;
+        if (!phi__sask_inputs(&m->origin, m->params)) return;
+        if (phi__sask_repeated(&m->origin, m->method, m->params)) return;
     }
     method->answer(&m->origin, client, m->params);
 }
@@ -910,7 +903,7 @@ static void phi__serve_notification(phi__incoming_message *m) {
             bool ours = serving->client != NULL ? serving->client == m->client
                                                 : serving->origin.way == m->origin.way;
             if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
-            phi__serving_drop(serving, false);
+            phi__sv_drop(serving, false);
             break;
         }
         phi__buf_free(&text);
@@ -937,7 +930,7 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
         phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, text);
         rpc.message = phi_str_of(text);
         if (m->client != NULL && rpc.method.len == 0)
-            phi__serve_ask_answered(m->origin.server, m->client, &rpc);
+            phi__sask_answered(m->origin.server, m->client, &rpc);
     }
         return;
     case PHI__RPC_REQUEST: phi__serve_request(m); return;
@@ -946,7 +939,7 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     case PHI__RPC_ERROR:
         m->origin.id = phi__str("", 0);
         phi__send_nothing(&m->origin, 202);
-        if (m->client != NULL) phi__serve_ask_answered(m->origin.server, m->client, &rpc);
+        if (m->client != NULL) phi__sask_answered(m->origin.server, m->client, &rpc);
         return;
     }
 }
@@ -1028,13 +1021,13 @@ static void phi__serve_sliced(phi__slices *slices, phi_status status, phi_json *
     phi__incoming_message m;
     if (status == PHI_BUSY) return;
     phi_arena_init(&slices->arena, &one->server->rt->memory, 0); /* the tree is ours */
-    phi__serve_ask_enter(from.server);
+    phi__sask_enter(from.server);
     phi__long_end(one);
     phi__mcp_serve_begin(&m, &from, &arena);
     m.root = root;
     phi__serve_read(&m, status);
     phi_arena_free(&arena);
-    if (phi__serve_ask_leave(from.server)) from.way->table->taken(from.way);
+    if (phi__sask_leave(from.server)) from.way->table->taken(from.way);
 }
 
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
@@ -1055,7 +1048,7 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
         status = phi__long_begin(server, &from, json);
         if (status == PHI_OK) return true;
     }
-    phi__serve_ask_enter(server);
+    phi__sask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
     phi__mcp_serve_begin(&m, &from, &arena);
     if (json.len <= server->desc.max_message_bytes && whole)
@@ -1063,5 +1056,5 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
     m.root = root;
     phi__serve_read(&m, status);
     phi_arena_free(&arena);
-    return phi__serve_ask_leave(server);
+    return phi__sask_leave(server);
 }

@@ -42,7 +42,7 @@ static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
 /* ---- its life ---- */
 
 static void phi__tasked_fire(phi__timer *timer) {
-    phi__serving_free(PHI__OWNER(timer, phi__serving, timer));
+    phi__sv_free(PHI__OWNER(timer, phi__serving, timer));
 }
 
 static phi_status phi__tasked_begin(phi__serving *serving) {
@@ -59,19 +59,19 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
     }
     serving->timer.fire = phi__tasked_fire;
     serving->round++; /* no requestState is its name */
-    phi__serve_ask_state(serving, task->id);
+    phi__sask_state(serving, task->id);
     task->status = "working";
     task->created_ms = task->updated_ms = phi__io_wall_ms(server->rt->io);
     phi__buf_init(&task->outcome, &server->rt->memory);
     serving->task = task;
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next)
-        (void)phi__serve_ask_wait(PHI__OWNER(link, phi__mcp_question, link));
+        (void)phi__sask_wait(PHI__OWNER(link, phi__mcp_question, link));
     phi__origin origin = serving->origin;
     phi__buf out;
     phi__send_open(&origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("task"));
     phi__tasked_members(serving, &out);
-    phi__serving_detach(serving);
+    phi__sv_detach(serving);
     serving->origin.batch = NULL;
     phi__send_close(&origin, &out);
     return PHI_OK;
@@ -81,7 +81,7 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
                             phi__buf *outcome) {
     phi_mcp_server *server = serving->server;
     phi__tasked *task = serving->task;
-    phi__serving_free_questions(serving);
+    phi__sv_free_questions(serving);
     task->updated_ms = phi__io_wall_ms(server->rt->io);
     task->status = status;
     if (outcome != NULL) {
@@ -92,7 +92,7 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
     (void)phi__io_timer_set(server->rt->io, &serving->timer,
                             phi__io_now_us(server->rt->io) +
                                 (uint64_t)server->desc.task_ttl_ms * 1000);
-    phi__serving_keep(serving);
+    phi__sv_keep(serving);
 }
 
 /* ---- requests about it ---- */
@@ -100,11 +100,11 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
 /* NULL: refused, and answered so. */
 static phi__serving *phi__tasked_of(phi__origin *origin, const phi_json *params) {
     phi_str id = phi__records_get_str(params, "taskId");
-    if ((phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
+    if ((phi__sv_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
+        phi__sv_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
         return NULL;
     }
-    phi__serving *serving = phi__serve_ask_named(origin->server, id);
+    phi__serving *serving = phi__sask_named(origin->server, id);
     if (serving != NULL && serving->task != NULL) return serving;
     phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
                 "params.taskId: there is no such task, or not any more");
@@ -122,7 +122,7 @@ PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi
     phi__tasked_members(serving, &out);
     if (serving->asks.first != NULL) {
         phi__records_raw(&out, "inputRequests", "");
-        phi__serve_ask_write(serving, &out);
+        phi__sask_write(serving, &out);
     }
     if (task->key != NULL) {
         phi__records_raw(&out, task->key, "");
@@ -136,10 +136,10 @@ PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const 
     phi__serving *serving = phi__tasked_of(origin, params);
     const phi_json *inputs = phi_json_get(params, "inputResponses");
     (void)client;
-    if (serving == NULL || !phi__serve_ask_inputs(origin, params)) return;
+    if (serving == NULL || !phi__sask_inputs(origin, params)) return;
     serving->task->updated_ms = phi__io_wall_ms(origin->server->rt->io);
     phi__send_empty(origin);
-    phi__serve_ask_take(serving, inputs);
+    phi__sask_take(serving, inputs);
 }
 
 /* The tool's cancel function may free the server: it is called last. */
@@ -155,16 +155,15 @@ PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const 
 
 /* ---- the model ---- */
 
-static const phi__child_watch *phi__serve_call_watch(void);
+static const phi__child_watch *phi__srun_watch(void);
 
-static phi__serving *phi__serve_call_of(const phi__agent *agent) {
-    if (agent == NULL || agent->tree.watch != phi__serve_call_watch()) return NULL;
+static phi__serving *phi__srun_of(const phi__agent *agent) {
+    if (agent == NULL || agent->tree.watch != phi__srun_watch()) return NULL;
     return (phi__serving *)agent->tree.watched;
 }
 
-static phi_status phi__serve_call_open(void *user_data, const phi_model_request *request,
-                                       void **call) {
-    phi__serving *serving = phi__serve_call_of(phi__find_agent(request->agent));
+static phi_status phi__srun_open(void *user_data, const phi_model_request *request, void **call) {
+    phi__serving *serving = phi__srun_of(phi__find_agent(request->agent));
     (void)user_data;
     *call = serving;
     if (serving != NULL) return PHI_OK;
@@ -172,7 +171,7 @@ static phi_status phi__serve_call_open(void *user_data, const phi_model_request 
                       "an agent below a client's call needs a model of its own");
 }
 
-static phi_poll phi__serve_call_poll(void *user_data, void *call, phi_answer *answer) {
+static phi_poll phi__srun_poll(void *user_data, void *call, phi_answer *answer) {
     const phi__serving *serving = (const phi__serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
@@ -181,17 +180,17 @@ static phi_poll phi__serve_call_poll(void *user_data, void *call, phi_answer *an
     return PHI_POLL_DONE;
 }
 
-static void phi__serve_call_close(void *user_data, void *call) {
+static void phi__srun_close(void *user_data, void *call) {
     (void)user_data;
     (void)call;
 }
 
-static phi_provider phi__serve_call_provider(void) {
+static phi_provider phi__srun_provider(void) {
     phi_provider provider = PHI_ZERO;
     provider.protocol = "mcp-call";
-    provider.open = phi__serve_call_open;
-    provider.poll = phi__serve_call_poll;
-    provider.close = phi__serve_call_close;
+    provider.open = phi__srun_open;
+    provider.poll = phi__srun_poll;
+    provider.close = phi__srun_close;
     return provider;
 }
 
@@ -199,8 +198,8 @@ static phi_provider phi__serve_call_provider(void) {
 
 /* The structured content of a result: its details, or else its text, where the tool has an output
    schema. NULL: none; *message says why, where there should be one. */
-static const phi_json *phi__serve_call_structured(phi__serving *serving, const phi_message *result,
-                                                  phi_schema_error *error) {
+static const phi_json *phi__srun_structured(phi__serving *serving, const phi_message *result,
+                                            phi_schema_error *error) {
     phi_arena *arena = &serving->arena;
     phi_json *value = NULL, *schema = NULL;
     phi_str text = result->details;
@@ -222,10 +221,9 @@ static const phi_json *phi__serve_call_structured(phi__serving *serving, const p
 }
 
 /* Members of the result. */
-static void phi__serve_call_members(phi__serving *serving, const phi_message *result,
-                                    phi__buf *out) {
+static void phi__srun_members(phi__serving *serving, const phi_message *result, phi__buf *out) {
     phi_schema_error error;
-    const phi_json *structured = phi__serve_call_structured(serving, result, &error);
+    const phi_json *structured = phi__srun_structured(serving, result, &error);
     bool failed = result->is_error || error.message[0] != '\0';
     phi_content block;
     if (error.message[0] != '\0') {
@@ -258,26 +256,26 @@ static void phi__serve_call_members(phi__serving *serving, const phi_message *re
     phi__records_bool(out, "isError", failed);
 }
 
-static void phi__serve_call_answer(phi__serving *serving, const phi_message *result) {
+static void phi__srun_answer(phi__serving *serving, const phi_message *result) {
     phi_mcp_server *server = serving->server;
     phi__origin *origin = &serving->origin;
     phi__buf out;
     if (serving->task != NULL) {
         phi__buf_init(&out, &server->rt->memory);
         phi__buf_char(&out, '{');
-        phi__serve_call_members(serving, result, &out);
+        phi__srun_members(serving, result, &out);
         phi__buf_char(&out, '}');
         phi__tasked_end(serving, "completed", "result", &out);
         return;
     }
     phi__send_open(origin, &out);
     phi__send_complete(origin, &out);
-    phi__serve_call_members(serving, result, &out);
+    phi__srun_members(serving, result, &out);
     phi__send_close(origin, &out);
 }
 
 /* The result of its run, in its log; NULL: it has none. */
-static const phi_message *phi__serve_call_result(const phi__agent *agent) {
+static const phi_message *phi__srun_result(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     size_t i = thread->messages.count;
     while (i-- > 0) {
@@ -287,8 +285,7 @@ static const phi_message *phi__serve_call_result(const phi__agent *agent) {
     return NULL;
 }
 
-static void phi__serve_call_failed(phi__serving *serving, phi_status status,
-                                   const phi_failure *failure) {
+static void phi__srun_failed(phi__serving *serving, phi_status status, const phi_failure *failure) {
     phi_str message = phi_str_of(phi_status_text(status));
     if (failure != NULL && failure->message.len > 0) message = failure->message;
     if (serving->task != NULL) {
@@ -306,49 +303,49 @@ static void phi__serve_call_failed(phi__serving *serving, phi_status status,
 
 /* ---- its agent ---- */
 
-static bool phi__serve_call_event(phi__agent *agent, const phi_event *event) {
-    phi__serving *serving = phi__serve_call_of(agent);
+static bool phi__srun_event(phi__agent *agent, const phi_event *event) {
+    phi__serving *serving = phi__srun_of(agent);
     if (serving != NULL &&
         (event->kind == PHI_EV_TOOL_PROGRESS || event->kind == PHI_EV_TOOL_UPDATE))
-        phi__serving_progress(serving, serving->progress + 1, 0, event->text);
+        phi__sv_progress(serving, serving->progress + 1, 0, event->text);
     return false;
 }
 
-static void phi__serve_call_over(phi__agent *agent, phi_status status, const phi_failure *failure,
-                                 bool stopping) {
-    phi__serving *serving = phi__serve_call_of(agent);
+static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failure *failure,
+                           bool stopping) {
+    phi__serving *serving = phi__srun_of(agent);
     (void)stopping;
     if (serving == NULL) return;
-    const phi_message *result = phi__serve_call_result(agent);
+    const phi_message *result = phi__srun_result(agent);
     if (result != NULL)
-        phi__serve_call_answer(serving, result);
+        phi__srun_answer(serving, result);
     else
-        phi__serve_call_failed(serving, status, failure);
+        phi__srun_failed(serving, status, failure);
     serving->agent = NULL;
     serving->drop = NULL;
     agent->tree.watched = NULL;
-    if (serving->task == NULL) phi__serving_free(serving);
+    if (serving->task == NULL) phi__sv_free(serving);
     phi__end_drop(agent);
 }
 
 /* The host has freed it: a hook knows its handle. */
-static void phi__serve_call_gone(phi__agent *agent) {
-    phi__serving *serving = phi__serve_call_of(agent);
+static void phi__srun_gone(phi__agent *agent) {
+    phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;
     agent->tree.watched = NULL;
     serving->agent = NULL;
     serving->drop = NULL;
-    phi__serve_call_failed(serving, PHI_CANCELLED, NULL);
-    if (serving->task == NULL) phi__serving_free(serving);
+    phi__srun_failed(serving, PHI_CANCELLED, NULL);
+    if (serving->task == NULL) phi__sv_free(serving);
 }
 
-static const phi__child_watch *phi__serve_call_watch(void) {
-    static const phi__child_watch watch = {
-        true, false, phi__serve_call_event, NULL, phi__serve_call_over, phi__serve_call_gone};
+static const phi__child_watch *phi__srun_watch(void) {
+    static const phi__child_watch watch = {true, false,          phi__srun_event,
+                                           NULL, phi__srun_over, phi__srun_gone};
     return &watch;
 }
 
-static void phi__serve_call_drop(phi__serving *serving) {
+static void phi__srun_drop(phi__serving *serving) {
     phi__agent *agent = serving->agent;
     serving->agent = NULL;
     if (agent == NULL) return;
@@ -358,8 +355,8 @@ static void phi__serve_call_drop(phi__serving *serving) {
 
 /* ---- beginning one ---- */
 
-static const phi_tool *phi__serve_call_tool(const phi_mcp_server *server, phi_str name,
-                                            const phi_mcp_serve_tool **info) {
+static const phi_tool *phi__srun_tool(const phi_mcp_server *server, phi_str name,
+                                      const phi_mcp_serve_tool **info) {
     for (size_t i = 0; i < server->desc.tool_count; i++) {
         if (!phi__str_is(name, server->desc.tools[i].name)) continue;
         *info = server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
@@ -368,8 +365,8 @@ static const phi_tool *phi__serve_call_tool(const phi_mcp_server *server, phi_st
     return NULL;
 }
 
-static bool phi__serve_call_take(phi__serving *serving, const phi_json *params,
-                                 const phi_mcp_serve_tool *info) {
+static bool phi__srun_take(phi__serving *serving, const phi_json *params,
+                           const phi_mcp_serve_tool *info) {
     const phi_json *arguments = phi_json_get(params, "arguments");
     phi_str schema = phi_str_of(info != NULL ? info->output_schema : NULL);
     if (schema.at != NULL) { /* the host may replace the list meanwhile */
@@ -381,11 +378,11 @@ static bool phi__serve_call_take(phi__serving *serving, const phi_json *params,
         phi_json_write(&serving->arena, arguments, 0, &serving->arguments) != PHI_OK)
         return false;
     return phi__arena_str(&serving->arena, phi__records_get_str(params, "name"), &serving->name) &&
-           phi__serve_ask_keep(serving, PHI__LIT("tools/call"), params);
+           phi__sask_keep(serving, PHI__LIT("tools/call"), params);
 }
 
-static void phi__serve_call_run(phi__serving *serving, bool task) {
-    phi_provider provider = phi__serve_call_provider();
+static void phi__srun_run(phi__serving *serving, bool task) {
+    phi_provider provider = phi__srun_provider();
     const phi_mcp_server_desc *from = &serving->server->desc;
     phi_agent_desc desc = PHI_ZERO;
     desc.model.protocol = provider.protocol;
@@ -409,8 +406,8 @@ static void phi__serve_call_run(phi__serving *serving, bool task) {
     const char *why = "";
     if (agent != NULL) {
         serving->agent = agent;
-        serving->drop = phi__serve_call_drop;
-        agent->tree.watch = phi__serve_call_watch();
+        serving->drop = phi__srun_drop;
+        agent->tree.watch = phi__srun_watch();
         agent->tree.watched = serving;
         status = phi_prompt(agent->handle, serving->name.at);
         if (status == PHI_OK && task) (void)phi__tasked_begin(serving);
@@ -418,15 +415,14 @@ static void phi__serve_call_run(phi__serving *serving, bool task) {
     }
     (void)phi__error_last(serving->server->rt, &why);
     phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, why);
-    phi__serving_drop(serving, true);
+    phi__sv_drop(serving, true);
 }
 
-PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
-                                   const phi_json *params) {
+PHI__FN void phi__srun_begin(phi__origin *origin, phi__client *client, const phi_json *params) {
     const phi_json *arguments = phi_json_get(params, "arguments");
     phi_str name = phi__records_get_str(params, "name");
     const phi_mcp_serve_tool *info = NULL;
-    const phi_tool *tool = phi__serve_call_tool(origin->server, name, &info);
+    const phi_tool *tool = phi__srun_tool(origin->server, name, &info);
     char message[160];
     if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
         (void)snprintf(message, sizeof message,
@@ -435,17 +431,17 @@ PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
         phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
         return;
     }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_CALL, params);
+    phi__serving *serving = phi__sv_new(origin, client, PHI__SERVING_CALL, params);
     if (serving == NULL) return;
     serving->tool = tool;
     if (info != NULL && (info->needs & ~serving->can) != 0) {
-        phi__serving_needs(&serving->origin, info->needs & ~serving->can);
-        phi__serving_drop(serving, true);
-    } else if (phi__serve_call_take(serving, params, info))
-        phi__serve_call_run(serving, info != NULL && info->task);
+        phi__sv_needs(&serving->origin, info->needs & ~serving->can);
+        phi__sv_drop(serving, true);
+    } else if (phi__srun_take(serving, params, info))
+        phi__srun_run(serving, info != NULL && info->task);
     else {
-        phi__serve_call_failed(serving, PHI_NO_MEMORY, NULL);
-        phi__serving_drop(serving, true);
+        phi__srun_failed(serving, PHI_NO_MEMORY, NULL);
+        phi__sv_drop(serving, true);
     }
 }
 
@@ -456,14 +452,14 @@ PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call) {
     const phi__agent *agent = c != NULL ? c->run->agent : NULL;
     phi_mcp_incoming none = PHI_ZERO;
     for (; agent != NULL; agent = agent->tree.parent) {
-        const phi__serving *serving = phi__serve_call_of(agent);
-        if (serving != NULL) return phi__serving_handle(serving);
+        const phi__serving *serving = phi__srun_of(agent);
+        if (serving != NULL) return phi__sv_handle(serving);
     }
     return none;
 }
 
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
-    phi__serving *serving = phi__serving_find(incoming);
+    phi__serving *serving = phi__sv_find(incoming);
     if (incoming.server == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
     if (serving->kind != PHI__SERVING_CALL) return PHI_BAD_ARG;
@@ -472,9 +468,9 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
 
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message) {
-    phi__serving *serving = phi__serving_find(incoming);
+    phi__serving *serving = phi__sv_find(incoming);
     if (serving == NULL) return incoming.server == NULL ? PHI_BAD_ARG : PHI_STALE;
-    phi__serving_progress(serving, progress, total, phi_str_of(message));
+    phi__sv_progress(serving, progress, total, phi_str_of(message));
     return PHI_OK;
 }
 
@@ -554,7 +550,7 @@ static void phi__data_refuse(phi__origin *origin, const char *format, phi_str na
 /* Calls one of the host's functions about a request. */
 static void phi__data_lost(phi__serving *serving) {
     phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-    phi__serving_drop(serving, true);
+    phi__sv_drop(serving, true);
 }
 
 /* ---- resources ---- */
@@ -616,15 +612,15 @@ static void phi__data_template_read(phi__serving *serving, const phi_mcp_serve_t
     if (!phi__serve_uri_match(of->uri, phi_str_of(uri), &values))
         phi__data_unknown(&serving->origin, phi_str_of(uri));
     else if (!values.failed) {
-        phi__serve_ask_enter(server);
-        of->read(of->user_data, phi__serving_handle(serving), uri, phi__buf_str(&values));
+        phi__sask_enter(server);
+        of->read(of->user_data, phi__sv_handle(serving), uri, phi__buf_str(&values));
         phi__buf_free(&values);
-        (void)phi__serve_ask_leave(server);
+        (void)phi__sask_leave(server);
         return;
     } else
         phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
     phi__buf_free(&values);
-    phi__serving_drop(serving, true);
+    phi__sv_drop(serving, true);
 }
 
 /* Keeps the type: the host may replace the list before it answers. False: no memory. */
@@ -650,21 +646,21 @@ PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_
         phi__data_contents(origin, uri, resource->mime_type, content, is_text);
         return;
     }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_READ, params);
+    phi__serving *serving = phi__sv_new(origin, client, PHI__SERVING_READ, params);
     if (serving == NULL) return;
     const phi_mcp_serve_template *of =
         resource == NULL ? phi__data_template(origin->server, uri) : NULL;
     const char *own = phi__data_text(serving, uri);
-    if (own == NULL || !phi__serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
+    if (own == NULL || !phi__sask_keep(serving, PHI__LIT("resources/read"), params) ||
         !phi__data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
         phi__data_lost(serving);
         return;
     }
     serving->name = phi_str_of(own);
     if (of == NULL) {
-        phi__serve_ask_enter(origin->server);
-        resource->read(resource->user_data, phi__serving_handle(serving), own);
-        (void)phi__serve_ask_leave(origin->server);
+        phi__sask_enter(origin->server);
+        resource->read(resource->user_data, phi__sv_handle(serving), own);
+        (void)phi__sask_leave(origin->server);
     } else
         phi__data_template_read(serving, of, own);
 }
@@ -779,17 +775,17 @@ PHI__FN void phi__data_prompt(phi__origin *origin, phi__client *client, const ph
         phi__data_static(origin, prompt, arguments);
         return;
     }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_PROMPT, params);
+    phi__serving *serving = phi__sv_new(origin, client, PHI__SERVING_PROMPT, params);
     if (serving == NULL) return;
     if ((arguments != NULL && phi_json_write(&serving->arena, arguments, 0, &text) != PHI_OK) ||
         !phi__arena_str(&serving->arena, name, &serving->name) ||
-        !phi__serve_ask_keep(serving, PHI__LIT("prompts/get"), params)) {
+        !phi__sask_keep(serving, PHI__LIT("prompts/get"), params)) {
         phi__data_lost(serving);
         return;
     }
-    phi__serve_ask_enter(origin->server);
-    prompt->get(prompt->user_data, phi__serving_handle(serving), text);
-    (void)phi__serve_ask_leave(origin->server);
+    phi__sask_enter(origin->server);
+    prompt->get(prompt->user_data, phi__sv_handle(serving), text);
+    (void)phi__sask_leave(origin->server);
 }
 
 /* ---- completion ---- */
@@ -817,7 +813,7 @@ PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const 
                          phi__str("", 0));
         return;
     }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_COMPLETE, params);
+    phi__serving *serving = phi__sv_new(origin, client, PHI__SERVING_COMPLETE, params);
     if (serving == NULL) return;
     phi_mcp_serve_completion what = PHI_ZERO;
     what.known = PHI__LIT("{}");
@@ -833,10 +829,10 @@ PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const 
         phi__data_lost(serving);
         return;
     }
-    phi__serve_ask_enter(origin->server);
-    origin->server->desc.complete_fn(origin->server->desc.user_data, phi__serving_handle(serving),
+    phi__sask_enter(origin->server);
+    origin->server->desc.complete_fn(origin->server->desc.user_data, phi__sv_handle(serving),
                                      &what);
-    (void)phi__serve_ask_leave(origin->server);
+    (void)phi__sask_leave(origin->server);
 }
 
 /* ---- public: answers ---- */
@@ -894,7 +890,7 @@ static phi_status phi__data_blocks(phi__serving *serving, const char *blocks) {
 }
 
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
-    phi__serving *serving = phi__serving_find(incoming);
+    phi__serving *serving = phi__sv_find(incoming);
     if (answer == NULL || incoming.server == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
     bool read = serving->kind == PHI__SERVING_READ, prompt = serving->kind == PHI__SERVING_PROMPT;
@@ -929,6 +925,6 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
         return PHI_BAD_ARG;
     else
         phi__data_values(serving, answer);
-    if (status == PHI_OK) phi__serving_free(serving);
+    if (status == PHI_OK) phi__sv_free(serving);
     return status;
 }

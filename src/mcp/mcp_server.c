@@ -144,7 +144,7 @@ static void phi__server_u32(uint32_t *value, uint32_t standard) {
 static phi_status phi__server_open_stdio(phi_mcp_server *server) {
 #ifndef PHI_NO_PROCESS
     phi__serve_stdio *stdio = NULL;
-    phi_status status = phi__serve_stdio_new(server, &stdio);
+    phi_status status = phi__sio_new(server, &stdio);
     server->stdio = stdio;
     return status;
 #else
@@ -157,7 +157,7 @@ static phi_status phi__server_open_stdio(phi_mcp_server *server) {
 static phi_status phi__server_open_http(phi_mcp_server *server) {
 #ifndef PHI_NO_LISTEN
     phi__serve_http *http = NULL;
-    phi_status status = phi__serve_http_new(server, &http);
+    phi_status status = phi__web_new(server, &http);
     server->http = http;
     return status;
 #else
@@ -219,8 +219,7 @@ PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc
 static bool phi__server_ended(const phi_mcp_server *server) {
     if (!server->ended) return false;
 #ifndef PHI_NO_PROCESS
-    if (server->stdio != NULL)
-        return phi__serve_stdio_sent((const phi__serve_stdio *)server->stdio);
+    if (server->stdio != NULL) return phi__sio_sent((const phi__serve_stdio *)server->stdio);
 #endif
     return true;
 }
@@ -231,7 +230,7 @@ PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server
     info.ended = server == NULL || phi__server_ended(server);
 #ifndef PHI_NO_LISTEN
     if (server != NULL && server->http != NULL)
-        info.port = phi__serve_http_port((const phi__serve_http *)server->http);
+        info.port = phi__web_port((const phi__serve_http *)server->http);
 #endif
     return info;
 }
@@ -243,18 +242,18 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     phi__long_end_all(server);
     while (server->serving.first != NULL) {
         phi__serving *serving = PHI__OWNER(server->serving.first, phi__serving, link);
-        phi__serving_drop(serving, false);
+        phi__sv_drop(serving, false);
     }
     while (server->clients.first != NULL)
         phi__client_end(PHI__OWNER(server->clients.first, phi__client, link));
 #ifndef PHI_NO_PROCESS
-    phi__serve_stdio_free((phi__serve_stdio *)server->stdio);
+    phi__sio_free((phi__serve_stdio *)server->stdio);
 #endif
 #ifndef PHI_NO_LISTEN
-    phi__serve_http_free((phi__serve_http *)server->http);
+    phi__web_free((phi__serve_http *)server->http);
 #endif
     server->stdio = server->http = NULL;
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
 static phi_status phi__server_set_check(const phi_mcp_server *server,
@@ -312,9 +311,9 @@ PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_inco
         phi__notify_log(server, level, logger, data);
         return PHI_OK;
     }
-    const phi__serving *serving = phi__serving_find(*incoming);
+    const phi__serving *serving = phi__sv_find(*incoming);
     if (serving == NULL) return PHI_STALE;
-    phi__mcp_way *way = phi__serving_stream(serving);
+    phi__mcp_way *way = phi__sv_stream(serving);
     if (severity < serving->log_level || way == NULL) return PHI_OK;
-    return phi__serving_log(server, way, level, logger, data);
+    return phi__sv_log(server, way, level, logger, data);
 }

@@ -61,14 +61,14 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
         return;
     }
     phi__buf_text(&params, "}}");
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
     desc.done = phi__mcp_listen_done;
     desc.ctx = mcp;
     mcp->listening.opened_us = phi__io_now_us(mcp->rt->io);
-    if (!params.failed) status = phi__requests_new(mcp, &desc, false, &mcp->listening.request);
+    if (!params.failed) status = phi__req_new(mcp, &desc, false, &mcp->listening.request);
     phi__buf_free(&params);
     if (status != PHI_OK) phi__mcp_listen_later(mcp);
 }
@@ -89,18 +89,18 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
 
 enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 
-static void phi__handshake_initialize(phi_mcp *mcp);
-static void phi__handshake_probe(phi_mcp *mcp, const phi__era *era);
+static void phi__hs_initialize(phi_mcp *mcp);
+static void phi__hs_probe(phi_mcp *mcp, const phi__era *era);
 
 /* ---- ends ---- */
 
-static void phi__handshake_fail(phi_mcp *mcp, phi_status status, const char *message) {
+static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->agreed.era = NULL;
     mcp->agreed.ended(mcp, status, message);
 }
 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
-static void phi__handshake_forget(phi_mcp *mcp) {
+static void phi__hs_forget(phi_mcp *mcp) {
     phi__agreed *g = &mcp->agreed;
     phi_str none = phi__str("", 0);
     g->era = NULL;
@@ -111,7 +111,7 @@ static void phi__handshake_forget(phi_mcp *mcp) {
 
 /* ---- what a server says of itself ---- */
 
-static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
+static void phi__hs_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
     phi__agreed *g = &mcp->agreed;
     const phi_json *caps = phi_json_get(result, "capabilities");
     const phi_json *info = phi_json_get(result, "serverInfo");
@@ -127,7 +127,7 @@ static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_js
         !phi__arena_str(&g->arena, phi__records_get_str(info, "version"), &g->version) ||
         !phi__arena_str(&g->arena, phi__records_get_str(result, "instructions"),
                         &g->instructions)) {
-        phi__handshake_fail(mcp, PHI_NO_MEMORY, "no memory");
+        phi__hs_fail(mcp, PHI_NO_MEMORY, "no memory");
         return;
     }
     g->legacy = era->handshake;
@@ -136,7 +136,7 @@ static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_js
         phi_status status =
             phi__post_notification(mcp, "notifications/initialized", phi__str("", 0), true);
         if (status != PHI_OK) {
-            phi__handshake_fail(mcp, status, "notifications/initialized could not be sent");
+            phi__hs_fail(mcp, status, "notifications/initialized could not be sent");
             return;
         }
         mcp->link->table->listen(mcp->link);
@@ -146,7 +146,7 @@ static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_js
 
 /* ---- who we are ---- */
 
-static void phi__handshake_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
+static void phi__hs_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
     phi__records_raw(buf, key, "{");
     phi__records_str(buf, "name", phi_str_of(mcp->desc.client_name));
     phi__records_str(buf, "version", phi_str_of(mcp->desc.client_version));
@@ -154,7 +154,7 @@ static void phi__handshake_put_client(phi_mcp *mcp, phi__buf *buf, const char *k
 }
 
 /* The members of _meta that each request of the modern era carries. */
-static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
+static phi_status phi__hs_meta(phi_mcp *mcp, const phi__era *era) {
     phi__agreed *g = &mcp->agreed;
     phi_str caps;
     phi_status status = phi__parts_capabilities(mcp, &g->arena, &caps);
@@ -162,7 +162,7 @@ static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
     if (status != PHI_OK) return status;
     phi__buf_init(&buf, &mcp->memory);
     phi__records_str(&buf, "io.modelcontextprotocol/protocolVersion", phi_str_of(era->version));
-    phi__handshake_put_client(mcp, &buf, "io.modelcontextprotocol/clientInfo");
+    phi__hs_put_client(mcp, &buf, "io.modelcontextprotocol/clientInfo");
     phi__records_raw(&buf, "io.modelcontextprotocol/clientCapabilities", "");
     phi__buf_add_str(&buf, caps);
     if (mcp->desc.log_level != NULL)
@@ -175,7 +175,7 @@ static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
 
 /* ---- initialize ---- */
 
-static void phi__handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
+static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     phi_str version = phi__records_get_str(reply->result, "protocolVersion");
     const phi__era *era = phi__eras_find(version);
@@ -185,7 +185,7 @@ static void phi__handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
         mcp->desc.era == NULL && !mcp->agreed.second_try) {
         mcp->agreed.legacy = false; /* that was wrong, or is so no more */
         mcp->agreed.second_try = true;
-        phi__handshake_probe(mcp, phi__eras_modern());
+        phi__hs_probe(mcp, phi__eras_modern());
         return;
     }
     if (reply->status != PHI_OK)
@@ -200,19 +200,19 @@ static void phi__handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
         (void)snprintf(words, sizeof words, "initialize: the server speaks %s, and not %s",
                        era->version, mcp->desc.era);
     else {
-        phi__handshake_agree(mcp, era, reply->result);
+        phi__hs_agree(mcp, era, reply->result);
         return;
     }
-    phi__handshake_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
+    phi__hs_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
 }
 
-static void phi__handshake_initialize(phi_mcp *mcp) {
+static void phi__hs_initialize(phi_mcp *mcp) {
     const phi__era *pinned =
         mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_legacy();
     phi_arena arena;
     phi_str caps = phi__str("", 0);
     phi__buf params;
-    phi__handshake_forget(mcp);
+    phi__hs_forget(mcp);
     mcp->link->table->agreed(mcp->link, NULL, false);
     mcp->phase = PHI__INITIALIZING;
     mcp->agreed.era = pinned; /* capabilities are those of this era */
@@ -222,25 +222,24 @@ static void phi__handshake_initialize(phi_mcp *mcp) {
     phi__rpc_open_params(&params, &mcp->memory, "protocolVersion", phi_str_of(pinned->version));
     phi__records_raw(&params, "capabilities", "");
     if (status == PHI_OK) phi__buf_add_str(&params, caps);
-    phi__handshake_put_client(mcp, &params, "clientInfo");
+    phi__hs_put_client(mcp, &params, "clientInfo");
     phi__buf_char(&params, '}');
     phi_arena_free(&arena);
     if (status == PHI_OK && params.failed) status = PHI_NO_MEMORY;
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = "initialize";
     desc.params = phi__buf_str(&params);
-    desc.done = phi__handshake_initialized;
+    desc.done = phi__hs_initialized;
     desc.ctx = mcp;
-    if (status == PHI_OK) status = phi__requests_new(mcp, &desc, true, NULL);
+    if (status == PHI_OK) status = phi__req_new(mcp, &desc, true, NULL);
     phi__buf_free(&params);
-    if (status != PHI_OK)
-        phi__handshake_fail(mcp, status, "initialize: the request could not be sent");
+    if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
 
 /* ---- server/discover ---- */
 
 /* The newest version of ours in the list; NULL: none. */
-static const phi__era *phi__handshake_common(const phi_json *versions) {
+static const phi__era *phi__hs_common(const phi_json *versions) {
     const phi__era *best = NULL;
     phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
     const phi_json *node;
@@ -252,26 +251,25 @@ static const phi__era *phi__handshake_common(const phi_json *versions) {
 }
 
 /* The server has named its versions. again: the version was refused before. */
-static void phi__handshake_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
-    const phi__era *era = phi__handshake_common(versions);
+static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
+    const phi__era *era = phi__hs_common(versions);
     if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
         era = NULL;
     if (era == NULL)
-        phi__handshake_fail(mcp, PHI_UNSUPPORTED,
-                            "server/discover: no version that both sides speak");
+        phi__hs_fail(mcp, PHI_UNSUPPORTED, "server/discover: no version that both sides speak");
     else if (era->handshake)
-        phi__handshake_initialize(mcp);
+        phi__hs_initialize(mcp);
     else if (result != NULL)
-        phi__handshake_agree(mcp, era, result);
+        phi__hs_agree(mcp, era, result);
     else if (!mcp->agreed.second_try) {
         mcp->agreed.second_try = true;
-        phi__handshake_probe(mcp, era);
+        phi__hs_probe(mcp, era);
     } else
-        phi__handshake_fail(mcp, PHI_UNSUPPORTED,
-                            "server/discover: the server refuses a version that it names");
+        phi__hs_fail(mcp, PHI_UNSUPPORTED,
+                     "server/discover: the server refuses a version that it names");
 }
 
-static void phi__handshake_probed(void *ctx, const phi_mcp_reply *reply) {
+static void phi__hs_probed(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
     bool pinned = mcp->desc.era != NULL;
@@ -282,48 +280,47 @@ static void phi__handshake_probed(void *ctx, const phi_mcp_reply *reply) {
                 mcp->agreed.http_status < 400;
     if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
     if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
-        phi__handshake_pick(mcp, versions, reply->result);
+        phi__hs_pick(mcp, versions, reply->result);
     else if (reply->code == PHI__RPC_VERSION)
-        phi__handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
+        phi__hs_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
     else if (lost || pinned ||
              (reply->code == PHI__RPC_VERSION || reply->code == PHI__RPC_CAPABILITY ||
               reply->code == PHI__RPC_HEADERS)) {
         char words[200];
         if (reply->status == PHI_OK) {
-            phi__handshake_fail(mcp, PHI_UNSUPPORTED,
-                                "server/discover: the result names no versions");
+            phi__hs_fail(mcp, PHI_UNSUPPORTED, "server/discover: the result names no versions");
             return;
         }
         (void)snprintf(words, sizeof words, "server/discover: %.*s",
                        (int)phi__min(reply->message.len, 160), reply->message.at);
-        phi__handshake_fail(mcp, reply->status, words);
+        phi__hs_fail(mcp, reply->status, words);
     } else {
         mcp->agreed.silent = reply->status == PHI_TIMEOUT;
-        phi__handshake_initialize(mcp);
+        phi__hs_initialize(mcp);
     }
 }
 
-static void phi__handshake_probe(phi_mcp *mcp, const phi__era *era) {
-    phi__handshake_forget(mcp);
+static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
+    phi__hs_forget(mcp);
     mcp->phase = PHI__PROBING;
     mcp->link->table->agreed(mcp->link, era->version, true);
     mcp->agreed.era = era; /* capabilities are those of this era */
-    phi_status status = phi__handshake_meta(mcp, era);
+    phi_status status = phi__hs_meta(mcp, era);
     mcp->agreed.era = NULL;
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = "server/discover";
     desc.timeout_ms = mcp->desc.argv != NULL && mcp->desc.era == NULL ? PHI__HANDSHAKE_PROBE_MS : 0;
-    desc.done = phi__handshake_probed;
+    desc.done = phi__hs_probed;
     desc.ctx = mcp;
-    if (status == PHI_OK) status = phi__requests_new(mcp, &desc, true, NULL);
+    if (status == PHI_OK) status = phi__req_new(mcp, &desc, true, NULL);
     if (status != PHI_OK)
-        phi__handshake_fail(mcp, status, "server/discover: the request could not be sent");
+        phi__hs_fail(mcp, status, "server/discover: the request could not be sent");
 }
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
-static void phi__handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
-                                                             const char *message)) {
+static void phi__hs_begin(phi_mcp *mcp,
+                          void (*ended)(phi_mcp *mcp, phi_status status, const char *message)) {
     const phi__era *era =
         mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_modern();
     mcp->agreed.ended = ended;
@@ -331,9 +328,9 @@ static void phi__handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_s
     mcp->agreed.silent = false;
     mcp->agreed.http_status = 0;
     if (era->handshake || (mcp->agreed.legacy && mcp->desc.era == NULL))
-        phi__handshake_initialize(mcp);
+        phi__hs_initialize(mcp);
     else
-        phi__handshake_probe(mcp, era);
+        phi__hs_probe(mcp, era);
 }
 
 /* ---- the phases of a connection; phi_mcp_state is reported once a phase is settled ---- */
@@ -398,11 +395,11 @@ static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) 
     mcp->life.holds = 0;
     mcp->life.waits = false;
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-    if (!phi__requests_fail_all(mcp, status, message, false)) return false;
+    if (!phi__req_fail_all(mcp, status, message, false)) return false;
     phi__asked_unask_of(mcp, NULL);
     phi__post_clear(mcp);
     if (mcp->dead || !phi__parts_down(mcp)) return false;
-    phi__handshake_forget(mcp);
+    phi__hs_forget(mcp);
     return true;
 }
 
@@ -447,7 +444,7 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
     }
     mcp->phase = PHI__SETTLING;
     mcp->life.holds = 1; /* ours: parts may settle at once */
-    if (!phi__requests_flush(mcp, true) || !phi__parts_ready(mcp)) return;
+    if (!phi__req_flush(mcp, true) || !phi__parts_ready(mcp)) return;
     phi__mcp_settle(mcp);
 }
 
@@ -500,25 +497,25 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
 }
 
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
-    phi__mcp_request *refused = phi__requests_of(out);
+    phi__req *refused = phi__req_of(out);
     phi__core_enter(mcp);
     static const char words[] = "the server has forgotten the session";
     uint64_t now_us = phi__io_now_us(mcp->rt->io), last_us = mcp->life.expired_us;
     bool soon = last_us != 0 && now_us - last_us < PHI__LIFE_EXPIRY_US;
     if ((mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) || soon) {
-        if (refused != NULL) phi__requests_fail(refused, PHI_NETWORK, words);
+        if (refused != NULL) phi__req_fail(refused, PHI_NETWORK, words);
         return phi__core_leave(mcp);
     }
     mcp->life.expired_us = now_us;
     mcp->phase = PHI__INITIALIZING; /* so that nothing new is sent */
     mcp->life.holds = 0;
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-    if (refused != NULL) phi__requests_again(refused); /* it is as if it had not been sent */
-    if (!phi__requests_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
+    if (refused != NULL) phi__req_again(refused); /* it is as if it had not been sent */
+    if (!phi__req_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
     phi__asked_unask_of(mcp, NULL);
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return phi__core_leave(mcp);
     phi__life_limit(mcp);
-    phi__handshake_begin(mcp, phi__life_agreed);
+    phi__hs_begin(mcp, phi__life_agreed);
     if (!mcp->dead) (void)phi__life_tell(mcp, words);
     return phi__core_leave(mcp);
 }
@@ -575,8 +572,8 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
     mcp->dead = true;
     mcp->phase = PHI__SHUT;
     while (mcp->requests.open.first != NULL)
-        phi__requests_fail(PHI__OWNER(mcp->requests.open.first, phi__mcp_request, open),
-                           PHI_CANCELLED, "the connection was freed");
+        phi__req_fail(PHI__OWNER(mcp->requests.open.first, phi__req, open), PHI_CANCELLED,
+                      "the connection was freed");
     phi__asked_unask_of(mcp, NULL);
     phi__post_clear(mcp);
     (void)phi__parts_down(mcp);
@@ -598,23 +595,23 @@ enum {
 
 /* ---- answers ---- */
 
-static void phi__incoming_error(phi__mcp_request *r, const phi__rpc *rpc) {
+static void phi__incoming_error(phi__req *r, const phi__rpc *rpc) {
     phi_mcp_reply reply = PHI_ZERO;
     reply.status = PHI_REFUSED;
     reply.code = rpc->code;
     reply.message = rpc->message;
     reply.data = rpc->data;
-    phi__requests_off(r);
-    phi__requests_finish(r, &reply);
+    phi__req_off(r);
+    phi__req_finish(r, &reply);
 }
 
-static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
+static void phi__incoming_result(phi__req *r, const phi_json *result) {
     const phi__era *era = r->mcp->agreed.era;
     phi_str type = phi__records_get_str(result, "resultType");
     char words[120];
-    phi__requests_off(r);
+    phi__req_off(r);
     if (!phi_json_is(result, PHI_JSON_OBJECT)) {
-        phi__requests_fail(r, PHI_PARSE, "the result is no object");
+        phi__req_fail(r, PHI_PARSE, "the result is no object");
         return;
     }
     if (era != NULL && era->result_type && type.len > 0 && !phi__str_is(type, "complete")) {
@@ -630,7 +627,7 @@ static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
             return;
         (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
                        (int)phi__min(type.len, 60), type.at);
-        phi__requests_fail(r, PHI_PARSE, words);
+        phi__req_fail(r, PHI_PARSE, words);
         return;
     }
     if (r->as_task && phi_json_get(result, "task") != NULL &&
@@ -638,16 +635,16 @@ static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
         return;
     phi_mcp_reply reply = PHI_ZERO;
     reply.result = result;
-    phi__requests_finish(r, &reply);
+    phi__req_finish(r, &reply);
 }
 
 static void phi__incoming_answer(phi_mcp *mcp, const phi__rpc *rpc) {
-    phi__mcp_request *r = NULL;
+    phi__req *r = NULL;
     uint64_t id = 0;
     bool ours = phi__rpc_number(rpc->id, &id);
-    if (ours) r = phi__requests_find(mcp, id);
+    if (ours) r = phi__req_find(mcp, id);
     if (r == NULL) {
-        if (ours && phi__requests_issued(mcp, id)) return; /* late, or twice */
+        if (ours && phi__req_issued(mcp, id)) return; /* late, or twice */
         if (rpc->id.len == 0)
             (void)phi__parts_warn(mcp, "an error without an id: %.*s",
                                   (int)phi__min(rpc->message.len, 200), rpc->message.at);
@@ -667,7 +664,7 @@ static void phi__incoming_answer(phi_mcp *mcp, const phi__rpc *rpc) {
 
 static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_json *params) {
     const phi_json *node = phi_json_get(params, "requestId");
-    phi__mcp_request *r = NULL;
+    phi__req *r = NULL;
     uint64_t id;
     phi_str text;
     if (node == NULL || phi_json_write(arena, node, 0, &text) != PHI_OK) return;
@@ -681,10 +678,10 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
         return;
     }
     /* The server ends a stream of ours. */
-    if (phi__rpc_number(text, &id)) r = phi__requests_find(mcp, id);
+    if (phi__rpc_number(text, &id)) r = phi__req_find(mcp, id);
     if (r == NULL || !r->desc.stream) return;
-    phi__requests_off(r);
-    phi__requests_fail(r, PHI_NETWORK, "the server has ended the stream");
+    phi__req_off(r);
+    phi__req_fail(r, PHI_NETWORK, "the server has ended the stream");
 }
 
 /* ---- all ---- */
@@ -699,10 +696,10 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
     switch (rpc.kind) {
     case PHI__RPC_RESULT:
     case PHI__RPC_ERROR: phi__incoming_answer(mcp, &rpc); return;
-    case PHI__RPC_REQUEST: (void)phi__asked_request(mcp, &rpc, phi__requests_of(from)); return;
+    case PHI__RPC_REQUEST: (void)phi__asked_request(mcp, &rpc, phi__req_of(from)); return;
     case PHI__RPC_NOTIFICATION: {
         if (phi__str_is(rpc.method, "notifications/progress"))
-            phi__requests_progress(mcp, rpc.params);
+            phi__req_progress(mcp, rpc.params);
         else if (phi__str_is(rpc.method, "notifications/cancelled"))
             phi__incoming_cancelled(mcp, arena, rpc.params);
         else
@@ -711,16 +708,16 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
         return;
     case PHI__RPC_INVALID: {
         /* The request whose answer it was meant to be need not wait for its deadline. */
-        phi__mcp_request *r = NULL;
+        phi__req *r = NULL;
         uint64_t id;
         char words[120];
-        if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__requests_find(mcp, id);
+        if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
         if (r == NULL) {
             (void)phi__parts_warn(mcp, "a message that is none: %s", rpc.fault);
             return;
         }
         (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc.fault);
-        phi__requests_fail(r, PHI_PARSE, words);
+        phi__req_fail(r, PHI_PARSE, words);
     }
         return;
     }
@@ -728,8 +725,8 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
 
 /* The request that a long text answers: by an id among its first values. A request of the server's
    may have the same id. */
-static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
-    phi__mcp_request *r = NULL;
+static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
+    phi__req *r = NULL;
     phi__json_fields fields;
     phi_str path = PHI_ZERO, value = PHI_ZERO;
     uint64_t id;
@@ -738,7 +735,7 @@ static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
     while (leaves++ < PHI__INCOMING_LEAVES &&
            phi__json_fields_next(&fields, text, &path, &value) > 0) {
         if (phi__str_is(path, "/id") && phi__rpc_number(value, &id))
-            r = phi__requests_find(mcp, id);
+            r = phi__req_find(mcp, id);
         else if (phi__str_is(path, "/method") || phi__str_starts(path, "/params")) {
             r = NULL;
             break;
@@ -752,7 +749,7 @@ static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
 /* ---- long answers ---- */
 
 /* It is read: the answer of its request, which keeps the memory until it has ended. */
-static void phi__incoming_read(phi__mcp_request *r, phi_status status, const phi_json *root) {
+static void phi__incoming_read(phi__req *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
     phi_arena arena = r->reading->slices.arena;
     phi__rpc rpc;
@@ -760,29 +757,29 @@ static void phi__incoming_read(phi__mcp_request *r, phi_status status, const phi
     phi__incoming_drop(r);
     mcp->agreed.http_status = 0;
     if (status != PHI_OK)
-        phi__requests_fail(r, status, "the answer cannot be read");
+        phi__req_fail(r, status, "the answer cannot be read");
     else if (!phi__rpc_read(&arena, root, &rpc))
-        phi__requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+        phi__req_fail(r, PHI_NO_MEMORY, "no memory for the answer");
     else if (rpc.kind == PHI__RPC_RESULT)
         phi__incoming_result(r, rpc.result);
     else if (rpc.kind == PHI__RPC_ERROR)
         phi__incoming_error(r, &rpc);
     else
-        phi__requests_fail(r, PHI_PARSE, "the answer is no message");
+        phi__req_fail(r, PHI_PARSE, "the answer is no message");
     phi_arena_free(&arena);
 }
 
 static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_json *root) {
-    phi__mcp_request *r = PHI__OWNER(slices, struct phi__mcp_reading, slices)->request;
+    phi__req *r = PHI__OWNER(slices, struct phi__mcp_reading, slices)->request;
     phi_mcp *mcp = r->mcp;
     phi__core_enter(mcp);
-    if (status == PHI_BUSY && phi__requests_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
+    if (status == PHI_BUSY && phi__req_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
     if (status != PHI_BUSY) phi__incoming_read(r, status, root);
     (void)phi__core_leave(mcp);
 }
 
 /* Reads a long answer from the next step on. False: no memory. */
-static bool phi__incoming_begin(phi__mcp_request *r, phi_str json) {
+static bool phi__incoming_begin(phi__req *r, phi_str json) {
     phi_mcp *mcp = r->mcp;
     struct phi__mcp_reading *reading =
         (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
@@ -794,22 +791,21 @@ static bool phi__incoming_begin(phi__mcp_request *r, phi_str json) {
         return false;
     }
     r->reading = reading;
-    if (phi__requests_renew(r, false) != PHI_OK) {
+    if (phi__req_renew(r, false) != PHI_OK) {
         phi__incoming_drop(r);
         return false;
     }
     phi__slices_go(&reading->slices);
-    phi__requests_off(r);
+    phi__req_off(r);
     return true;
 }
 
 /* True if it is a long answer, which is read in slices. */
 static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
-    phi__mcp_request *r = NULL;
+    phi__req *r = NULL;
     if (json.len > PHI__SLICES_WHOLE) r = phi__incoming_whose(mcp, json);
     if (r == NULL) return false;
-    if (!phi__incoming_begin(r, json))
-        phi__requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+    if (!phi__incoming_begin(r, json)) phi__req_fail(r, PHI_NO_MEMORY, "no memory for the answer");
     return true;
 }
 
@@ -818,12 +814,12 @@ static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
 /* A batch of older eras. An answer in it ends the request on whose stream it came. */
 static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
                                 phi__out *from) {
-    const phi__mcp_request *r = phi__requests_of(from);
+    const phi__req *r = phi__req_of(from);
     uint64_t id = r != NULL ? r->id : 0;
     phi_json_iter it = phi_json_each(list);
     const phi_json *node;
     while (!mcp->dead && (node = phi_json_next(&it)) != NULL) {
-        if (from != NULL && phi__requests_find(mcp, id) != r) from = NULL;
+        if (from != NULL && phi__req_find(mcp, id) != r) from = NULL;
         phi__incoming_one(mcp, arena, node, from);
     }
 }
@@ -873,22 +869,21 @@ PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, 
 
 /* ---- requests ---- */
 
-PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                 phi__mcp_request **out) {
+PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out) {
     if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
-    return phi__requests_new(mcp, desc, false, out);
+    return phi__req_new(mcp, desc, false, out);
 }
 
-PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
-                                     phi__mcp_request **out) {
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                     phi__req **out) {
     desc->params = phi__buf_str(params);
     phi_status status = params->failed ? PHI_NO_MEMORY : phi__mcp_send(mcp, desc, out);
     phi__buf_free(params);
     return status;
 }
 
-PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason) {
-    if (request != NULL) phi__requests_cancel(request, reason);
+PHI__FN void phi__mcp_cancel(phi__req *request, const char *reason) {
+    if (request != NULL) phi__req_cancel(request, reason);
 }
 
 PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params) {
@@ -912,14 +907,14 @@ PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int cod
 
 PHI__FN void phi__mcp_up(phi_mcp *mcp) {
     phi__core_enter(mcp);
-    if (mcp->phase == PHI__OPENING) phi__handshake_begin(mcp, phi__life_agreed);
+    if (mcp->phase == PHI__OPENING) phi__hs_begin(mcp, phi__life_agreed);
     (void)phi__core_leave(mcp);
 }
 
 PHI__FN void phi__mcp_drained(phi_mcp *mcp) {
     bool agreed = mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING;
     phi__core_enter(mcp);
-    (void)phi__requests_flush(mcp, agreed);
+    (void)phi__req_flush(mcp, agreed);
     (void)phi__core_leave(mcp);
 }
 
@@ -934,11 +929,11 @@ PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
         if (status != PHI_OK) {
             /* A text that cannot be read; where it is an answer, its request need not wait for the
            deadline. */
-            phi__mcp_request *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
+            phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
-                phi__requests_fail(r, status,
-                                   status == PHI_NO_MEMORY ? "no memory for the answer"
-                                                           : "the answer is nested too deeply");
+                phi__req_fail(r, status,
+                              status == PHI_NO_MEMORY ? "no memory for the answer"
+                                                      : "the answer is nested too deeply");
             else
                 (void)phi__parts_warn(mcp, "a message that is no JSON (%s): %.*s",
                                       phi_status_text(status), (int)phi__min(json.len, 80),
@@ -962,19 +957,19 @@ PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning) {
     phi__core_enter(mcp);
     /* A message that is too long: its beginning. Entered. */
     unsigned long long most = mcp->desc.max_message_bytes;
-    phi__mcp_request *r = phi__incoming_whose(mcp, beginning);
+    phi__req *r = phi__incoming_whose(mcp, beginning);
     char words[96];
     (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
     if (r == NULL)
         (void)phi__parts_warn(mcp, "%s", words);
     else
-        phi__requests_fail(r, PHI_TOO_BIG, words);
+        phi__req_fail(r, PHI_TOO_BIG, words);
     return phi__core_leave(mcp);
 }
 
 PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
                            phi_str body, const char *message) {
-    phi__mcp_request *r = phi__requests_of(out);
+    phi__req *r = phi__req_of(out);
     if (r == NULL) return true;
     phi__core_enter(mcp);
     /* As phi__mcp_lost. */
@@ -989,7 +984,7 @@ PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int h
     if (rpc.kind == PHI__RPC_ERROR)
         phi__incoming_error(r, &rpc);
     else
-        phi__requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
+        phi__req_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
     phi_arena_free(&arena);
     return phi__core_leave(mcp);
 }

@@ -25,16 +25,16 @@ enum {
 
 /* ---- what references make of it ---- */
 
-typedef struct phi__mcp_schema_walk {
+typedef struct phi__mschema_walk {
     const phi_json *root;
     const phi_json *open[PHI__MCP_SCHEMA_REFS]; /* targets being walked */
     size_t refs, work, looked;
-} phi__mcp_schema_walk;
+} phi__mschema_walk;
 
-static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *node, size_t depth);
+static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, size_t depth);
 
 /* A target inside of itself is a recursive schema: it is walked once. */
-static bool phi__mcp_schema_walk_ref(phi__mcp_schema_walk *w, phi_str ref, size_t depth) {
+static bool phi__mschema_walk_ref(phi__mschema_walk *w, phi_str ref, size_t depth) {
     if (!phi__str_starts(ref, "#")) return true;
     const phi_json *target = phi__schema_ref_find(w->root, ref, &w->looked);
     if (w->looked > PHI__MCP_SCHEMA_LOOKED) return false;
@@ -43,19 +43,19 @@ static bool phi__mcp_schema_walk_ref(phi__mcp_schema_walk *w, phi_str ref, size_
         if (w->open[i] == target) return true;
     if (w->refs == PHI__MCP_SCHEMA_REFS) return false;
     w->open[w->refs++] = target;
-    bool fine = phi__mcp_schema_walk_node(w, target, depth + 1);
+    bool fine = phi__mschema_walk_node(w, target, depth + 1);
     w->refs--;
     return fine;
 }
 
-static bool phi__mcp_schema_walk_node(phi__mcp_schema_walk *w, const phi_json *node, size_t depth) {
+static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, size_t depth) {
     phi_json_iter it = phi_json_each(node);
     if (depth > PHI_JSON_MAX_DEPTH || ++w->work > PHI__MCP_SCHEMA_WORK) return false;
     while (phi_json_next(&it) != NULL) {
         if (phi__str_is(it.key, "$ref") && phi_json_is(it.at, PHI_JSON_STRING)) {
-            if (!phi__mcp_schema_walk_ref(w, phi__json_text_of(it.at), depth)) return false;
+            if (!phi__mschema_walk_ref(w, phi__json_text_of(it.at), depth)) return false;
         } else if (phi_json_is(it.at, PHI_JSON_OBJECT) || phi_json_is(it.at, PHI_JSON_ARRAY)) {
-            if (!phi__mcp_schema_walk_node(w, it.at, depth + 1)) return false;
+            if (!phi__mschema_walk_node(w, it.at, depth + 1)) return false;
         }
     }
     return true;
@@ -71,14 +71,14 @@ typedef struct phi__mcp_schema {
     bool endless; /* references lead too far */
 } phi__mcp_schema;
 
-static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema);
+static phi_json *phi__mschema_clean(phi__mcp_schema *s, const phi_json *schema);
 
-static void phi__mcp_schema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
+static void phi__mschema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
     if (phi__json_edit_set(s->arena, to, key, value) != PHI_OK) s->failed = true;
 }
 
 /* "(pattern: ^a+$)" */
-static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *value) {
+static void phi__mschema_note(phi__buf *words, phi_str key, const phi_json *value) {
     if (words->len > 0) phi__buf_char(words, ' ');
     phi__buf_char(words, '(');
     phi__buf_add_str(words, key);
@@ -96,22 +96,21 @@ static void phi__mcp_schema_note(phi__buf *words, phi_str key, const phi_json *v
     phi__buf_char(words, ')');
 }
 
-static void phi__mcp_schema_subs(phi__mcp_schema *s, phi_json *to, phi_str key,
-                                 const phi_json *subs) {
+static void phi__mschema_subs(phi__mcp_schema *s, phi_json *to, phi_str key, const phi_json *subs) {
     bool list = phi_json_is(subs, PHI_JSON_ARRAY);
     phi_json *made = list ? phi_json_new_array(s->arena) : phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(subs);
     while (made != NULL && !s->failed && phi_json_next(&it) != NULL) {
-        phi_json *sub = phi__mcp_schema_clean(s, it.at);
+        phi_json *sub = phi__mschema_clean(s, it.at);
         if (list && phi_json_add(made, sub) != PHI_OK) s->failed = true;
-        if (!list) phi__mcp_schema_set(s, made, it.key, sub);
+        if (!list) phi__mschema_set(s, made, it.key, sub);
     }
-    phi__mcp_schema_set(s, to, key, made);
+    phi__mschema_set(s, to, key, made);
 }
 
 /* The strings of a list, such as "required"; of types, those that are some. */
-static void phi__mcp_schema_names(phi__mcp_schema *s, phi_json *to, phi_str key,
-                                  const phi_json *names, bool types) {
+static void phi__mschema_names(phi__mcp_schema *s, phi_json *to, phi_str key, const phi_json *names,
+                               bool types) {
     phi_json *made = phi_json_new_array(s->arena);
     phi_json_iter it = phi_json_each(names);
     while (made != NULL && phi_json_next(&it) != NULL) {
@@ -120,12 +119,12 @@ static void phi__mcp_schema_names(phi__mcp_schema *s, phi_json *to, phi_str key,
             continue;
         if (phi_json_add(made, phi_json_new_str(s->arena, name)) != PHI_OK) s->failed = true;
     }
-    if (made == NULL || phi_json_count(made) > 0) phi__mcp_schema_set(s, to, key, made);
+    if (made == NULL || phi_json_count(made) > 0) phi__mschema_set(s, to, key, made);
 }
 
 /* Keywords that phi's check knows and the table of a tool's keywords leaves to its caller. */
-static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
-                                  const phi_json *value, phi__buf *words) {
+static void phi__mschema_other(phi__mcp_schema *s, phi_json *to, phi_str key, const phi_json *value,
+                               phi__buf *words) {
     static const char *const bounds[] = {"minimum", "maximum", "exclusiveMinimum",
                                          "exclusiveMaximum"};
     static const char *const notes[] = {"dependencies", "additionalItems", "$dynamicRef",
@@ -136,37 +135,37 @@ static void phi__mcp_schema_other(phi__mcp_schema *s, phi_json *to, phi_str key,
             (phi_json_is(value, PHI_JSON_NUMBER) || (i >= 2 && phi_json_is(value, PHI_JSON_BOOL))))
             copy = true;
     for (size_t i = 0; i < PHI__COUNT(notes); i++)
-        if (phi__str_is(key, notes[i])) phi__mcp_schema_note(words, key, value);
+        if (phi__str_is(key, notes[i])) phi__mschema_note(words, key, value);
     if (phi__str_is(key, "type") && phi_json_is(value, PHI_JSON_ARRAY))
-        phi__mcp_schema_names(s, to, key, value, true);
+        phi__mschema_names(s, to, key, value, true);
     else if (phi__str_is(key, "type"))
         copy = phi__keywords_is_type(phi__json_text_of(value));
     if (phi__str_is(key, "$ref") && phi_json_is(value, PHI_JSON_STRING)) {
         copy = phi__str_starts(phi__json_text_of(value), "#") &&
                phi__schema_ref_find(s->root, phi__json_text_of(value), &s->looked) != NULL;
-        if (!copy) phi__mcp_schema_note(words, key, value);
+        if (!copy) phi__mschema_note(words, key, value);
     }
     if ((phi__str_is(key, "$defs") || phi__str_is(key, "definitions")) &&
         phi_json_is(value, PHI_JSON_OBJECT))
-        phi__mcp_schema_subs(s, to, key, value);
-    if (copy) phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value));
+        phi__mschema_subs(s, to, key, value);
+    if (copy) phi__mschema_set(s, to, key, phi_json_copy(s->arena, value));
 }
 
-static void phi__mcp_schema_keyword(phi__mcp_schema *s, phi_json *to, phi_str key,
-                                    const phi_json *value, phi__buf *words) {
+static void phi__mschema_keyword(phi__mcp_schema *s, phi_json *to, phi_str key,
+                                 const phi_json *value, phi__buf *words) {
     switch (phi__keywords_of(key, value)) {
     case PHI__KEYWORD_COPY:
-    case PHI__KEYWORD_SHORT: phi__mcp_schema_set(s, to, key, phi_json_copy(s->arena, value)); break;
-    case PHI__KEYWORD_SUB: phi__mcp_schema_set(s, to, key, phi__mcp_schema_clean(s, value)); break;
+    case PHI__KEYWORD_SHORT: phi__mschema_set(s, to, key, phi_json_copy(s->arena, value)); break;
+    case PHI__KEYWORD_SUB: phi__mschema_set(s, to, key, phi__mschema_clean(s, value)); break;
     case PHI__KEYWORD_SUBS:
-    case PHI__KEYWORD_CHOICES: phi__mcp_schema_subs(s, to, key, value); break;
-    case PHI__KEYWORD_NAMES: phi__mcp_schema_names(s, to, key, value, false); break;
-    case PHI__KEYWORD_NOTE: phi__mcp_schema_note(words, key, value); break;
-    default: phi__mcp_schema_other(s, to, key, value, words); break;
+    case PHI__KEYWORD_CHOICES: phi__mschema_subs(s, to, key, value); break;
+    case PHI__KEYWORD_NAMES: phi__mschema_names(s, to, key, value, false); break;
+    case PHI__KEYWORD_NOTE: phi__mschema_note(words, key, value); break;
+    default: phi__mschema_other(s, to, key, value, words); break;
     }
 }
 
-static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schema) {
+static phi_json *phi__mschema_clean(phi__mcp_schema *s, const phi_json *schema) {
     phi_json *made = phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(schema);
     phi__buf words;
@@ -175,13 +174,13 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
         return made;
     s->depth++;
     phi__buf_init(&words, s->arena->memory);
-    phi__buf_add_str(&words, phi__json_text_of(phi_json_get(schema, "description")));
+    phi__buf_add_str(&words, phi__records_get_str(schema, "description"));
     while (!s->failed && phi_json_next(&it) != NULL)
-        phi__mcp_schema_keyword(s, made, it.key, it.at, &words);
+        phi__mschema_keyword(s, made, it.key, it.at, &words);
     if (words.failed) s->failed = true;
     if (words.len > 0 && !s->failed)
-        phi__mcp_schema_set(s, made, PHI__LIT("description"),
-                            phi_json_new_str(s->arena, phi__buf_str(&words)));
+        phi__mschema_set(s, made, PHI__LIT("description"),
+                         phi_json_new_str(s->arena, phi__buf_str(&words)));
     phi__buf_free(&words);
     s->depth--;
     return s->failed ? NULL : made;
@@ -190,16 +189,15 @@ static phi_json *phi__mcp_schema_clean(phi__mcp_schema *s, const phi_json *schem
 /* ---- schemas inside of themselves ---- */
 
 /* A reference that is being followed. optional: below it a property that may be left out. */
-typedef struct phi__mcp_schema_under {
-    const struct phi__mcp_schema_under *above;
+typedef struct phi__mschema_under {
+    const struct phi__mschema_under *above;
     const phi_json *target;
     bool optional;
-} phi__mcp_schema_under;
+} phi__mschema_under;
 
-static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
-                                   phi__mcp_schema_under *under);
+static void phi__mschema_follow(phi__mcp_schema *s, phi_json *node, phi__mschema_under *under);
 
-static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
+static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
     const phi_json *names = phi_json_get(schema, "required");
     phi_json_iter it = phi_json_each(phi_json_is(names, PHI_JSON_ARRAY) ? names : NULL);
     while (phi_json_next(&it) != NULL)
@@ -209,13 +207,12 @@ static bool phi__mcp_schema_requires(const phi_json *schema, phi_str name) {
 
 /* Gemini takes a circle of references only through a property that may be left out, as no value has
    another: a reference that closes one is left open. Gemini takes none next to anyOf, either. */
-static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
-                                       phi__mcp_schema_under *under) {
-    phi_str ref = phi__json_text_of(phi_json_get(node, "$ref"));
+static void phi__mschema_follow_ref(phi__mcp_schema *s, phi_json *node, phi__mschema_under *under) {
+    phi_str ref = phi__records_get_str(node, "$ref");
     const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);
-    phi__mcp_schema_under next;
+    phi__mschema_under next;
     bool optional = false;
-    for (const phi__mcp_schema_under *u = under; u != NULL; u = u->above) {
+    for (const phi__mschema_under *u = under; u != NULL; u = u->above) {
         optional = optional || u->optional;
         if (u->target != target) continue;
         if (!optional) (void)phi_json_remove(node, "$ref");
@@ -225,27 +222,26 @@ static void phi__mcp_schema_follow_ref(phi__mcp_schema *s, phi_json *node,
     next.above = under;
     next.target = target;
     next.optional = false;
-    phi__mcp_schema_follow(s, (phi_json *)(uintptr_t)target, &next);
+    phi__mschema_follow(s, (phi_json *)(uintptr_t)target, &next);
 }
 
-static void phi__mcp_schema_beside(phi__mcp_schema *s, phi_json *node) {
+static void phi__mschema_beside(phi__mcp_schema *s, phi_json *node) {
     phi_json *all = phi_json_get(node, "allOf");
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
     if (!phi_json_is(all, PHI_JSON_ARRAY)) {
         all = phi_json_new_array(s->arena);
-        phi__mcp_schema_set(s, node, PHI__LIT("allOf"), all);
+        phi__mschema_set(s, node, PHI__LIT("allOf"), all);
     }
     phi_json *inner = phi_json_new_object(s->arena);
     if (all == NULL || inner == NULL || s->failed) {
         s->failed = true;
         return;
     }
-    phi__mcp_schema_set(s, inner, PHI__LIT("$ref"), phi_json_remove(node, "$ref"));
+    phi__mschema_set(s, inner, PHI__LIT("$ref"), phi_json_remove(node, "$ref"));
     (void)phi_json_add(all, inner);
 }
 
-static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
-                                   phi__mcp_schema_under *under) {
+static void phi__mschema_follow(phi__mcp_schema *s, phi_json *node, phi__mschema_under *under) {
     static const char *const one[] = {"items", "additionalProperties"};
     static const char *const many[] = {"properties", "anyOf", "oneOf", "allOf"};
     bool was = under->optional;
@@ -256,15 +252,15 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
         return;
     }
     s->depth++;
-    phi__mcp_schema_beside(s, node);
-    if (phi_json_get(node, "$ref") != NULL) phi__mcp_schema_follow_ref(s, node, under);
+    phi__mschema_beside(s, node);
+    if (phi_json_get(node, "$ref") != NULL) phi__mschema_follow_ref(s, node, under);
     for (size_t i = 0; i < PHI__COUNT(one); i++)
-        phi__mcp_schema_follow(s, phi_json_get(node, one[i]), under);
+        phi__mschema_follow(s, phi_json_get(node, one[i]), under);
     for (size_t i = 0; i < PHI__COUNT(many) && !s->endless; i++) {
         phi_json_iter it = phi_json_each(phi_json_get(node, many[i]));
         while (!s->endless && phi_json_next(&it) != NULL) {
-            under->optional = was || (i == 0 && !phi__mcp_schema_requires(node, it.key));
-            phi__mcp_schema_follow(s, it.at, under);
+            under->optional = was || (i == 0 && !phi__mschema_requires(node, it.key));
+            phi__mschema_follow(s, it.at, under);
         }
         under->optional = was;
     }
@@ -273,14 +269,14 @@ static void phi__mcp_schema_follow(phi__mcp_schema *s, phi_json *node,
 
 /* ---- the whole ---- */
 
-static phi_status phi__mcp_schema_refuse(phi_status status, char *message, size_t size,
-                                         const char *words) {
+static phi_status phi__mschema_refuse(phi_status status, char *message, size_t size,
+                                      const char *words) {
     (void)snprintf(message, size, "%s", words);
     return status;
 }
 
 /* The properties of an alternative become the root's, where that has no such property. */
-static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_json *from) {
+static void phi__mschema_merge(phi__mcp_schema *s, phi_json *root, const phi_json *from) {
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");
     if (phi_json_is(ref, PHI_JSON_STRING))
@@ -289,38 +285,38 @@ static void phi__mcp_schema_merge(phi__mcp_schema *s, phi_json *root, const phi_
     if (!phi_json_is(phi_json_get(from, "properties"), PHI_JSON_OBJECT) || from == root) return;
     if (!phi_json_is(properties, PHI_JSON_OBJECT)) {
         properties = phi_json_new_object(s->arena);
-        phi__mcp_schema_set(s, root, PHI__LIT("properties"), properties);
+        phi__mschema_set(s, root, PHI__LIT("properties"), properties);
     }
     while (properties != NULL && !s->failed && phi_json_next(&it) != NULL)
         if (phi__json_get_n(properties, it.key) == NULL)
-            phi__mcp_schema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
+            phi__mschema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
 }
 
 /* No provider takes alternatives at the root: they are named in the description. */
-static void phi__mcp_schema_root_choices(phi__mcp_schema *s, phi_json *root) {
+static void phi__mschema_root_choices(phi__mcp_schema *s, phi_json *root) {
     static const char *const keys[] = {"anyOf", "oneOf", "allOf"};
     bool any = false;
     phi__buf words;
     phi__buf_init(&words, s->arena->memory);
-    phi__buf_add_str(&words, phi__json_text_of(phi_json_get(root, "description")));
+    phi__buf_add_str(&words, phi__records_get_str(root, "description"));
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *list = phi_json_get(root, keys[i]);
         phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
         if (list == NULL) continue;
         any = true;
-        phi__mcp_schema_note(&words, phi_str_of(keys[i]), list);
-        while (phi_json_next(&it) != NULL) phi__mcp_schema_merge(s, root, it.at);
+        phi__mschema_note(&words, phi_str_of(keys[i]), list);
+        while (phi_json_next(&it) != NULL) phi__mschema_merge(s, root, it.at);
         (void)phi_json_remove(root, keys[i]);
     }
     if (words.failed) s->failed = true;
     if (any && !s->failed)
-        phi__mcp_schema_set(s, root, PHI__LIT("description"),
-                            phi_json_new_str(s->arena, phi__buf_str(&words)));
+        phi__mschema_set(s, root, PHI__LIT("description"),
+                         phi_json_new_str(s->arena, phi__buf_str(&words)));
     phi__buf_free(&words);
 }
 
 /* `root` is a copy, or cleaned; its properties are schemas that an agent takes. */
-static bool phi__mcp_schema_sound(const phi_json *root) {
+static bool phi__mschema_sound(const phi_json *root) {
     const phi_json *properties = phi_json_get(root, "properties");
     phi_json_iter it = phi_json_each(properties);
     if (properties != NULL && !phi_json_is(properties, PHI_JSON_OBJECT)) return false;
@@ -330,24 +326,24 @@ static bool phi__mcp_schema_sound(const phi_json *root) {
     return true;
 }
 
-static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena, phi_str *out,
-                                       char *message, size_t size) {
+static phi_status phi__mschema_make(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                    char *message, size_t size) {
     phi_schema_error error;
     phi__mcp_schema s = PHI_ZERO;
     s.arena = arena;
     s.root = schema;
     if (!phi_json_is(schema, PHI_JSON_OBJECT))
-        return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
+        return phi__mschema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
     phi_status status = phi_json_write(arena, schema, 0, out);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
-        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
+        return phi__mschema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
     /* following its references must stay within bounds */
-    phi__mcp_schema_walk w = PHI_ZERO;
+    phi__mschema_walk w = PHI_ZERO;
     w.root = schema;
-    if (!phi__mcp_schema_walk_node(&w, schema, 0))
-        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
-                                      "the references of its input schema explode");
+    if (!phi__mschema_walk_node(&w, schema, 0))
+        return phi__mschema_refuse(PHI_TOO_BIG, message, size,
+                                   "the references of its input schema explode");
     phi_json *root = phi_json_copy(arena, schema);
     if (root == NULL) return PHI_NO_MEMORY;
     /* Every provider wants an object by that word. */
@@ -357,41 +353,41 @@ static phi_status phi__mcp_schema_make(const phi_json *schema, phi_arena *arena,
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
     if (!is)
-        return phi__mcp_schema_refuse(PHI_BAD_ARG, message, size,
-                                      "its input schema describes no object");
-    phi__mcp_schema_set(&s, root, PHI__LIT("type"), phi__json_edit_text(s.arena, "object"));
-    phi__mcp_schema_root_choices(&s, root);
-    if (!s.failed && (phi__schema_valid(root, &error) != PHI_OK || !phi__mcp_schema_sound(root))) {
+        return phi__mschema_refuse(PHI_BAD_ARG, message, size,
+                                   "its input schema describes no object");
+    phi__mschema_set(&s, root, PHI__LIT("type"), phi__json_edit_text(s.arena, "object"));
+    phi__mschema_root_choices(&s, root);
+    if (!s.failed && (phi__schema_valid(root, &error) != PHI_OK || !phi__mschema_sound(root))) {
         s.root = root;
-        root = phi__mcp_schema_clean(&s, root);
+        root = phi__mschema_clean(&s, root);
         if (root != NULL && phi__schema_valid(root, &error) != PHI_OK) {
             (void)snprintf(message, size, "its input schema is malformed: %s", error.message);
             return PHI_BAD_ARG;
         }
     }
     if (root == NULL || s.failed) return PHI_NO_MEMORY;
-    phi__mcp_schema_under top = PHI_ZERO;
+    phi__mschema_under top = PHI_ZERO;
     top.target = root;
     s.root = root;
     s.depth = s.work = 0;
-    phi__mcp_schema_follow(&s, root, &top);
+    phi__mschema_follow(&s, root, &top);
     if (s.endless)
-        return phi__mcp_schema_refuse(PHI_TOO_BIG, message, size,
-                                      "the references of its input schema explode");
+        return phi__mschema_refuse(PHI_TOO_BIG, message, size,
+                                   "the references of its input schema explode");
     if (s.failed) return PHI_NO_MEMORY;
     return phi_json_write(arena, root, 0, out) == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* *out: JSON text, terminated, in the arena. schema NULL, or JSON's null: an object without
    properties. PHI_NO_MEMORY; PHI_BAD_ARG, PHI_TOO_BIG: no tool can have it, `message` says why. */
-static phi_status phi__mcp_schema_adapt(const phi_json *schema, phi_arena *arena, phi_str *out,
-                                        char *message, size_t size) {
+static phi_status phi__mschema_adapt(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                     char *message, size_t size) {
     phi_str text = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
     phi_status status = PHI_OK;
     phi_arena scratch;
     phi_arena_init(&scratch, arena->memory, 0);
     if (schema != NULL && !phi_json_is(schema, PHI_JSON_NULL))
-        status = phi__mcp_schema_make(schema, &scratch, &text, message, size);
+        status = phi__mschema_make(schema, &scratch, &text, message, size);
     if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;
@@ -493,11 +489,11 @@ static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *
 
 static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
     const phi_json *hints = phi_json_get(tool, "annotations");
-    phi_str title = phi__json_text_of(phi_json_get(tool, "title"));
+    phi_str title = phi__records_get_str(tool, "title");
     phi_mcp_tool *shown = &item->shown;
     phi_str support = phi__json_text_of(phi_json_path(tool, "execution.taskSupport"));
     item->task = phi__str_is(support, "required");
-    if (title.len == 0) title = phi__json_text_of(phi_json_get(hints, "title"));
+    if (title.len == 0) title = phi__records_get_str(hints, "title");
     if (title.len == 0) title = shown->original;
     if (phi_json_is(hints, PHI_JSON_OBJECT)) {
         phi__toolbox_hints(shown, hints);
@@ -520,8 +516,7 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     }
     if (!(phi__arena_str(&m->box->arena, phi__str(text, len), out))) return false;
     if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
-    return phi__toolbox_text(m, phi__json_text_of(phi_json_get(tool, "description")),
-                             &shown->description);
+    return phi__toolbox_text(m, phi__records_get_str(tool, "description"), &shown->description);
 }
 
 /* Most schemas reach the model as they are: then both share one text. */
@@ -541,10 +536,10 @@ static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, con
     const phi_json *in = phi_json_get(tool, "inputSchema");
     const phi_json *result = phi_json_get(tool, "outputSchema");
     phi_arena *arena = &m->box->arena;
-    phi_status status = phi__mcp_schema_adapt(in, arena, &item->shown.schema, message, size);
+    phi_status status = phi__mschema_adapt(in, arena, &item->shown.schema, message, size);
     if (status == PHI_OK && !phi__toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && m->marks && phi_json_is(in, PHI_JSON_OBJECT)) {
-        if (!phi__mcp_headers_valid(in, message, size)) return false;
+        if (!phi__xhead_valid(in, message, size)) return false;
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
     }

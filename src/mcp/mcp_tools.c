@@ -206,7 +206,7 @@ typedef struct phi__mcp_call {
     phi_call call;
     const phi__mcp_tool *tool;
     phi_memory *memory; /* the agent's */
-    phi__mcp_request *request;
+    phi__req *request;
     phi__timer timer; /* it waits for a connection */
     uint64_t until_us;
     phi_str arguments; /* borrowed until the call is finished */
@@ -402,7 +402,7 @@ static phi_status phi__calls_send(phi__mcp_call *c) {
     phi_json *arguments = NULL;
     phi_mcp_pair *pairs = NULL;
     phi_status status = PHI_OK;
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     phi_arena_init(&arena, c->memory, 0);
     phi__rpc_open_params(&params, c->memory, "name", c->tool->shown.original);
     phi__records_raw(&params, "arguments", "");
@@ -418,8 +418,7 @@ static phi_status phi__calls_send(phi__mcp_call *c) {
     if (c->tool->marked != NULL && !params.failed) { /* arguments that headers repeat */
         status = phi_json_parse(&arena, c->arguments, 0, &arguments, NULL);
         if (status == PHI_OK)
-            status =
-                phi__mcp_headers_of(c->tool->marked, arguments, &arena, &pairs, &desc.header_count);
+            status = phi__xhead_of(c->tool->marked, arguments, &arena, &pairs, &desc.header_count);
         desc.headers = pairs;
     }
     if (status == PHI_OK)
@@ -568,13 +567,13 @@ typedef struct phi__mcp_tools {
     uint64_t listed_us, stale_us;
 } phi__mcp_tools;
 
-static const phi__mcp_part *phi__mcptools_table(void);
+static const phi__mcp_part *phi__mtools_table(void);
 
-static phi__mcp_tools *phi__mcptools_of(const phi_mcp *mcp) {
-    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcptools_table());
+static phi__mcp_tools *phi__mtools_of(const phi_mcp *mcp) {
+    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mtools_table());
 }
 
-static void phi__mcptools_warn(void *ctx, phi_str original, const char *message) {
+static void phi__mtools_warn(void *ctx, phi_str original, const char *message) {
     phi__mcp_tools *t = (phi__mcp_tools *)ctx;
     phi_str none = phi__str("", 0);
     char words[500];
@@ -583,20 +582,20 @@ static void phi__mcptools_warn(void *ctx, phi_str original, const char *message)
     phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
-static void phi__mcptools_say(phi__mcp_tools *t, const char *message) {
+static void phi__mtools_say(phi__mcp_tools *t, const char *message) {
     phi_str none = phi__str("", 0);
     phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
 }
 
 /* ---- boxes ---- */
 
-static void phi__mcptools_leave(phi__mcp_tools *t, phi__toolbox *box) {
+static void phi__mtools_leave(phi__mcp_tools *t, phi__toolbox *box) {
     if (--box->users > 0) return;
     if (box != t->now) phi__list_take(&t->old, &box->link);
     phi__toolbox_free(t->mcp, box);
 }
 
-static const phi__mcp_tool *phi__mcptools_find(const phi__map *map, phi_str name) {
+static const phi__mcp_tool *phi__mtools_find(const phi__map *map, phi_str name) {
     size_t probe = 0;
     const phi__mcp_tool *item;
     while ((item = (const phi__mcp_tool *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
@@ -604,7 +603,7 @@ static const phi__mcp_tool *phi__mcptools_find(const phi__map *map, phi_str name
     return NULL;
 }
 
-static bool phi__mcptools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
+static bool phi__mtools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
     phi__map_init(map, &t->mcp->memory);
     if (!phi__map_reserve(map, box->count)) return false;
     for (size_t i = 0; i < box->count; i++)
@@ -612,42 +611,42 @@ static bool phi__mcptools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *
     return true;
 }
 
-static void phi__mcptools_diff_put(phi__buf *words, char sign, phi_str name) {
+static void phi__mtools_diff_put(phi__buf *words, char sign, phi_str name) {
     if (words->len > 0) phi__buf_char(words, ' ');
     phi__buf_char(words, sign);
     phi__buf_add_str(words, name);
 }
 
 /* "+a -b ~c"; empty: the same. False: no memory. */
-static bool phi__mcptools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
-                               phi__buf *words) {
+static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
+                             phi__buf *words) {
     phi__map before, after;
-    bool fine = phi__mcptools_index(t, &before, was);
-    fine = phi__mcptools_index(t, &after, box) && fine;
+    bool fine = phi__mtools_index(t, &before, was);
+    fine = phi__mtools_index(t, &after, box) && fine;
     for (size_t i = 0; fine && i < box->count; i++) {
         const phi__mcp_tool *item = &box->items[i];
-        const phi__mcp_tool *old = phi__mcptools_find(&before, item->shown.name);
+        const phi__mcp_tool *old = phi__mtools_find(&before, item->shown.name);
         if (old == NULL)
-            phi__mcptools_diff_put(words, '+', item->shown.name);
+            phi__mtools_diff_put(words, '+', item->shown.name);
         else if (!phi_str_equal(old->definition, item->definition) ||
                  old->shown.held != item->shown.held)
-            phi__mcptools_diff_put(words, '~', item->shown.name);
+            phi__mtools_diff_put(words, '~', item->shown.name);
     }
     for (size_t i = 0; fine && i < was->count; i++)
-        if (phi__mcptools_find(&after, was->items[i].shown.name) == NULL)
-            phi__mcptools_diff_put(words, '-', was->items[i].shown.name);
+        if (phi__mtools_find(&after, was->items[i].shown.name) == NULL)
+            phi__mtools_diff_put(words, '-', was->items[i].shown.name);
     phi__map_free(&before);
     phi__map_free(&after);
     return fine && !words->failed;
 }
 
 /* The new list, unless it is the one that is there. */
-static void phi__mcptools_install(phi__mcp_tools *t, phi__toolbox *box) {
+static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
     phi__buf words;
     phi__buf_init(&words, &t->mcp->memory);
-    if (was != NULL && phi__mcptools_diff(t, was, box, &words) && words.len == 0) {
+    if (was != NULL && phi__mtools_diff(t, was, box, &words) && words.len == 0) {
         phi__toolbox_free(t->mcp, box);
         return;
     }
@@ -656,19 +655,19 @@ static void phi__mcptools_install(phi__mcp_tools *t, phi__toolbox *box) {
     if (was != NULL) {
         phi__news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
         phi__list_push(&t->old, &was->link);
-        phi__mcptools_leave(t, was);
+        phi__mtools_leave(t, was);
     }
     phi__buf_free(&words);
 }
 
 /* Over HTTP the modern era mirrors parameters into headers. */
-static bool phi__mcptools_marks(const phi__mcp_tools *t) {
+static bool phi__mtools_marks(const phi__mcp_tools *t) {
     return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
 }
 
 /* ---- a list arrives ---- */
 
-static void phi__mcptools_drop_list(phi__mcp_tools *t) {
+static void phi__mtools_drop_list(phi__mcp_tools *t) {
     phi_memory *memory = &t->mcp->memory;
     phi__pages_stop(&t->pages);
     phi_arena_free(&t->arena);
@@ -679,7 +678,7 @@ static void phi__mcptools_drop_list(phi__mcp_tools *t) {
     t->listing = false;
 }
 
-static bool phi__mcptools_twice(const phi__mcp_tools *t, phi_str name) {
+static bool phi__mtools_twice(const phi__mcp_tools *t, phi_str name) {
     size_t probe = 0;
     const void *at;
     while ((at = phi__map_each(&t->names, phi__hash(name, 0), &probe)) != NULL)
@@ -687,11 +686,11 @@ static bool phi__mcptools_twice(const phi__mcp_tools *t, phi_str name) {
     return false;
 }
 
-static bool phi__mcptools_item(phi__pages *pages, const phi_json *tool) {
+static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
-    phi_str name = phi__json_text_of(phi_json_get(tool, "name"));
-    if (name.len == 0 || phi__mcptools_twice(t, name)) {
-        phi__mcptools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
+    phi_str name = phi__records_get_str(tool, "name");
+    if (name.len == 0 || phi__mtools_twice(t, name)) {
+        phi__mtools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
         return true;
     }
     if (t->count == t->cap) {
@@ -710,7 +709,7 @@ static bool phi__mcptools_item(phi__pages *pages, const phi_json *tool) {
 }
 
 /* Compares with an earlier definition. False: no memory. */
-static bool phi__mcptools_compare(phi__mcp_tools *t, phi__definition *definition) {
+static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
     phi__known_tool *known =
@@ -725,15 +724,15 @@ static bool phi__mcptools_compare(phi__mcp_tools *t, phi__definition *definition
     return true;
 }
 
-static bool phi__mcptools_build(phi__mcp_tools *t) {
+static bool phi__mtools_build(phi__mcp_tools *t) {
     const phi_mcp_desc *desc = &t->mcp->desc;
     phi__toolbox *box = NULL;
     for (size_t i = 0; i < t->count; i++)
-        if (!phi__mcptools_compare(t, &t->definitions[i])) return false;
-    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mcptools_marks(t), &t->functions,
-                         phi__mcptools_warn, t, &box) != PHI_OK)
+        if (!phi__mtools_compare(t, &t->definitions[i])) return false;
+    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mtools_marks(t), &t->functions,
+                         phi__mtools_warn, t, &box) != PHI_OK)
         return false;
-    phi__mcptools_install(t, box);
+    phi__mtools_install(t, box);
     /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
        tools and most_bytes. */
     phi__known *known = &t->known;
@@ -749,7 +748,7 @@ static bool phi__mcptools_build(phi__mcp_tools *t) {
 }
 
 /* When the list is too old, by the server's own word. */
-static uint64_t phi__mcptools_stale_us(const phi__mcp_tools *t) {
+static uint64_t phi__mtools_stale_us(const phi__mcp_tools *t) {
     const phi_json *tools = phi_json_get(t->mcp->agreed.capabilities, "tools");
     uint64_t ttl_ms = t->pages.ttl_ms;
     if (!t->pages.has_ttl) return UINT64_MAX;
@@ -758,13 +757,13 @@ static uint64_t phi__mcptools_stale_us(const phi__mcp_tools *t) {
     return ttl_ms > UINT64_MAX / 2000 ? UINT64_MAX : t->listed_us + ttl_ms * 1000;
 }
 
-static void phi__mcptools_settle(phi__mcp_tools *t) {
+static void phi__mtools_settle(phi__mcp_tools *t) {
     if (!t->holds) return;
     t->holds = false;
     phi__mcp_settle(t->mcp);
 }
 
-static void phi__mcptools_later(phi__mcp_tools *t) {
+static void phi__mtools_later(phi__mcp_tools *t) {
     uint64_t at_us = t->listed_us + (uint64_t)PHI__MCP_TOOLS_PAUSE_MS * 1000;
     uint64_t now_us = phi__io_now_us(t->mcp->rt->io);
     if (t->timer.place != 0) return;
@@ -772,7 +771,7 @@ static void phi__mcptools_later(phi__mcp_tools *t) {
     (void)phi__io_timer_set(t->mcp->rt->io, &t->timer, at_us);
 }
 
-static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
+static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED;
     phi_mcp *mcp = t->mcp;
@@ -780,25 +779,25 @@ static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) 
     t->listed_us = phi__io_now_us(t->mcp->rt->io);
     t->stale_us = UINT64_MAX;
     if (reply->status == PHI_OK) {
-        if (pages->cut) phi__mcptools_say(t, "its list of tools is too long, the rest is left out");
-        if (phi__mcptools_build(t))
-            t->stale_us = phi__mcptools_stale_us(t);
+        if (pages->cut) phi__mtools_say(t, "its list of tools is too long, the rest is left out");
+        if (phi__mtools_build(t))
+            t->stale_us = phi__mtools_stale_us(t);
         else
-            phi__mcptools_say(t, "its list of tools found no memory");
+            phi__mtools_say(t, "its list of tools found no memory");
     } else if (!lost) {
         (void)snprintf(words, sizeof words, "tools/list: %.*s",
                        (int)phi__min(reply->message.len, 300), reply->message.at);
-        phi__mcptools_say(t, words);
+        phi__mtools_say(t, words);
     }
     bool again = t->again && !lost;
-    phi__mcptools_drop_list(t);
+    phi__mtools_drop_list(t);
     t->again = false;
-    if (again) phi__mcptools_later(t);
-    if (reply->status == PHI_CANCELLED) return;                 /* it goes */
-    if (phi__news_tell(mcp, &t->news)) phi__mcptools_settle(t); /* which reports it, too */
+    if (again) phi__mtools_later(t);
+    if (reply->status == PHI_CANCELLED) return;               /* it goes */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* which reports it, too */
 }
 
-static phi_status phi__mcptools_list(phi__mcp_tools *t) {
+static phi_status phi__mtools_list(phi__mcp_tools *t) {
     if (t->listing) {
         t->again = true;
         return PHI_OK;
@@ -808,33 +807,33 @@ static phi_status phi__mcptools_list(phi__mcp_tools *t) {
     t->pages.mcp = t->mcp;
     t->pages.method = "tools/list";
     t->pages.key = "tools";
-    t->pages.item = phi__mcptools_item;
-    t->pages.done = phi__mcptools_listed;
+    t->pages.item = phi__mtools_item;
+    t->pages.done = phi__mtools_listed;
     phi_status status = phi__pages_begin(&t->pages);
-    if (status != PHI_OK) phi__mcptools_drop_list(t);
+    if (status != PHI_OK) phi__mtools_drop_list(t);
     return status;
 }
 
-static void phi__mcptools_fire(phi__timer *timer) {
+static void phi__mtools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcptools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mtools_list(t);
 }
 
 /* ---- the source ---- */
 
-static uint64_t phi__mcptools_version(void *user_data) {
+static uint64_t phi__mtools_version(void *user_data) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     if (t->stale_us != UINT64_MAX && phi__io_now_us(t->mcp->rt->io) >= t->stale_us) {
         t->stale_us = UINT64_MAX;
-        phi__mcptools_later(t);
+        phi__mtools_later(t);
     }
     return t->version;
 }
 
-static phi_status phi__mcptools_take(void *user_data, const phi_tool **tools, size_t *count) {
+static phi_status phi__mtools_take(void *user_data, const phi_tool **tools, size_t *count) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->now == NULL && phi__toolbox_new(t->mcp, NULL, 0, false, &t->functions,
-                                           phi__mcptools_warn, t, &t->now) != PHI_OK)
+    if (t->now == NULL && phi__toolbox_new(t->mcp, NULL, 0, false, &t->functions, phi__mtools_warn,
+                                           t, &t->now) != PHI_OK)
         return PHI_NO_MEMORY;
     t->now->users++;
     t->users++;
@@ -843,67 +842,66 @@ static phi_status phi__mcptools_take(void *user_data, const phi_tool **tools, si
     return PHI_OK;
 }
 
-static void phi__mcptools_release(void *user_data, const phi_tool *tools) {
+static void phi__mtools_release(void *user_data, const phi_tool *tools) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     t->users--;
     if (t->now != NULL && t->now->tools == tools) {
-        phi__mcptools_leave(t, t->now);
+        phi__mtools_leave(t, t->now);
         return;
     }
     for (phi__link *link = t->old.first; link != NULL; link = link->next) {
         phi__toolbox *box = PHI__OWNER(link, phi__toolbox, link);
         if (box->tools != tools) continue;
-        phi__mcptools_leave(t, box);
+        phi__mtools_leave(t, box);
         return;
     }
 }
 
 /* ---- the part ---- */
 
-static void phi__mcptools_ready(phi_mcp *mcp, void *part) {
+static void phi__mtools_ready(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     t->again = false;
     if (phi_json_get(mcp->agreed.capabilities, "tools") == NULL) {
         t->count = 0;
-        if (t->now != NULL) (void)phi__mcptools_build(t);
+        if (t->now != NULL) (void)phi__mtools_build(t);
         (void)phi__news_tell(mcp, &t->news);
         return;
     }
     phi__mcp_hold(mcp);
     t->holds = true;
-    if (phi__mcptools_list(t) != PHI_OK) phi__mcptools_settle(t);
+    if (phi__mtools_list(t) != PHI_OK) phi__mtools_settle(t);
 }
 
-static void phi__mcptools_down(phi_mcp *mcp, void *part) {
+static void phi__mtools_down(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp;
     t->holds = false;
     t->stale_us = UINT64_MAX;
     phi__io_timer_clear(t->mcp->rt->io, &t->timer);
-    phi__mcptools_drop_list(t);
+    phi__mtools_drop_list(t);
 }
 
-static bool phi__mcptools_notified(phi_mcp *mcp, void *part, phi_str method,
-                                   const phi_json *params) {
+static bool phi__mtools_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp, (void)params;
     if (!phi__str_is(method, "notifications/tools/list_changed")) return false;
     if (t->listing)
         t->again = true;
     else
-        phi__mcptools_later(t);
+        phi__mtools_later(t);
     return true;
 }
 
-static bool phi__mcptools_held(const phi_mcp *mcp, const void *part) {
+static bool phi__mtools_held(const phi_mcp *mcp, const void *part) {
     (void)mcp;
     return ((const phi__mcp_tools *)part)->users > 0;
 }
 
-static void phi__mcptools_free(phi_mcp *mcp, void *part) {
+static void phi__mtools_free(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     phi__io_timer_clear(t->mcp->rt->io, &t->timer);
-    phi__mcptools_drop_list(t);
+    phi__mtools_drop_list(t);
     while (t->old.first != NULL) {
         phi__toolbox *box = PHI__OWNER(t->old.first, phi__toolbox, link);
         phi__list_take(&t->old, &box->link);
@@ -920,25 +918,25 @@ static void phi__mcptools_free(phi_mcp *mcp, void *part) {
     phi__free(&mcp->memory, t, sizeof *t);
 }
 
-static const phi__mcp_part *phi__mcptools_table(void) {
+static const phi__mcp_part *phi__mtools_table(void) {
     static const phi__mcp_part table = {
-        phi__mcptools_ready, phi__mcptools_down, phi__mcptools_notified, NULL, NULL, NULL,
-        phi__mcptools_held,  phi__mcptools_free};
+        phi__mtools_ready, phi__mtools_down, phi__mtools_notified, NULL, NULL, NULL,
+        phi__mtools_held,  phi__mtools_free};
     return &table;
 }
 
-PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp) {
+PHI__FN phi_status phi__mtools_join(phi_mcp *mcp) {
     phi_memory *memory = &mcp->memory;
     phi__mcp_tools *t = (phi__mcp_tools *)phi__alloc(memory, sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
     t->mcp = mcp;
     t->version = 1;
     t->stale_us = UINT64_MAX;
-    t->timer.fire = phi__mcptools_fire;
+    t->timer.fire = phi__mtools_fire;
     t->source.user_data = t;
-    t->source.version = phi__mcptools_version;
-    t->source.take = phi__mcptools_take;
-    t->source.release = phi__mcptools_release;
+    t->source.version = phi__mtools_version;
+    t->source.take = phi__mtools_take;
+    t->source.release = phi__mtools_release;
     /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
     phi_tool *tool = &t->functions;
     tool->start = phi__calls_start;
@@ -950,35 +948,35 @@ PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp) {
     t->known.memory = memory;
     t->known.round = 1;
     phi__map_init(&t->known.map, memory);
-    phi__mcp_join(mcp, phi__mcptools_table(), t);
+    phi__mcp_join(mcp, phi__mtools_table(), t);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
-    return mcp != NULL ? &phi__mcptools_of(mcp)->source : NULL;
+    return mcp != NULL ? &phi__mtools_of(mcp)->source : NULL;
 }
 
-static size_t phi__mcptools_count(const phi__mcp_tools *t) {
+static size_t phi__mtools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }
 
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
-    const phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
-    if (index >= phi__mcptools_count(t)) return NULL;
+    const phi__mcp_tools *t = mcp != NULL ? phi__mtools_of(mcp) : NULL;
+    if (index >= phi__mtools_count(t)) return NULL;
     phi_mcp_tool *shown = &t->now->items[index].shown;
     const phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
     shown->new_hash = known != NULL ? known->waiting_hash : NULL;
     return shown;
 }
 
-static void phi__mcptools_quiet(void *ctx, phi_str original, const char *message) {
+static void phi__mtools_quiet(void *ctx, phi_str original, const char *message) {
     (void)ctx, (void)original, (void)message;
 }
 
 /* The list as it is, with one definition that was accepted. */
-static phi_status phi__mcptools_again(phi__mcp_tools *t, phi_str accepted) {
+static phi_status phi__mtools_again(phi__mcp_tools *t, phi_str accepted) {
     phi_memory *memory = &t->mcp->memory;
     size_t count = t->now->count;
     size_t bytes = count * sizeof(phi__definition);
@@ -993,22 +991,22 @@ static phi_status phi__mcptools_again(phi__mcp_tools *t, phi_str accepted) {
         all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
         all[i].held = item->shown.held && !this_one;
     }
-    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mcptools_marks(t), &t->functions,
-                                         phi__mcptools_quiet, t, &box);
+    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mtools_marks(t), &t->functions,
+                                         phi__mtools_quiet, t, &box);
     phi__free(memory, all, bytes);
-    if (status == PHI_OK) phi__mcptools_install(t, box);
+    if (status == PHI_OK) phi__mtools_install(t, box);
     return status;
 }
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
-    phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
-    size_t count = phi__mcptools_count(t);
+    phi__mcp_tools *t = mcp != NULL ? phi__mtools_of(mcp) : NULL;
+    size_t count = phi__mtools_count(t);
     for (size_t i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         if (!phi__str_is(shown->name, name)) continue;
         phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
         if (known == NULL) return PHI_OK;
-        phi_status status = phi__mcptools_again(t, known->name);
+        phi_status status = phi__mtools_again(t, known->name);
         if (status == PHI_OK) phi__known_accept(&t->known, known);
         return status;
     }
