@@ -88,6 +88,19 @@ typedef struct phi__mcp_part {
 
 enum { PHI__PARTS = 6 };
 
+/* A field of a desc that is 0 by default, and its value then. */
+typedef struct phi__mcp_standard {
+    size_t offset;
+    uint32_t value;
+} phi__mcp_standard;
+
+static inline void phi__mcp_standards(void *desc, const phi__mcp_standard *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *field = (uint32_t *)(void *)((char *)desc + rows[i].offset);
+        if (*field == 0) *field = rows[i].value;
+    }
+}
+
 /* Before the connection opens. The part is NULL or memory of mcp's. */
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
 PHI__FN const char *phi__mcp_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */

@@ -79,25 +79,17 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-static bool phi__admit_counts(phi_str name) {
-    static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is_nocase(name, names[i])) return true;
-    return phi__str_find_nocase(name, 0, "mcp-") == 0;
-}
-
-static bool phi__admit_same(phi_str a, phi_str b) {
-    for (size_t i = 0; i < a.len && a.len == b.len; i++) /* of letters, digits and '-' */
-        if ((a.at[i] | 0x20) != (b.at[i] | 0x20)) return false;
-    return a.len == b.len;
-}
-
 /* True if each header that counts is there once at most: a reader before us might take another. */
 static bool phi__admit_once(const phi__http_head *head) {
-    size_t k;
-    for (size_t i = 1; i < head->header_count; i++)
-        for (k = 0; phi__admit_counts(head->headers[i].name) && k < i; k++)
-            if (phi__admit_same(head->headers[i].name, head->headers[k].name)) return false;
+    static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
+    for (size_t i = 1; i < head->header_count; i++) {
+        phi_str name = head->headers[i].name;
+        bool counts = phi__str_find_nocase(name, 0, "mcp-") == 0;
+        for (size_t k = 0; k < PHI__COUNT(names); k++)
+            counts = counts || phi__str_is_nocase(name, names[k]);
+        for (size_t k = 0; counts && k < i; k++)
+            if (phi__str_equal_nocase(name, head->headers[k].name)) return false;
+    }
     return true;
 }
 
@@ -171,8 +163,6 @@ struct phi__serve_http {
     uint32_t adrift;
     bool closing;
 };
-
-/* ---- ways ---- */
 
 static void phi__web_release(phi__io *io, phi__mcp_post *post) {
     phi_memory *memory = post->heads.memory;
@@ -379,29 +369,17 @@ static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exc
 
 /* ---- requests ---- */
 
+/* The value of a header; at NULL: it is not there. */
 static phi_str phi__web_get(void *ctx, const char *name) {
     const phi__mcp_post *post = (const phi__mcp_post *)ctx;
     phi_str rest = phi__buf_str(&post->heads);
     while (rest.len > 0) {
-        const char *end = (const char *)memchr(rest.at, '\n', rest.len);
-        size_t len = (size_t)(end - rest.at), colon = phi__str_find(rest, 0, ": ");
+        size_t len = phi__str_find(rest, 0, "\n"), colon = phi__str_find(rest, 0, ": ");
         if (phi__str_is_nocase(phi__str(rest.at, colon), name))
             return phi__str(rest.at + colon + 2, len - colon - 2);
-        rest = phi__str(end + 1, rest.len - len - 1);
+        rest = phi__str_from(rest, len + 1);
     }
     return phi__str(NULL, 0);
-}
-
-static phi_str phi__web_text(phi__mcp_post *post, const char *name) {
-    phi_str value = phi__web_get(post, name);
-    return value.at != NULL ? value : phi__str("", 0);
-}
-
-/* The session of the request; NULL with *unknown: it names one that there is not. */
-static phi__client *phi__web_client(const phi__serve_http *http, phi_str id, bool *unknown) {
-    phi__client *client = id.at != NULL ? phi__client_find(http->server, id) : NULL;
-    *unknown = id.at != NULL && client == NULL;
-    return client;
 }
 
 static bool phi__web_on_body(void *ctx, const char *bytes, size_t len) {
@@ -421,8 +399,9 @@ static void phi__web_in_session(phi__mcp_post *post, const phi__client *client) 
 static void phi__web_on_whole(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
     phi__serve_http *http = post->http;
-    bool unknown;
-    phi__client *client = phi__web_client(http, phi__web_get(post, "mcp-session-id"), &unknown);
+    phi_str id = phi__web_get(post, "mcp-session-id");
+    phi__client *client = phi__client_find(http->server, id);
+    bool unknown = id.at != NULL && client == NULL;
     if (post->body.failed || unknown) {
         phi__serve_refuse(post->exchange, unknown ? 404 : 500,
                           unknown ? "there is no such session" : "out of memory");
@@ -431,9 +410,9 @@ static void phi__web_on_whole(void *ctx) {
         return;
     }
     phi__heads heads = PHI_ZERO;
-    heads.version = phi__web_text(post, "mcp-protocol-version");
-    heads.method = phi__web_text(post, "mcp-method");
-    heads.name = phi__web_text(post, "mcp-name");
+    heads.version = phi__web_get(post, "mcp-protocol-version");
+    heads.method = phi__web_get(post, "mcp-method");
+    heads.name = phi__web_get(post, "mcp-name");
     heads.get = phi__web_get;
     heads.ctx = post;
     phi__web_in_session(post, client);
@@ -485,24 +464,6 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     phi__list_push(&http->posts, &post->link);
     phi__serve_keep(exchange, &calls, post);
     return post;
-}
-
-static bool phi__web_is_json(phi_str type) {
-    size_t end = phi__str_find(type, 0, ";");
-    if (end != SIZE_MAX) type.len = end;
-    return phi__str_is_nocase(phi__str_trim(type), "application/json");
-}
-
-static void phi__web_post(phi__serve_http *http, phi__serve_exchange *exchange,
-                          const phi__http_head *head) {
-    bool unknown;
-    (void)phi__web_client(http, phi__http_head_get(head, "mcp-session-id"), &unknown);
-    if (!phi__web_is_json(phi__http_head_get(head, "content-type")))
-        phi__serve_refuse(exchange, 415, "expected application/json");
-    else if (unknown)
-        phi__serve_refuse(exchange, 404, "there is no such session");
-    else
-        (void)phi__web_post_new(http, exchange, head, false);
 }
 
 /* The stream that the client was cut off from; NULL: it is not kept any more. */
@@ -572,20 +533,26 @@ static void phi__web_listen(phi__serve_http *http, phi__serve_exchange *exchange
     }
 }
 
+static bool phi__web_is_json(phi_str type) {
+    size_t end = phi__str_find(type, 0, ";");
+    return phi__str_is_nocase(phi__str_trim(phi__str(type.at, phi__min(end, type.len))),
+                              "application/json");
+}
+
 /* GET and DELETE are of sessions; 2026-07-28 has none. */
 static void phi__web_on_request(void *ctx, phi__serve_exchange *exchange,
                                 const phi__http_head *head) {
     phi__serve_http *http = (phi__serve_http *)ctx;
     phi_str id = phi__http_head_get(head, "mcp-session-id");
-    bool unknown;
     if (!phi__web_admit(http, exchange, head)) return;
-    if (phi__str_is(head->method, "POST")) {
-        phi__web_post(http, exchange, head);
-        return;
-    }
-    phi__client *client = phi__web_client(http, id, &unknown);
-    if (unknown)
+    phi__client *client = phi__client_find(http->server, id);
+    bool unknown = id.at != NULL && client == NULL, post = phi__str_is(head->method, "POST");
+    if (post && !phi__web_is_json(phi__http_head_get(head, "content-type")))
+        phi__serve_refuse(exchange, 415, "expected application/json");
+    else if (unknown)
         phi__serve_refuse(exchange, 404, "there is no such session");
+    else if (post)
+        (void)phi__web_post_new(http, exchange, head, false);
     else if (client != NULL && phi__str_is(head->method, "GET"))
         phi__web_listen(http, exchange, head, client);
     else if (client != NULL && phi__str_is(head->method, "DELETE")) {
@@ -600,7 +567,7 @@ static void phi__web_on_request(void *ctx, phi__serve_exchange *exchange,
     }
 }
 
-/* ---- for other files ---- */
+/* ---- offered ---- */
 
 PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out) {
     const phi_mcp_server_desc *desc = &server->desc;

@@ -2,11 +2,10 @@
    progress and log messages. */
 #include "mcp/mcp_serve_state_in.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* ---- results, errors, notifications, batches ---- */
-
-/* ---- pieces ---- */
 
 static void phi__send_data(phi__buf *out, const char *type, const phi_content *block) {
     phi__records_str(out, "type", phi_str_of(type));
@@ -75,21 +74,21 @@ static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__mcp_way *way = origin->way;
     phi_memory *memory = &origin->server->rt->memory; /* a way that ends frees the origin */
     origin->batch = NULL;
-    if (batch != NULL) {
-        if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
-        phi__buf_add_str(&batch->out, json);
-        phi__buf *out = &batch->out;
-        if (--batch->waiting > 0) return;
-        if (out->len > 0) phi__buf_char(out, ']');
-        if (batch->way != NULL && !out->failed)
-            (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
-                                          true);
-        else if (batch->way != NULL)
-            (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
-        phi__buf_free(out);
-        phi__free(memory, batch, sizeof *batch);
-    } else if (way != NULL)
-        (void)way->table->send(way, json, http_status, true);
+    if (batch == NULL) {
+        if (way != NULL) (void)way->table->send(way, json, http_status, true);
+        return;
+    }
+    phi__buf *out = &batch->out;
+    if (json.len > 0) phi__buf_char(out, out->len > 0 ? ',' : '[');
+    phi__buf_add_str(out, json);
+    if (--batch->waiting > 0) return;
+    if (out->len > 0) phi__buf_char(out, ']');
+    http_status = out->failed ? 500 : out->len > 0 ? 200 : 202;
+    if (batch->way != NULL)
+        (void)batch->way->table->send(batch->way, out->failed ? phi__str("", 0) : phi__buf_str(out),
+                                      http_status, true);
+    phi__buf_free(out);
+    phi__free(memory, batch, sizeof *batch);
 }
 
 static void phi__send_lost(phi__origin *origin) {
@@ -113,11 +112,22 @@ PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out) {
     phi__buf_char(out, '{');
 }
 
+PHI__FN void phi__send_open_complete(const phi__origin *origin, phi__buf *out) {
+    phi__send_open(origin, out);
+    if (!origin->era->result_type) return;
+    phi__records_str(out, "resultType", PHI__LIT("complete"));
+    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
+    phi__send_server_info(origin->server, out, origin->era);
+    phi__buf_char(out, '}');
+}
+
 PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
-                             const char *data) {
+                             phi__buf *data) {
     phi__buf out;
     phi__buf_init(&out, &origin->server->rt->memory);
-    phi__rpc_error(&out, origin->id, code, message, phi_str_of(data));
+    phi__rpc_error(&out, origin->id, code, message,
+                   data != NULL && !data->failed ? phi__buf_str(data) : phi__str("", 0));
+    if (data != NULL) phi__buf_free(data);
     if (out.failed)
         phi__send_lost(origin);
     else
@@ -125,33 +135,41 @@ PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi
     phi__buf_free(&out);
 }
 
-PHI__FN void phi__refuse(phi__origin *origin, int code, int http_status, const char *message) {
+PHI__FN bool phi__refuse(phi__origin *origin, int code, int http_status, const char *message) {
     phi__send_error(origin, code, http_status, phi_str_of(message), NULL);
+    return false;
 }
 
-PHI__FN void phi__send_close(phi__origin *origin, phi__buf *out) {
+PHI__FN bool phi__refuse_bad(phi__origin *origin, const char *format, ...) {
+    char message[200];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
+}
+
+PHI__FN bool phi__refuse_memory(phi__origin *origin) {
+    return phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
+}
+
+PHI__FN bool phi__send_close(phi__origin *origin, phi__buf *out) {
     size_t most = origin->server->desc.max_queue_bytes;
     size_t before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
-    if (out->failed)
+    bool good = !out->failed && out->len < most - before;
+    if (good)
+        phi__send_text(origin, phi__buf_str(out), 200);
+    else if (out->failed)
         phi__send_lost(origin);
-    else if (out->len >= most - before) {
-        /* No queue would hold it: the client gets an error, and is not dropped for it. */
+    else { /* no queue would hold it: the client gets an error, and is not dropped for it */
         char message[80];
         (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
-                       (unsigned long)origin->server->desc.max_queue_bytes);
-        phi__refuse(origin, PHI__RPC_INTERNAL, 200, message);
-    } else
-        phi__send_text(origin, phi__buf_str(out), 200);
+                       (unsigned long)most);
+        (void)phi__refuse(origin, PHI__RPC_INTERNAL, 200, message);
+    }
     phi__buf_free(out);
-}
-
-PHI__FN void phi__send_complete(const phi__origin *origin, phi__buf *out) {
-    if (!origin->era->result_type) return;
-    phi__records_str(out, "resultType", PHI__LIT("complete"));
-    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
-    phi__send_server_info(origin->server, out, origin->era);
-    phi__buf_char(out, '}');
+    return good;
 }
 
 PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out) {
@@ -160,11 +178,10 @@ PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out) {
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
 
-PHI__FN void phi__send_empty(phi__origin *origin) {
+PHI__FN bool phi__send_empty(phi__origin *origin) {
     phi__buf out;
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
-    phi__send_close(origin, &out);
+    phi__send_open_complete(origin, &out);
+    return phi__send_close(origin, &out);
 }
 
 /* ---- notifications ---- */
@@ -224,35 +241,49 @@ PHI__FN phi__mcp_way *phi__sv_stream(const phi__serving *serving) {
 
 /* ---- from its beginning to its end ---- */
 
-PHI__FN uint32_t phi__sv_can(const phi_mcp_server *server, const phi_json *params) {
-    const phi_json *can =
-        phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
-    uint32_t out = 0;
-    if (phi_json_get(can, "sampling") != NULL) out |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-    if (phi_json_get(can, "elicitation") != NULL) out |= (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi_json_get(can, "roots") != NULL) out |= (uint32_t)PHI_MCP_CAN_ROOTS;
-    if (server->desc.tasks &&
-        phi_json_get(phi_json_get(can, "extensions"), "io.modelcontextprotocol/tasks") != NULL)
-        out |= (uint32_t)PHI_MCP_CAN_TASKS;
-    return out;
+static const struct phi__sv_able {
+    uint32_t bit; /* PHI_MCP_CAN_... */
+    const char *capability, *method;
+} phi__sv_ables[] = {{PHI_MCP_CAN_SAMPLE, "sampling", "sampling/createMessage"},
+                     {PHI_MCP_CAN_ELICIT, "elicitation", "elicitation/create"},
+                     {PHI_MCP_CAN_ROOTS, "roots", "roots/list"}};
+
+PHI__FN uint32_t phi__sv_session_can(const phi_json *capabilities) {
+    uint32_t can = 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if (phi_json_is(phi_json_get(capabilities, phi__sv_ables[i].capability), PHI_JSON_OBJECT))
+            can |= phi__sv_ables[i].bit;
+    return can;
 }
 
-PHI__FN void phi__sv_needs(phi__origin *origin, uint32_t missing) {
+PHI__FN uint32_t phi__sv_can(const phi_mcp_server *server, const phi_json *params) {
+    const phi_json *declared =
+        phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
+    const phi_json *extensions = phi_json_get(declared, "extensions");
+    uint32_t can = 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if (phi_json_get(declared, phi__sv_ables[i].capability) != NULL)
+            can |= phi__sv_ables[i].bit;
+    if (server->desc.tasks && phi_json_get(extensions, "io.modelcontextprotocol/tasks") != NULL)
+        can |= (uint32_t)PHI_MCP_CAN_TASKS;
+    return can;
+}
+
+PHI__FN bool phi__sv_needs(phi__origin *origin, uint32_t missing) {
     bool asks = origin->era->asks;
     phi__buf data;
     phi__buf_init(&data, &origin->server->rt->memory);
     phi__buf_text(&data, "{\"requiredCapabilities\":{");
-    if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if ((missing & phi__sv_ables[i].bit) != 0)
+            phi__records_raw(&data, phi__sv_ables[i].capability, "{}");
     if ((missing & (uint32_t)PHI_MCP_CAN_TASKS) != 0)
         phi__records_raw(&data, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
-    phi__buf_add(&data, "}}", 3); /* and its end */
+    phi__buf_text(&data, "}}");
     phi__send_error(origin, asks ? PHI__RPC_BAD_PARAMS : PHI__RPC_CAPABILITY, asks ? 200 : 400,
-                    PHI__LIT("The request needs a capability that the client has not "
-                             "declared"),
-                    data.failed ? NULL : data.at);
-    phi__buf_free(&data);
+                    PHI__LIT("The request needs a capability that the client has not declared"),
+                    &data);
+    return false;
 }
 
 /* What a request says about itself in _meta, and of a session what that agreed upon. */
@@ -279,13 +310,32 @@ static uint32_t *phi__sv_count(phi_mcp_server *server, phi__sv_kind kind) {
     return kind == PHI__SERVING_LISTEN ? &server->listen_count : &server->serving_count;
 }
 
-static phi__serving *phi__sv_make(phi_mcp_server *server, phi__sv_kind kind) {
+/* A quarter of the connections stays for requests: a stream can last for days. */
+PHI__FN bool phi__sv_crowded(const phi_mcp_server *server) {
+    uint32_t most = server->desc.max_connections, count = server->listen_count;
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next)
+        count += PHI__OWNER(link, phi__client, link)->own != NULL;
+    return count >= most - most / 4;
+}
+
+PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__sv_kind kind,
+                                  const phi_json *params) {
+    phi_mcp_server *server = origin->server;
     phi_memory *memory = &server->rt->memory;
+    phi__origin refused = *origin;
+    uint32_t most =
+        kind == PHI__SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
+    phi_str id;
+    if (*phi__sv_count(server, kind) >= most ||
+        (kind == PHI__SERVING_LISTEN && origin->http && phi__sv_crowded(server))) {
+        (void)phi__refuse(&refused, PHI__RPC_INTERNAL, 503, "Too many requests are under way");
+        return NULL;
+    }
     phi__serving *serving = (phi__serving *)phi__alloc(memory, sizeof *serving);
-    if (serving == NULL) return NULL;
-    serving->slot = phi__slots_take(&server->slots, 1, serving);
-    if (serving->slot == NULL) {
-        phi__free(memory, serving, sizeof *serving);
+    if (serving != NULL) serving->slot = phi__slots_take(&server->slots, 1, serving);
+    if (serving == NULL || serving->slot == NULL) {
+        phi__free(memory, serving, serving != NULL ? sizeof *serving : 0);
+        (void)phi__refuse_memory(&refused);
         return NULL;
     }
     serving->server = server;
@@ -296,40 +346,16 @@ static phi__serving *phi__sv_make(phi_mcp_server *server, phi__sv_kind kind) {
     phi__list_push(&server->serving, &serving->link);
     serving->kind = kind;
     ++*phi__sv_count(server, kind);
-    return serving;
-}
-
-/* A quarter of the connections stays for requests: a stream can last for days. */
-PHI__FN bool phi__sv_crowded(const phi_mcp_server *server) {
-    uint32_t most = server->desc.max_connections, count = server->listen_count;
-    for (phi__link *link = server->clients.first; link != NULL; link = link->next)
-        count += PHI__OWNER(link, phi__client, link)->own != NULL;
-    return count >= most - most / 4;
-}
-
-PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__client *client, phi__sv_kind kind,
-                                  const phi_json *params) {
-    phi__serving *serving = NULL;
-    phi__origin refused = *origin;
-    uint32_t most = kind == PHI__SERVING_LISTEN ? origin->server->desc.max_subscriptions
-                                                : origin->server->desc.max_calls;
-    phi_str id;
-    if (*phi__sv_count(origin->server, kind) >= most ||
-        (kind == PHI__SERVING_LISTEN && origin->http && phi__sv_crowded(origin->server))) {
-        phi__refuse(&refused, PHI__RPC_INTERNAL, 503, "Too many requests are under way");
+    if (!phi__arena_str(&serving->arena, origin->id, &id)) {
+        phi__sv_free(serving);
+        (void)phi__refuse_memory(&refused);
         return NULL;
     }
-    serving = phi__sv_make(origin->server, kind);
-    if (serving != NULL && phi__arena_str(&serving->arena, origin->id, &id)) {
-        serving->client = client;
-        phi__sv_attach(serving, origin);
-        serving->origin.id = id;
-        phi__sv_meta(serving, params);
-        return serving;
-    }
-    if (serving != NULL) phi__sv_free(serving);
-    phi__refuse(&refused, PHI__RPC_INTERNAL, 500, "Out of memory");
-    return NULL;
+    serving->client = origin->client;
+    phi__sv_attach(serving, origin);
+    serving->origin.id = id;
+    phi__sv_meta(serving, params);
+    return serving;
 }
 
 static void phi__sv_free_question(phi__mcp_question *ask) {
@@ -381,16 +407,6 @@ PHI__FN void phi__sv_drop(phi__serving *serving, bool answered) {
     phi__sv_release(serving, memory);
 }
 
-/* The oldest of too many tasks that have ended makes room. */
-static void phi__sv_crop(phi_mcp_server *server) {
-    phi__link *link = server->serving.first;
-    while (server->task_count > server->desc.max_calls && link != NULL) {
-        phi__serving *serving = PHI__OWNER(link, phi__serving, link);
-        link = link->next;
-        if (serving->kind == PHI__SERVING_TASK) phi__sv_free(serving);
-    }
-}
-
 PHI__FN void phi__sv_keep(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__list_take(&server->serving, &serving->link);
@@ -398,7 +414,13 @@ PHI__FN void phi__sv_keep(phi__serving *serving) {
     --*phi__sv_count(server, serving->kind);
     serving->kind = PHI__SERVING_TASK;
     server->task_count++;
-    phi__sv_crop(server);
+    /* the oldest of too many tasks that have ended makes room */
+    phi__link *link = server->serving.first;
+    while (server->task_count > server->desc.max_calls && link != NULL) {
+        phi__serving *oldest = PHI__OWNER(link, phi__serving, link);
+        link = link->next;
+        if (oldest->kind == PHI__SERVING_TASK) phi__sv_free(oldest);
+    }
 }
 
 /* ---- what it says meanwhile ---- */
@@ -522,8 +544,6 @@ static phi__mcp_question *phi__sask_make(phi__serving *serving, const phi_mcp_as
     return ask;
 }
 
-/* ---- sessions ---- */
-
 static void phi__sask_late(phi__timer *timer) {
     phi__mcp_question *ask = PHI__OWNER(timer, phi__mcp_question, timer);
     phi_mcp_server *server = ask->of->server;
@@ -532,15 +552,17 @@ static void phi__sask_late(phi__timer *timer) {
     (void)phi__sask_leave(server);
 }
 
-static uint64_t phi__sask_deadline(const phi_mcp_server *server) {
+/* Sets a timer to the deadline of a question. */
+static phi_status phi__sask_until(const phi_mcp_server *server, phi__timer *timer) {
     uint32_t ms = server->desc.ask_timeout_ms;
-    return ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
+    uint64_t at_us =
+        ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
+    return phi__io_timer_set(server->rt->io, timer, at_us);
 }
 
 PHI__FN phi_status phi__sask_wait(phi__mcp_question *ask) {
-    phi_mcp_server *server = ask->of->server;
     ask->timer.fire = phi__sask_late;
-    return phi__io_timer_set(server->rt->io, &ask->timer, phi__sask_deadline(server));
+    return phi__sask_until(ask->of->server, &ask->timer);
 }
 
 static phi_status phi__sask_send(phi__mcp_question *ask) {
@@ -690,7 +712,7 @@ static void phi__sask_required(phi__serving *serving) {
     serving->origin.batch = NULL;
     serving->parked = true;
     phi__send_close(&origin, &out);
-    (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__sask_deadline(server));
+    (void)phi__sask_until(server, &serving->timer);
     phi__sask_crowded(server);
 }
 
@@ -725,7 +747,7 @@ static void phi__sask_due(phi__timer *timer) {
         if (!late)
             phi__sask_required(serving);
         else /* questions asked meanwhile have their own deadlines */
-            (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__sask_deadline(server));
+            (void)phi__sask_until(server, &serving->timer);
     }
     (void)phi__sask_leave(server);
 }
@@ -752,10 +774,7 @@ PHI__FN bool phi__sask_inputs(phi__origin *origin, const phi_json *params) {
     phi_json_iter it = phi_json_each(inputs);
     bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
     while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
-    if (!good)
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
-                    "params.inputResponses: expected an object of objects");
-    return good;
+    return good || phi__refuse_bad(origin, "params.inputResponses: expected an object of objects");
 }
 
 PHI__FN bool phi__sask_keep(phi__serving *serving, phi_str method, const phi_json *params) {
@@ -770,27 +789,25 @@ PHI__FN bool phi__sask_keep(phi__serving *serving, phi_str method, const phi_jso
 
 PHI__FN bool phi__sask_repeated(phi__origin *origin, phi_str method, const phi_json *params) {
     const phi_json *given = phi_json_get(params, "requestState");
-    phi_str state = phi_json_str(given, NULL), id;
-    if (given == NULL) return false;
     unsigned char digest[PHI__SHA256_BYTES];
-    phi__serving *serving = phi__sask_named(origin->server, state);
+    phi_str id;
+    if (given == NULL) return false;
+    phi__serving *serving = phi__sask_named(origin->server, phi_json_str(given, NULL));
     if (serving == NULL || !serving->parked ||
         !phi__sask_digest(origin->server, method, params, digest) ||
-        memcmp(digest, serving->digest, sizeof digest) != 0) {
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
-                    "params.requestState: not valid for this request, or not any more");
-        return true;
+        memcmp(digest, serving->digest, sizeof digest) != 0)
+        (void)phi__refuse_bad(origin,
+                              "params.requestState: not valid for this request, or not any more");
+    else if (!phi__arena_str(&serving->arena, origin->id, &id) ||
+             !phi__sask_keep(serving, method, params))
+        (void)phi__refuse_memory(origin);
+    else {
+        serving->parked = false;
+        phi__sv_attach(serving, origin);
+        serving->origin.id = id;
+        phi__sv_meta(serving, params);
+        (void)phi__sask_soon(serving); /* the timer has its place since it was parked */
     }
-    if (!phi__arena_str(&serving->arena, origin->id, &id) ||
-        !phi__sask_keep(serving, method, params)) {
-        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-        return true;
-    }
-    serving->parked = false;
-    phi__sv_attach(serving, origin);
-    serving->origin.id = id;
-    phi__sv_meta(serving, params);
-    (void)phi__sask_soon(serving); /* the timer has its place since it was parked */
     return true;
 }
 
@@ -798,10 +815,9 @@ PHI__FN bool phi__sask_repeated(phi__origin *origin, phi_str method, const phi_j
 
 static phi_status phi__sask_check(phi__serving *serving, const phi_mcp_ask_desc *desc) {
     phi_runtime *rt = serving->server->rt;
-    uint32_t bit = strcmp(desc->method, "elicitation/create") == 0       ? PHI_MCP_CAN_ELICIT
-                   : strcmp(desc->method, "sampling/createMessage") == 0 ? PHI_MCP_CAN_SAMPLE
-                   : strcmp(desc->method, "roots/list") == 0             ? PHI_MCP_CAN_ROOTS
-                                                                         : 0;
+    uint32_t bit = 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if (strcmp(desc->method, phi__sv_ables[i].method) == 0) bit = phi__sv_ables[i].bit;
     if (bit == 0)
         return phi__error(rt, PHI_BAD_ARG,
                           "phi_mcp_ask: method: expected elicitation/create, "
