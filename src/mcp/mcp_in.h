@@ -101,6 +101,11 @@ static inline void phi__mcp_standards(void *desc, const phi__mcp_standard *rows,
     }
 }
 
+/* Copies texts of a desc into the arena, in their places; NULL stays. False: no memory. */
+PHI__FN bool phi__mcp_own(phi_arena *arena, const char **text);
+PHI__FN bool phi__mcp_own_all(phi_arena *arena, const char **const *texts, size_t count);
+PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, size_t count);
+
 /* Before the connection opens. The part is NULL or memory of mcp's. */
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
 PHI__FN const char *phi__mcp_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */

@@ -828,34 +828,27 @@ PHI__FN const char *phi__oauth_refuse(const phi_mcp_oauth_desc *desc) {
     return NULL;
 }
 
-static bool phi__oauth_copy_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__oauth_copy_key(phi_arena *arena, const phi_mcp_key **key) {
-    phi_mcp_key *copy;
     if (*key == NULL) return true;
-    copy = (phi_mcp_key *)phi_arena_alloc(arena, sizeof *copy);
+    phi_mcp_key *copy = (phi_mcp_key *)phi_arena_alloc(arena, sizeof *copy);
     if (copy == NULL) return false;
     *copy = **key;
     *key = copy;
-    return phi__oauth_copy_text(arena, &copy->algorithm) &&
-           phi__oauth_copy_text(arena, &copy->id) && phi__oauth_copy_text(arena, &copy->jwk);
+    return phi__mcp_own(arena, &copy->algorithm) && phi__mcp_own(arena, &copy->id) &&
+           phi__mcp_own(arena, &copy->jwk);
 }
 
 PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                              const phi_mcp_oauth_desc **out) {
     phi_mcp_oauth_desc *to = (phi_mcp_oauth_desc *)phi_arena_alloc(arena, sizeof *to);
-    phi_store *store;
     if (to == NULL) return false;
+    const char **texts[] = {
+        &to->client_id,   &to->client_secret, &to->issuer, &to->client_metadata_url,
+        &to->client_name, &to->client_uri,    &to->scope,  &to->redirect_uri};
     *to = *from;
     if (to->timeout_ms == 0) to->timeout_ms = PHI__OAUTH_TIMEOUT_MS;
     if (from->store != NULL) {
-        store = (phi_store *)phi_arena_alloc(arena, sizeof *store);
+        phi_store *store = (phi_store *)phi_arena_alloc(arena, sizeof *store);
         if (store == NULL) return false;
         *store = *from->store;
         to->store = store;
@@ -863,14 +856,7 @@ PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
     *out = to;
     return phi__oauth_copy_key(arena, &to->client_key) &&
            phi__oauth_copy_key(arena, &to->dpop_key) &&
-           phi__oauth_copy_text(arena, &to->client_id) &&
-           phi__oauth_copy_text(arena, &to->client_secret) &&
-           phi__oauth_copy_text(arena, &to->issuer) &&
-           phi__oauth_copy_text(arena, &to->client_metadata_url) &&
-           phi__oauth_copy_text(arena, &to->client_name) &&
-           phi__oauth_copy_text(arena, &to->client_uri) &&
-           phi__oauth_copy_text(arena, &to->scope) &&
-           phi__oauth_copy_text(arena, &to->redirect_uri);
+           phi__mcp_own_all(arena, texts, PHI__COUNT(texts));
 }
 
 /* ---- memory ---- */

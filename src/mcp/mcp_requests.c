@@ -733,11 +733,7 @@ PHI__FN void phi__post_clear(phi_mcp *mcp) {
     }
 }
 
-/* ---- requests ---- */
-
 enum { PHI__REQUESTS_MOST = 4096 };
-
-/* ---- the table ---- */
 
 static uint64_t phi__req_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
 
@@ -806,34 +802,20 @@ static void phi__req_map(phi__req *r) {
 
 /* ---- making and sending ---- */
 
-static bool phi__req_copy_headers(phi__req *r, const phi__req_desc *desc) {
-    phi_mcp_pair *pairs;
-    if (desc->header_count == 0) return true;
-    pairs = (phi_mcp_pair *)phi_arena_alloc(&r->arena, desc->header_count * sizeof *pairs);
-    if (pairs == NULL) return false;
-    for (size_t i = 0; i < desc->header_count; i++) {
-        phi_str name, value;
-        if (!phi__arena_str(&r->arena, phi_str_of(desc->headers[i].name), &name) ||
-            !phi__arena_str(&r->arena, phi_str_of(desc->headers[i].value), &value))
-            return false;
-        pairs[i].name = name.at;
-        pairs[i].value = value.at;
-    }
-    r->item.out.headers = pairs;
-    r->item.out.header_count = desc->header_count;
-    return true;
-}
-
 static bool phi__req_copy(phi__req *r, const phi__req_desc *desc) {
+    phi__out *out = &r->item.out;
     phi_str members;
     r->desc = *desc;
-    if (!phi__rpc_members(desc->params, &members)) return false;
-    if (!phi__arena_str(&r->arena, phi_str_of(desc->method), &r->item.out.method) ||
-        !phi__arena_str(&r->arena, desc->name, &r->item.out.name) ||
+    out->headers = desc->headers;
+    out->header_count = desc->header_count;
+    if (!phi__rpc_members(desc->params, &members) ||
+        !phi__arena_str(&r->arena, phi_str_of(desc->method), &out->method) ||
+        !phi__arena_str(&r->arena, desc->name, &out->name) ||
         !phi__arena_str(&r->arena, members, &r->members) ||
-        !phi__arena_str(&r->arena, desc->meta, &r->meta) || !phi__req_copy_headers(r, desc))
+        !phi__arena_str(&r->arena, desc->meta, &r->meta) ||
+        !phi__mcp_own_pairs(&r->arena, &out->headers, out->header_count))
         return false;
-    r->desc.method = r->item.out.method.at;
+    r->desc.method = out->method.at;
     r->desc.params = phi__str("", 0);
     if (r->desc.timeout_ms == 0) r->desc.timeout_ms = r->mcp->desc.timeout_ms;
     if (r->desc.max_timeout_ms == 0) r->desc.max_timeout_ms = r->mcp->desc.max_timeout_ms;
@@ -1008,15 +990,19 @@ PHI__FN void phi__req_cancel(phi__req *r, const char *reason) {
     phi__req_destroy(r);
 }
 
-/* ---- beginnings ---- */
-
-static phi__req *phi__req_make(phi_mcp *mcp, const phi__req_desc *desc, bool handshake) {
+PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
+                                phi__req **out) {
+    const phi__era *era = mcp->agreed.era;
+    phi_str members;
+    if (out != NULL) *out = NULL;
+    if (mcp->requests.count >= PHI__REQUESTS_MOST) return PHI_FULL;
+    if (!phi__rpc_members(desc->params, &members)) return PHI_BAD_ARG;
+    if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
     phi__req *r = (phi__req *)phi__alloc(&mcp->memory, sizeof *r);
-    if (r == NULL) return NULL;
+    if (r == NULL) return PHI_NO_MEMORY;
     r->mcp = mcp;
     r->handshake = handshake;
-    r->as_task = desc->task && mcp->agreed.era != NULL &&
-                 mcp->agreed.era->tasks == PHI__TASKS_ASKED &&
+    r->as_task = desc->task && era != NULL && era->tasks == PHI__TASKS_ASKED &&
                  phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
     r->began_us = phi__io_counted_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
@@ -1027,24 +1013,10 @@ static phi__req *phi__req_make(phi_mcp *mcp, const phi__req_desc *desc, bool han
     mcp->requests.count++;
     phi__req_map(r);
     r->first_id = r->id;
+    phi_status status = PHI_NO_MEMORY;
     if (phi__req_copy(r, desc) && phi__req_write(r, phi__str("", 0)) &&
         phi__req_renew(r, true) == PHI_OK)
-        return r;
-    phi__req_detach(r);
-    phi__req_destroy(r);
-    return NULL;
-}
-
-PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
-                                phi__req **out) {
-    phi_str members;
-    if (out != NULL) *out = NULL;
-    if (mcp->requests.count >= PHI__REQUESTS_MOST) return PHI_FULL;
-    if (!phi__rpc_members(desc->params, &members)) return PHI_BAD_ARG;
-    if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
-    phi__req *r = phi__req_make(mcp, desc, handshake);
-    if (r == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__req_send(r, handshake);
+        status = phi__req_send(r, handshake);
     if (status != PHI_OK) {
         phi__req_detach(r);
         phi__req_destroy(r);

@@ -11,11 +11,38 @@ PHI__FN int phi__level_of(phi_str name) {
     return -1;
 }
 
-/* ---- messages ---- */
+/* ---- texts of descs ---- */
 
-/* ---- reading ---- */
+PHI__FN bool phi__mcp_own(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
 
-/* As that, for a reader that advances in slices. */
+PHI__FN bool phi__mcp_own_all(phi_arena *arena, const char **const *texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!phi__mcp_own(arena, texts[i])) return false;
+    return true;
+}
+
+PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, size_t count) {
+    if (count == 0) return true;
+    phi_mcp_pair *copy = (phi_mcp_pair *)phi_arena_alloc(arena, phi__mul(count, sizeof *copy));
+    if (copy == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = (*pairs)[i];
+        if (!phi__mcp_own(arena, &copy[i].name) || !phi__mcp_own(arena, &copy[i].value))
+            return false;
+    }
+    *pairs = copy;
+    return true;
+}
+
+/* ---- reading messages ---- */
+
+/* In one go, or in slices. */
 static void phi__rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
     phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
                          PHI__RPC_DEPTH);

@@ -300,7 +300,6 @@ PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
 
-
 /* uri: of a resource that has changed; at NULL: the list has. */
 PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri);
 PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const char *logger,

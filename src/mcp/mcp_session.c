@@ -38,52 +38,33 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_listen_later(mcp);
 }
 
-/* A list whose changes the server reports, as a member of the filter. */
-static void phi__mcp_listen_want(const phi_mcp *mcp, phi__buf *buf, const char *capability,
-                                 const char *member) {
-    const phi_json *node = phi_json_get(mcp->agreed.capabilities, capability);
-    if (!phi__records_get_bool(node, "listChanged")) return;
-    phi__json_write_key(buf, phi_str_of(member));
-    phi__buf_text(buf, "true");
-}
-
 static void phi__mcp_listen_open(phi_mcp *mcp) {
-    phi__buf params;
+    static const char *const lists[][2] = {{"tools", "toolsListChanged"},
+                                           {"prompts", "promptsListChanged"},
+                                           {"resources", "resourcesListChanged"}};
+    phi__req_desc desc = PHI_ZERO;
     phi_status status = PHI_NO_MEMORY;
+    bool any = false;
+    phi__buf params;
     phi__buf_init(&params, &mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
-    size_t empty = params.len;
-    phi__mcp_listen_want(mcp, &params, "tools", "toolsListChanged");
-    phi__mcp_listen_want(mcp, &params, "prompts", "promptsListChanged");
-    phi__mcp_listen_want(mcp, &params, "resources", "resourcesListChanged");
-    if (!params.failed && params.len == empty) {
-        phi__buf_free(&params);
-        return;
+    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* those whose changes the server reports */
+        const phi_json *list = phi_json_get(mcp->agreed.capabilities, lists[i][0]);
+        bool changes = phi__records_get_bool(list, "listChanged");
+        phi__records_true(&params, lists[i][1], changes);
+        any = any || changes;
     }
     phi__buf_text(&params, "}}");
-    phi__req_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
     desc.done = phi__mcp_listen_done;
     desc.ctx = mcp;
     mcp->listening.opened_us = phi__io_now_us(mcp->rt->io);
-    if (!params.failed) status = phi__req_new(mcp, &desc, false, &mcp->listening.request);
+    if (any && !params.failed) status = phi__req_new(mcp, &desc, false, &mcp->listening.request);
     phi__buf_free(&params);
-    if (status != PHI_OK) phi__mcp_listen_later(mcp);
+    if (any && status != PHI_OK) phi__mcp_listen_later(mcp);
 }
-
-/* ---- what the server asks, as a request (legacy) or as input_required (modern) ---- */
-
-/* ---- the list ---- */
-
-/* ---- asking a part ---- */
-
-/* ---- requests of the server's ---- */
-
-/* ---- input for a request ---- */
-
-/* ---- points of the requests ---- */
 
 /* ---- server/discover; a server that does not answer it gets initialize ---- */
 
@@ -91,8 +72,6 @@ enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 
 static void phi__hs_initialize(phi_mcp *mcp);
 static void phi__hs_probe(phi_mcp *mcp, const phi__era *era);
-
-/* ---- ends ---- */
 
 static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->agreed.era = NULL;
@@ -108,8 +87,6 @@ static void phi__hs_forget(phi_mcp *mcp) {
     g->capabilities_text = g->name = g->title = g->version = g->instructions = g->meta = none;
     phi_arena_free(&g->arena);
 }
-
-/* ---- what a server says of itself ---- */
 
 static void phi__hs_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
     phi__agreed *g = &mcp->agreed;
@@ -144,8 +121,6 @@ static void phi__hs_agree(phi_mcp *mcp, const phi__era *era, const phi_json *res
     g->ended(mcp, PHI_OK, "");
 }
 
-/* ---- who we are ---- */
-
 static void phi__hs_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
     phi__records_raw(buf, key, "{");
     phi__records_str(buf, "name", phi_str_of(mcp->desc.client_name));
@@ -172,8 +147,6 @@ static phi_status phi__hs_meta(phi_mcp *mcp, const phi__era *era) {
     phi__buf_free(&buf);
     return status;
 }
-
-/* ---- initialize ---- */
 
 static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
@@ -242,9 +215,8 @@ static void phi__hs_initialize(phi_mcp *mcp) {
 static const phi__era *phi__hs_common(const phi_json *versions) {
     const phi__era *best = NULL;
     phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
-    const phi_json *node;
-    while ((node = phi_json_next(&it)) != NULL) {
-        const phi__era *era = phi__eras_find(phi_json_str(node, ""));
+    while (phi_json_next(&it) != NULL) {
+        const phi__era *era = phi__eras_find(phi__json_text_of(it.at));
         if (era != NULL && (best == NULL || strcmp(era->version, best->version) > 0)) best = era;
     }
     return best;
@@ -272,31 +244,32 @@ static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json 
 static void phi__hs_probed(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
-    bool pinned = mcp->desc.era != NULL;
+    int http_status = mcp->agreed.http_status;
+    phi_status status = reply->status;
+    char words[200];
     if (mcp->dead || mcp->phase != PHI__PROBING) return;
-    /* of the network, or for want of a token: asking in another way would be no use */
-    bool lost = reply->status != PHI_OK && reply->status != PHI_REFUSED &&
-                reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
-                mcp->agreed.http_status < 400;
-    if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
-    if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
+    if (status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY)) {
         phi__hs_pick(mcp, versions, reply->result);
-    else if (reply->code == PHI__RPC_VERSION)
+        return;
+    }
+    if (reply->code == PHI__RPC_VERSION) {
         phi__hs_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
-    else if (lost || pinned ||
-             (reply->code == PHI__RPC_VERSION || reply->code == PHI__RPC_CAPABILITY ||
-              reply->code == PHI__RPC_HEADERS)) {
-        char words[200];
-        if (reply->status == PHI_OK) {
-            phi__hs_fail(mcp, PHI_UNSUPPORTED, "server/discover: the result names no versions");
-            return;
-        }
+        return;
+    }
+    /* by the network, or for want of a token: asking in another way would be no use */
+    bool lost = (status != PHI_OK && status != PHI_REFUSED && status != PHI_TIMEOUT &&
+                 status != PHI_PARSE && http_status < 400) ||
+                http_status == 401 || http_status == 403;
+    if (!lost && mcp->desc.era == NULL && reply->code != PHI__RPC_CAPABILITY &&
+        reply->code != PHI__RPC_HEADERS) {
+        mcp->agreed.silent = status == PHI_TIMEOUT;
+        phi__hs_initialize(mcp);
+    } else if (status == PHI_OK)
+        phi__hs_fail(mcp, PHI_UNSUPPORTED, "server/discover: the result names no versions");
+    else {
         (void)snprintf(words, sizeof words, "server/discover: %.*s",
                        (int)phi__min(reply->message.len, 160), reply->message.at);
-        phi__hs_fail(mcp, reply->status, words);
-    } else {
-        mcp->agreed.silent = reply->status == PHI_TIMEOUT;
-        phi__hs_initialize(mcp);
+        phi__hs_fail(mcp, status, words);
     }
 }
 
@@ -377,15 +350,13 @@ static void phi__life_limit(phi_mcp *mcp) {
     (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
 }
 
-/* A message may hold a server's bytes. */
-static void phi__life_words(char *words, size_t size, const char *message) {
-    (void)snprintf(words, size, "%s", message);
+/* Keeps a message, which may hold a server's bytes, as one clean line. `words` gets it, too: the
+   kept one changes when a callback opens the connection again. */
+static void phi__life_error(phi_mcp *mcp, const char *message,
+                            char words[sizeof(((phi_mcp *)0)->life.error)]) {
+    (void)snprintf(words, sizeof mcp->life.error, "%s", message);
     words[phi__words_clean_line(words, strlen(words))] = '\0';
-}
-
-static void phi__life_error(phi_mcp *mcp, const char *message) {
-    if (message != mcp->life.error)
-        (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", message);
+    (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", words);
 }
 
 /* ---- ends ---- */
@@ -406,8 +377,7 @@ static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) 
 /* For good. The link, where it is open still, is closed behind the scenes. */
 static void phi__life_break(phi_mcp *mcp, phi_status status, const char *message) {
     char words[sizeof mcp->life.error];
-    phi__life_words(words, sizeof words, message);
-    phi__life_error(mcp, words);
+    phi__life_error(mcp, message, words);
     mcp->phase = PHI__BROKEN;
     phi__life_at(mcp, UINT64_MAX);
     if (!phi__life_cut(mcp, status, words) || mcp->phase != PHI__BROKEN) return;
@@ -451,14 +421,12 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
 /* one hold less */
 PHI__FN void phi__mcp_settle(phi_mcp *mcp) {
     if (mcp->phase != PHI__SETTLING || mcp->life.holds == 0) return;
-    if (--mcp->life.holds == 0) {
-        mcp->phase = PHI__LIVE;
-        phi__life_at(mcp, UINT64_MAX);
-        /* Opens it, where the era has it and the server has lists that change. */
-        mcp->listening.tries = 0;
-        if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
-        (void)phi__life_tell(mcp, mcp->agreed.era->version);
-    }
+    if (--mcp->life.holds > 0) return;
+    mcp->phase = PHI__LIVE;
+    phi__life_at(mcp, UINT64_MAX);
+    mcp->listening.tries = 0;
+    if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
+    (void)phi__life_tell(mcp, mcp->agreed.era->version);
 }
 
 /* ---- losses ---- */
@@ -475,8 +443,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
     }
     if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
-    phi__life_words(words, sizeof words, message);
-    phi__life_error(mcp, words);
+    phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
     if (lasted_us >= PHI__LIFE_STEADY_US) mcp->life.in_row = 0;
     if (fatal || mcp->desc.no_restart ||
@@ -684,8 +651,6 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
     phi__req_fail(r, PHI_NETWORK, "the server has ended the stream");
 }
 
-/* ---- all ---- */
-
 static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
                               phi__out *from) {
     phi__rpc rpc;
@@ -697,14 +662,13 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
     case PHI__RPC_RESULT:
     case PHI__RPC_ERROR: phi__incoming_answer(mcp, &rpc); return;
     case PHI__RPC_REQUEST: (void)phi__asked_request(mcp, &rpc, phi__req_of(from)); return;
-    case PHI__RPC_NOTIFICATION: {
+    case PHI__RPC_NOTIFICATION:
         if (phi__str_is(rpc.method, "notifications/progress"))
             phi__req_progress(mcp, rpc.params);
         else if (phi__str_is(rpc.method, "notifications/cancelled"))
             phi__incoming_cancelled(mcp, arena, rpc.params);
         else
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
-    }
         return;
     case PHI__RPC_INVALID: {
         /* The request whose answer it was meant to be need not wait for its deadline. */
@@ -778,38 +742,31 @@ static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_jso
     (void)phi__core_leave(mcp);
 }
 
-/* Reads a long answer from the next step on. False: no memory. */
-static bool phi__incoming_begin(phi__req *r, phi_str json) {
-    phi_mcp *mcp = r->mcp;
+/* True if it is a long answer, which is read in slices from the next step on. */
+static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
+    phi__req *r = json.len > PHI__SLICES_WHOLE ? phi__incoming_whose(mcp, json) : NULL;
+    if (r == NULL) return false;
     struct phi__mcp_reading *reading =
         (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
-    if (reading == NULL) return false;
-    reading->request = r;
-    reading->slices.sliced = phi__incoming_sliced;
-    if (phi__slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) != PHI_OK) {
-        phi__free(&mcp->memory, reading, sizeof *reading);
-        return false;
+    bool fine = reading != NULL;
+    if (fine) {
+        reading->request = r;
+        reading->slices.sliced = phi__incoming_sliced;
+        fine = phi__slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) == PHI_OK;
+        if (!fine) phi__free(&mcp->memory, reading, sizeof *reading);
     }
-    r->reading = reading;
-    if (phi__req_renew(r, false) != PHI_OK) {
-        phi__incoming_drop(r);
-        return false;
+    if (fine) {
+        r->reading = reading;
+        fine = phi__req_renew(r, false) == PHI_OK;
+        if (!fine) phi__incoming_drop(r);
     }
-    phi__slices_go(&reading->slices);
-    phi__req_off(r);
+    if (fine) {
+        phi__slices_go(&reading->slices);
+        phi__req_off(r);
+    } else
+        phi__req_fail(r, PHI_NO_MEMORY, "no memory for the answer");
     return true;
 }
-
-/* True if it is a long answer, which is read in slices. */
-static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
-    phi__req *r = NULL;
-    if (json.len > PHI__SLICES_WHOLE) r = phi__incoming_whose(mcp, json);
-    if (r == NULL) return false;
-    if (!phi__incoming_begin(r, json)) phi__req_fail(r, PHI_NO_MEMORY, "no memory for the answer");
-    return true;
-}
-
-/* ---- all texts ---- */
 
 /* A batch of older eras. An answer in it ends the request on whose stream it came. */
 static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
@@ -824,9 +781,7 @@ static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *
     }
 }
 
-/* ---- what parts and links see of a connection ---- */
-
-/* ---- parts ---- */
+/* ---- what parts see of a connection ---- */
 
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
     phi__joined *p = &mcp->parts[mcp->part_count];
@@ -866,8 +821,6 @@ PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, 
     (void)phi__parts_tell(mcp, kind, name, before, text);
     return phi__core_leave(mcp);
 }
-
-/* ---- requests ---- */
 
 PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out) {
     if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
@@ -920,15 +873,13 @@ PHI__FN void phi__mcp_drained(phi_mcp *mcp) {
 
 PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
     phi__core_enter(mcp);
-    /* Entered. from: the request on whose stream it came, or NULL. */
     phi_arena arena;
     phi_json *root;
     if (!phi__incoming_long(mcp, json)) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* A text that cannot be read; where it is an answer, its request need not wait for the
-           deadline. */
+            /* the request that it answers need not wait for its deadline */
             phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
                 phi__req_fail(r, status,
@@ -955,7 +906,6 @@ PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
 
 PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning) {
     phi__core_enter(mcp);
-    /* A message that is too long: its beginning. Entered. */
     unsigned long long most = mcp->desc.max_message_bytes;
     phi__req *r = phi__incoming_whose(mcp, beginning);
     char words[96];
@@ -972,7 +922,6 @@ PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int h
     phi__req *r = phi__req_of(out);
     if (r == NULL) return true;
     phi__core_enter(mcp);
-    /* As phi__mcp_lost. */
     phi_arena arena;
     phi_json *root = NULL;
     phi_arena_init(&arena, &mcp->memory, 0);
