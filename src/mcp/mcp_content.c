@@ -1,5 +1,6 @@
 /* mcp_content.c - content blocks of MCP and content of messages. */
 #include "mcp/mcp_content_in.h"
+#include "mcp/mcp_rpc_in.h"
 
 enum { PHI__CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
@@ -43,9 +44,10 @@ static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_co
     return NULL;
 }
 
-static bool phi__content_set_text(phi_arena *arena, const phi__buf *words, phi_content *out) {
+/* Frees the words. False: no memory. */
+static bool phi__content_set_text(phi_arena *arena, phi__buf *words, phi_content *out) {
     out->kind = PHI_CONTENT_TEXT;
-    return !words->failed && phi__arena_str(arena, phi__buf_str(words), &out->text);
+    return phi__mcp_keep(words, arena, &out->text);
 }
 
 /* ", image/png, 512 bytes" */
@@ -74,9 +76,7 @@ static bool phi__content_note(phi_arena *arena, const char *what, phi_str uri, p
     phi__content_put_facts(&words, mime, data, true);
     phi__buf_text(&words, fault);
     phi__buf_char(&words, ']');
-    bool fine = phi__content_set_text(arena, &words, out);
-    phi__buf_free(&words);
-    return fine;
+    return phi__content_set_text(arena, &words, out);
 }
 
 /* A block of data; kind 0: of any type that is known. */
@@ -93,8 +93,7 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
     if (data.at[len - 1] == '=') len--;
     for (size_t i = 0; i < len; i++) {
         char c = data.at[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '+' || c == '/';
+        bool fine = phi__is_alnum(c) || c == '+' || c == '/';
         if (!fine) return phi__content_note(arena, what, uri, mime, data, ": it is no base64", out);
     }
     out->kind = type->kind;
@@ -135,9 +134,7 @@ static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_conte
         phi__buf_add_str(&words, about);
     }
     phi__buf_char(&words, ']');
-    bool fine = phi__content_set_text(arena, &words, out);
-    phi__buf_free(&words);
-    return fine;
+    return phi__content_set_text(arena, &words, out);
 }
 
 PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
@@ -177,15 +174,6 @@ PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_con
     return phi_json_write(arena, block, 0, &out->text) == PHI_OK;
 }
 
-static bool phi__content_rest(phi_arena *arena, size_t count, phi_content *out) {
-    phi__buf words;
-    phi__buf_init(&words, arena->memory);
-    phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)count);
-    bool fine = phi__content_set_text(arena, &words, out);
-    phi__buf_free(&words);
-    return fine;
-}
-
 PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                size_t *count) {
     bool list = phi_json_is(blocks, PHI_JSON_ARRAY);
@@ -200,7 +188,12 @@ PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_con
     if (made == NULL) return false;
     for (i = 0; i < most; i++)
         if (!phi__content_block(list ? phi_json_next(&it) : blocks, arena, &made[i])) return false;
-    if (all > most && !phi__content_rest(arena, all - most, &made[i++])) return false;
+    if (all > most) {
+        phi__buf words;
+        phi__buf_init(&words, arena->memory);
+        phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)(all - most));
+        if (!phi__content_set_text(arena, &words, &made[i++])) return false;
+    }
     *out = made;
     *count = i;
     return true;

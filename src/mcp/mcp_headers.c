@@ -2,6 +2,7 @@
 #include "mcp/mcp_headers_in.h"
 
 #include "loop/loop_in.h"
+#include "mcp/mcp_rpc_in.h"
 
 #include <stdio.h>
 
@@ -28,25 +29,27 @@ static bool phi__xhead_refuse(phi__xhead_check *c, phi_str name, const char *why
 
 /* ---- rules ---- */
 
-static bool phi__xhead_primitive(phi_str type) {
-    return phi__str_is(type, "string") || phi__str_is(type, "integer") ||
-           phi__str_is(type, "boolean");
+static bool phi__xhead_among(phi_str key, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (phi__str_is(key, names[i])) return true;
+    return false;
 }
 
 /* "string", or a list of one primitive type and "null". */
 static bool phi__xhead_type(const phi_json *type) {
+    static const char *const primitive[] = {"string", "integer", "boolean"};
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     const phi_json *one;
-    size_t primitives = 0;
-    if (phi_json_is(type, PHI_JSON_STRING)) return phi__xhead_primitive(phi__json_text_of(type));
+    size_t found = 0;
+    if (phi_json_is(type, PHI_JSON_STRING))
+        return phi__xhead_among(phi__json_text_of(type), primitive, PHI__COUNT(primitive));
     while ((one = phi_json_next(&it)) != NULL) {
         phi_str text = phi__json_text_of(one);
-        if (phi__xhead_primitive(text))
-            primitives++;
-        else if (!phi__str_is(text, "null"))
-            return false;
+        bool is = phi__xhead_among(text, primitive, PHI__COUNT(primitive));
+        if (!is && !phi__str_is(text, "null")) return false;
+        found += is;
     }
-    return primitives == 1;
+    return found == 1;
 }
 
 static bool phi__xhead_mark(phi__xhead_check *c, const phi_json *schema, const phi_json *mark,
@@ -71,71 +74,48 @@ static bool phi__xhead_mark(phi__xhead_check *c, const phi_json *schema, const p
 
 /* ---- the walk over a schema ---- */
 
-/* Where subschemas are. Values of other keywords are data, which may hold any member. */
-static bool phi__xhead_is_schema(phi_str key) {
-    static const char *const names[] = {"items",
-                                        "prefixItems",
-                                        "additionalItems",
-                                        "contains",
-                                        "unevaluatedItems",
-                                        "oneOf",
-                                        "anyOf",
-                                        "allOf",
-                                        "not",
-                                        "if",
-                                        "then",
-                                        "else",
-                                        "additionalProperties",
-                                        "propertyNames",
-                                        "unevaluatedProperties",
-                                        "contentSchema"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(key, names[i])) return true;
-    return false;
-}
+/* Where subschemas are; lists and maps of them, too. Values of other keywords are data, which may
+   hold any member. */
+static const char *const phi__xhead_schemas[] = {"items",
+                                                 "prefixItems",
+                                                 "additionalItems",
+                                                 "contains",
+                                                 "unevaluatedItems",
+                                                 "oneOf",
+                                                 "anyOf",
+                                                 "allOf",
+                                                 "not",
+                                                 "if",
+                                                 "then",
+                                                 "else",
+                                                 "additionalProperties",
+                                                 "propertyNames",
+                                                 "unevaluatedProperties",
+                                                 "contentSchema"};
+static const char *const phi__xhead_maps[] = {
+    "properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"};
 
-static bool phi__xhead_is_map(phi_str key) {
-    static const char *const names[] = {"properties",       "$defs",
-                                        "definitions",      "patternProperties",
-                                        "dependentSchemas", "dependencies"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(key, names[i])) return true;
-    return false;
-}
-
-static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool reachable,
-                              uint32_t depth);
-
-/* A list of schemas, or a map of them. */
-static bool phi__xhead_each(phi__xhead_check *c, const phi_json *list, bool reachable,
-                            uint32_t depth) {
-    phi_json_iter it = phi_json_each(list);
-    const phi_json *one;
-    while ((one = phi_json_next(&it)) != NULL)
-        if (phi_json_is(one, PHI_JSON_OBJECT) && !phi__xhead_schema(c, one, reachable, depth))
-            return false;
-    return true;
-}
-
-static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool reachable,
+/* A schema; or, if `map` or for an array, several of them. */
+static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
     const phi_json *value;
+    bool many = map || phi_json_is(schema, PHI_JSON_ARRAY), good = true;
     if (depth > PHI__MCP_HEADERS_DEEP) return true; /* nothing is mirrored from there */
-    while ((value = phi_json_next(&it)) != NULL) {
-        bool good = true;
-        if (phi__str_is(it.key, "x-mcp-header"))
+    while (good && (value = phi_json_next(&it)) != NULL) {
+        bool object = phi_json_is(value, PHI_JSON_OBJECT);
+        if (many)
+            good = !object || phi__xhead_schema(c, value, false, reachable, depth);
+        else if (phi__str_is(it.key, "x-mcp-header"))
             good = phi__xhead_mark(c, schema, value, reachable && depth > 0);
-        else if (phi__xhead_is_map(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
-            good = phi__xhead_each(c, value, reachable && phi__str_is(it.key, "properties"),
-                                   depth + 1);
-        else if (phi__xhead_is_schema(it.key) && phi_json_is(value, PHI_JSON_ARRAY))
-            good = phi__xhead_each(c, value, false, depth + 1);
-        else if (phi__xhead_is_schema(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
-            good = phi__xhead_schema(c, value, false, depth + 1);
-        if (!good) return false;
+        else if (object && phi__xhead_among(it.key, phi__xhead_maps, PHI__COUNT(phi__xhead_maps)))
+            good = phi__xhead_schema(c, value, true, reachable && phi__str_is(it.key, "properties"),
+                                     depth + 1);
+        else if ((object || phi_json_is(value, PHI_JSON_ARRAY)) &&
+                 phi__xhead_among(it.key, phi__xhead_schemas, PHI__COUNT(phi__xhead_schemas)))
+            good = phi__xhead_schema(c, value, false, false, depth + 1);
     }
-    return true;
+    return good;
 }
 
 PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size) {
@@ -143,7 +123,8 @@ PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size
     check.message = message;
     check.size = size;
     if (size > 0) message[0] = '\0';
-    return !phi_json_is(schema, PHI_JSON_OBJECT) || phi__xhead_schema(&check, schema, true, 0);
+    return !phi_json_is(schema, PHI_JSON_OBJECT) ||
+           phi__xhead_schema(&check, schema, false, true, 0);
 }
 
 /* ---- the headers of a call ---- */
@@ -153,17 +134,13 @@ PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out) {
     bool plain = value.len == 0 || (value.at[0] != ' ' && value.at[value.len - 1] != ' ');
     for (size_t i = 0; i < value.len && plain; i++)
         plain = value.at[i] >= 0x20 && value.at[i] <= 0x7e;
-    if (plain && phi__str_starts(value, "=?base64?") &&
-        memcmp(value.at + value.len - 2, "?=", 2) == 0)
-        plain = false;
+    if (phi__str_starts(value, "=?base64?") && phi__str_ends(value, "?=")) plain = false;
     if (plain) return phi__arena_str(arena, value, out);
     phi__buf_init(&buf, arena->memory);
     phi__buf_text(&buf, "=?base64?");
     phi__base64_encode(&buf, value.at, value.len);
     phi__buf_text(&buf, "?=");
-    plain = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
-    phi__buf_free(&buf);
-    return plain;
+    return phi__mcp_keep(&buf, arena, out);
 }
 
 typedef struct phi__xhead_list {

@@ -192,33 +192,18 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
            phi__str_equal_nocase(own.port, other.port);
 }
 
-/* ---- headers of requests and answers ---- */
-
-/* ---- of a request ---- */
+/* ---- headers of a request ---- */
 
 enum { PHI__MCP_HEAD_OWN = 10 }; /* headers of ours, at most */
 
 typedef struct phi__mhead_list {
     phi__header *at;
-    size_t count, own;
+    size_t count;
 } phi__mhead_list;
 
 static void phi__mhead_add(phi__mhead_list *list, const char *name, phi_str value) {
     list->at[list->count].name = phi_str_of(name);
     list->at[list->count++].value = value;
-}
-
-/* The era of 2026-07-28: what the message says is said in headers, too. */
-static bool phi__mhead_add_message(phi__mhead_list *list, const phi__out *out, phi_arena *arena) {
-    phi_str name;
-    if (out->method.len > 0) phi__mhead_add(list, "Mcp-Method", out->method);
-    if (out->name.len > 0) {
-        if (!phi__xhead_encode(arena, out->name, &name)) return false;
-        phi__mhead_add(list, "Mcp-Name", name);
-    }
-    for (size_t i = 0; i < out->header_count; i++)
-        phi__mhead_add(list, out->headers[i].name, phi_str_of(out->headers[i].value));
-    return true;
 }
 
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
@@ -227,13 +212,15 @@ static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *ar
                             phi__header **out, size_t *count) {
     const phi__wire *wire = e->wire;
     const phi__era *era = wire->era;
-    size_t more = phi__add(wire->desc->header_count, e->out != NULL ? e->out->header_count : 0);
+    const phi_mcp_desc *desc = wire->desc;
+    const phi__out *message = era != NULL && era->message_headers ? e->out : NULL;
+    size_t more = phi__add(desc->header_count, message != NULL ? message->header_count : 0);
+    bool get = strcmp(e->kind->method, "GET") == 0;
     phi__mhead_list list = PHI_ZERO;
     list.at = (phi__header *)phi__arena_zero(
         arena, phi__mul(phi__add(more, PHI__MCP_HEAD_OWN), sizeof *list.at));
     if (list.at == NULL) return false;
-    if (strcmp(e->kind->method, "GET") == 0)
-        phi__mhead_add(&list, "Accept", PHI__LIT("text/event-stream"));
+    if (get) phi__mhead_add(&list, "Accept", PHI__LIT("text/event-stream"));
     if (strcmp(e->kind->method, "POST") == 0) {
         phi__mhead_add(&list, "Accept", PHI__LIT("application/json, text/event-stream"));
         phi__mhead_add(&list, "Content-Type", PHI__LIT("application/json"));
@@ -242,19 +229,25 @@ static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *ar
         phi__mhead_add(&list, "MCP-Protocol-Version", phi_str_of(wire->version));
     if (wire->session.len > 0)
         phi__mhead_add(&list, "Mcp-Session-Id", phi__buf_str(&wire->session));
-    if (e->resume.id.len > 0 && strcmp(e->kind->method, "GET") == 0)
+    if (e->resume.id.len > 0 && get)
         phi__mhead_add(&list, "Last-Event-ID", phi__buf_str(&e->resume.id));
     if (e->sent.len > 0) phi__mhead_add(&list, "Authorization", phi__buf_str(&e->sent));
     if (proof.len > 0) phi__mhead_add(&list, "DPoP", proof);
-    if (era != NULL && era->message_headers && e->out != NULL &&
-        !phi__mhead_add_message(&list, e->out, arena))
-        return false;
-    /* Those of the host's desc, but for names that are in the list already. */
-    const phi_mcp_desc *desc = wire->desc;
-    size_t j, own = list.count;
+    /* the era of 2026-07-28: what the message says is said in headers, too */
+    if (message != NULL && message->method.len > 0)
+        phi__mhead_add(&list, "Mcp-Method", message->method);
+    if (message != NULL && message->name.len > 0) {
+        phi_str name;
+        if (!phi__xhead_encode(arena, message->name, &name)) return false;
+        phi__mhead_add(&list, "Mcp-Name", name);
+    }
+    for (size_t i = 0; message != NULL && i < message->header_count; i++)
+        phi__mhead_add(&list, message->headers[i].name, phi_str_of(message->headers[i].value));
+    /* those of the host's desc, but for names that are in the list already */
+    size_t own = list.count;
     for (size_t i = 0; i < desc->header_count; i++) {
         bool taken = false;
-        for (j = 0; j < own && !taken; j++)
+        for (size_t j = 0; j < own && !taken; j++)
             taken = phi__str_is_nocase(list.at[j].name, desc->headers[i].name);
         if (!taken)
             phi__mhead_add(&list, desc->headers[i].name, phi_str_of(desc->headers[i].value));
@@ -264,7 +257,7 @@ static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *ar
     return true;
 }
 
-/* ---- of an answer ---- */
+/* ---- the head of an answer ---- */
 
 static phi__shape phi__mhead_refuse(phi__exchange *e, const char *why) {
     (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: %s", e->http_status, why);
@@ -272,9 +265,8 @@ static phi__shape phi__mhead_refuse(phi__exchange *e, const char *why) {
 }
 
 static bool phi__mhead_is_json(phi_str type) {
-    size_t n = type.len;
     return phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
-           (n > 5 && phi__str_is_nocase(phi__str(type.at + n - 5, 5), "+json"));
+           (type.len > 5 && phi__str_is_nocase(phi__str_from(type, type.len - 5), "+json"));
 }
 
 /* Bytes that a message can show. */
@@ -387,7 +379,7 @@ static void phi__mhead_fault(phi__exchange *e) {
     phi_arena_free(&arena);
 }
 
-/* ---- one HTTP request and its answer ---- */
+/* ---- the life of an exchange: one HTTP request and its answer ---- */
 
 enum {
     PHI__EXCHANGE_REDIRECTS = 3,
@@ -395,8 +387,6 @@ enum {
     PHI__EXCHANGE_FULL_MS = 5000, /* before a stream that may stay open is tried again */
     PHI__EXCHANGE_FAULT = 65536   /* bytes of a refusal's body that are read */
 };
-
-/* ---- life ---- */
 
 /* json: copied unless out is given, whose message is sent. NULL: no memory. */
 static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi__out *out,
@@ -443,9 +433,8 @@ static void phi__ex_destroy(phi__exchange *e) {
     phi__list_take(&wire->exchanges, &e->link);
     phi__buf_free(&e->json);
     phi__buf_free(&e->url);
-    phi__buf *secret = &e->sent;
-    if (secret->len > 0) memset(secret->at, 0, secret->len);
-    phi__buf_free(secret);
+    if (e->sent.len > 0) memset(e->sent.at, 0, e->sent.len);
+    phi__buf_free(&e->sent);
     phi__buf_free(&e->body);
     phi__sse_free(&e->sse);
     phi__sse_resume_free(&e->resume);
@@ -460,23 +449,15 @@ static void phi__ex_waits(phi__exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-static void phi__ex_discount(phi__exchange *e) {
-    phi__wire *wire = e->wire;
-    if (!e->note) return;
-    e->note = false;
-    wire->notes--;
-    if (wire->full) (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
-}
-
 /* At once, from anywhere; out is left alone but for out->of_link. */
 static void phi__ex_close(phi__exchange *e) {
-    phi__ex_discount(e);
-    phi__ex_stop(e);
     phi__wire *wire = e->wire;
-    if (wire->gate == e) {
-        wire->gate = NULL;
-        (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
-    }
+    if (e->note) wire->notes--;
+    if ((e->note && wire->full) || wire->gate == e) /* the timer has a place */
+        (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
+    if (wire->gate == e) wire->gate = NULL;
+    e->note = false;
+    phi__ex_stop(e);
     phi__ex_detach(e);
     phi__ex_waits(e, false);
     e->closed = true;
@@ -529,7 +510,41 @@ static bool phi__ex_repeat(phi__exchange *e) {
     return status == PHI_OK || phi__ex_fail(e, status, NULL);
 }
 
-/* ---- the head of an answer ---- */
+/* A redirect is followed within the server's own place. */
+static void phi__ex_redirect(phi__exchange *e, phi_str location) {
+    phi__buf to;
+    e->redirects++;
+    phi__buf_init(&to, e->wire->memory);
+    if (!phi__place_join(&to, e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url, location)) {
+        phi__buf_free(&to);
+        (void)phi__ex_fail(e, PHI_REFUSED,
+                           "HTTP 307 or 308 from server: a redirect to another place is not "
+                           "followed");
+        return;
+    }
+    phi__buf_free(&e->url);
+    e->url = to;
+    (void)phi__ex_repeat(e);
+}
+
+static void phi__ex_challenged(phi__exchange *e, phi_str headers) {
+    char message[sizeof e->words];
+    e->challenges++;
+    phi_status status =
+        phi__oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
+    if (status == PHI_OK) {
+        (void)phi__ex_repeat(e);
+        return;
+    }
+    phi__ex_stop(e);
+    if (status == PHI_BUSY) {
+        phi__ex_waits(e, true);
+        return;
+    }
+    (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status,
+                   phi_last_error(e->wire->rt).message);
+    (void)phi__ex_fail(e, status, message);
+}
 
 static void phi__ex_head(void *user_data, int http_status, phi_str headers) {
     phi__exchange *e = (phi__exchange *)user_data;
@@ -538,47 +553,16 @@ static void phi__ex_head(void *user_data, int http_status, phi_str headers) {
     if (e->wire->oauth != NULL) phi__oauth_heard(e->wire->oauth, headers);
     if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
     if ((http_status == 307 || http_status == 308) && location.len > 0 &&
-        e->redirects < PHI__EXCHANGE_REDIRECTS) {
-        e->redirects++;
-        phi__buf to;
-        phi_str from = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
-        phi__buf_init(&to, e->wire->memory);
-        if (!phi__place_join(&to, from, location)) {
-            phi__buf_free(&to);
-            (void)phi__ex_fail(e, PHI_REFUSED,
-                               "HTTP 307 or 308 from server: a redirect to another place "
-                               "is not followed");
-            return;
-        }
-        phi__buf_free(&e->url);
-        e->url = to;
-        (void)phi__ex_repeat(e);
-        return;
+        e->redirects < PHI__EXCHANGE_REDIRECTS)
+        phi__ex_redirect(e, location);
+    else if ((http_status == 401 || http_status == 403) && e->wire->oauth != NULL &&
+             e->challenges < PHI__EXCHANGE_CHALLENGES)
+        phi__ex_challenged(e, headers);
+    else {
+        e->shape = phi__mhead_shape(e, headers);
+        if (e->shape != PHI__SHAPE_FAULT && e->initialize && !phi__mhead_session(e, headers))
+            e->shape = PHI__SHAPE_FAULT;
     }
-    if ((http_status == 401 || http_status == 403) && e->wire->oauth != NULL &&
-        e->challenges < PHI__EXCHANGE_CHALLENGES) {
-        e->challenges++;
-        const char *words = "";
-        char message[sizeof e->words];
-        phi_status status =
-            phi__oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
-        if (status == PHI_OK) {
-            (void)phi__ex_repeat(e);
-            return;
-        }
-        phi__ex_stop(e);
-        if (status == PHI_BUSY) {
-            phi__ex_waits(e, true);
-            return;
-        }
-        words = phi_last_error(e->wire->rt).message;
-        (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
-        (void)phi__ex_fail(e, status, message);
-        return;
-    }
-    e->shape = phi__mhead_shape(e, headers);
-    if (e->shape != PHI__SHAPE_FAULT && e->initialize && !phi__mhead_session(e, headers))
-        e->shape = PHI__SHAPE_FAULT;
 }
 
 /* ---- its body ---- */
@@ -761,21 +745,17 @@ static phi_status phi__ex_send(phi__exchange *e) {
     return status == PHI_OK ? phi__ex_open(e) : status;
 }
 
-/* The first that is to be sent again, or that was held. */
-static phi__exchange *phi__ex_first(phi__wire *wire, bool held) {
-    for (phi__link *link = wire->exchanges.first; link != NULL; link = link->next) {
-        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
-        if (held ? e->held : e->again) return e;
-    }
-    return NULL;
-}
-
 static void phi__ex_opened(phi__timer *timer) {
     phi__wire *wire = PHI__OWNER(timer, phi__wire, opened);
-    phi__exchange *e;
+    phi__link *link = wire->exchanges.first;
     (void)phi__io_timer_set(wire->rt->io, timer, UINT64_MAX);
-    while (wire->gate == NULL && (e = phi__ex_first(wire, true)) != NULL)
+    while (wire->gate == NULL && link != NULL) {
+        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
+        link = link->next;
+        if (!e->held) continue;
         if (!phi__ex_repeat(e)) return;
+        link = wire->exchanges.first; /* it may have closed any of them */
+    }
     if (!wire->full || wire->notes >= PHI__EXCHANGE_NOTES) return;
     wire->full = false;
     phi__mcp_drained(wire->mcp);
@@ -792,8 +772,6 @@ enum {
 };
 
 #define PHI__STREAM_NAMED_MS UINT64_C(3600000) /* of a server's own delay, at most */
-
-/* ---- shared ---- */
 
 /* The delay before a stream is opened again; counts the tries. */
 static uint64_t phi__stream_delay(phi__exchange *e) {
@@ -827,15 +805,10 @@ static bool phi__stream_lose(phi__exchange *e, phi_status status) {
     return true;
 }
 
-static bool phi__stream_is_message(phi_str event) {
-    return event.len == 0 || phi__str_is(event, "message");
-}
-
-/* ---- messages of the server's own ---- */
-
+/* An event with data that is a message; others have an id alone, or another name. */
 static bool phi__stream_heard(phi__exchange *e, phi_str event, phi_str json) {
-    if (!phi__stream_is_message(event) || json.len == 0) return true;
-    return phi__mcp_message(e->wire->mcp, json, NULL);
+    if (json.len == 0 || (event.len > 0 && !phi__str_is(event, "message"))) return true;
+    return phi__mcp_message(e->wire->mcp, json, e->out);
 }
 
 /* not listening: harmless */
@@ -903,8 +876,7 @@ static bool phi__stream_endpoint(phi__mcp_http *http, phi_str data) {
 static bool phi__stream_message(phi__exchange *e, phi_str event, phi_str json) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     if (phi__str_is(event, "endpoint")) return phi__stream_endpoint(http, json);
-    if (!phi__stream_is_message(event) || json.len == 0 || http->endpoint.len == 0) return true;
-    return phi__mcp_message(http->link.mcp, json, NULL);
+    return http->endpoint.len == 0 || phi__stream_heard(e, event, json);
 }
 
 static bool phi__stream_ended(phi__exchange *e, phi_status status) {
@@ -945,13 +917,6 @@ static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     return status;
 }
 
-/* Opens the stream of the old transport for an initialize, which is sent once the endpoint is
-   known, or lost as e->words say. False: all is freed. */
-static bool phi__stream_old(phi__mcp_http *http, phi__exchange *first) {
-    phi_status status = phi__stream_again(http, first);
-    return status == PHI_OK || phi__stream_lose(first, PHI_REFUSED);
-}
-
 /* ---- the link: POSTs and the connection ---- */
 
 enum {
@@ -962,14 +927,6 @@ enum {
 
 static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
-}
-
-/* ---- what answers mean ---- */
-
-static bool phi__mhttp_message(phi__exchange *e, phi_str event, phi_str json) {
-    if (json.len == 0) return true; /* an event that only has an id */
-    if (event.len > 0 && !phi__str_is(event, "message")) return true;
-    return phi__mcp_message(e->wire->mcp, json, e->out);
 }
 
 /* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
@@ -1033,7 +990,8 @@ static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
         phi__ex_close(e);
         return phi__mcp_expired(http->link.mcp, out);
     }
-    if (phi__mhttp_maybe_old(e, status)) return phi__stream_old(http, e);
+    if (phi__mhttp_maybe_old(e, status)) /* its initialize waits for the old stream's endpoint */
+        return phi__stream_again(http, e) == PHI_OK || phi__stream_lose(e, PHI_REFUSED);
     if (phi__mhttp_resumable(e, status)) {
         e->kind = phi__mhttp_kind(PHI__MCP_HTTP_RESUME);
         status = phi__ex_later(e, phi__stream_delay(e));
@@ -1062,10 +1020,10 @@ static bool phi__mhttp_posted(phi__exchange *e, phi_status status) {
 
 static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what) {
     static const phi__ex_kind kinds[] = {
-        {"POST", false, false, phi__mhttp_message, phi__mhttp_ended, phi__mhttp_late},
-        {"POST", false, true, phi__mhttp_message, phi__mhttp_ended, phi__mhttp_late},
-        {"GET", false, false, phi__mhttp_message, phi__mhttp_ended, phi__mhttp_late},
-        {"POST", false, true, phi__mhttp_message, phi__mhttp_posted, NULL}};
+        {"POST", false, false, phi__stream_heard, phi__mhttp_ended, phi__mhttp_late},
+        {"POST", false, true, phi__stream_heard, phi__mhttp_ended, phi__mhttp_late},
+        {"GET", false, false, phi__stream_heard, phi__mhttp_ended, phi__mhttp_late},
+        {"POST", false, true, phi__stream_heard, phi__mhttp_posted, NULL}};
     return &kinds[what];
 }
 
@@ -1156,13 +1114,6 @@ static bool phi__mhttp_left(phi__exchange *e, phi_status status) {
     return true;
 }
 
-static bool phi__mhttp_no_message(phi__exchange *e, phi_str event, phi_str json) {
-    (void)e;
-    (void)event;
-    (void)json;
-    return true;
-}
-
 /* Exchanges under way end by themselves, then the session; all of it by a deadline. */
 static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
@@ -1170,8 +1121,8 @@ static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__stream_deafen(http);
     phi__stream_close(http);
     if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended) {
-        static const phi__ex_kind kind = {"DELETE",        false, true, phi__mhttp_no_message,
-                                          phi__mhttp_left, NULL};
+        static const phi__ex_kind kind = {"DELETE",          false,           true,
+                                          phi__stream_heard, phi__mhttp_left, NULL};
         http->ended = true;
         phi__exchange *e = phi__ex_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
         if (e != NULL && phi__ex_send(e) != PHI_OK) phi__ex_close(e);
@@ -1229,8 +1180,7 @@ static void phi__mhttp_free(phi__mcp_link *link) {
     }
     phi__mhttp_close_all(http);
     phi__oauth_free(http->wire.oauth);
-    phi__wire *wire = &http->wire;
-    phi__io_timer_clear(wire->rt->io, &wire->opened);
+    phi__io_timer_clear(http->wire.rt->io, &http->wire.opened);
     phi__io_timer_clear(http->wire.rt->io, &http->timer);
     if (http->wire.session.len > 0) memset(http->wire.session.at, 0, http->wire.session.len);
     phi__buf_free(&http->wire.session);
@@ -1243,14 +1193,16 @@ static void phi__mhttp_free(phi__mcp_link *link) {
 static void phi__mhttp_authorized(void *ctx, phi_status status, const char *message) {
     phi__mcp_http *http = (phi__mcp_http *)ctx;
     if (status == PHI_OK && message[0] != '\0' && !phi__mcp_warn(http->wire.mcp, message)) return;
-    /* For phi__oauth_listener. */
-    phi__exchange *e;
     for (phi__link *link = http->wire.exchanges.first; link != NULL; link = link->next) {
-        e = PHI__OWNER(link, phi__exchange, link);
+        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
         e->again = e->waits;
     }
-    while ((e = phi__ex_first(&http->wire, false)) != NULL) {
+    phi__link *link = http->wire.exchanges.first;
+    while (link != NULL) {
+        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
         bool good;
+        link = link->next;
+        if (!e->again) continue;
         e->again = false;
         e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
         phi__ex_waits(e, false);
@@ -1260,6 +1212,7 @@ static void phi__mhttp_authorized(void *ctx, phi_status status, const char *mess
             good = phi__ex_fail(
                 e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
         if (!good) return;
+        link = http->wire.exchanges.first; /* it may have closed any of them */
     }
 }
 
@@ -1270,9 +1223,6 @@ PHI__FN phi__oauth *phi__mhttp_oauth(const phi__mcp_link *link) {
 PHI__FN phi_status phi__mhttp_new(phi_mcp *mcp, phi__mcp_link **out) {
     phi_memory *memory = &mcp->memory;
     phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
-    phi__oauth_listener listener;
-    *out = NULL;
-    if (http == NULL) return PHI_NO_MEMORY;
     static const phi__mcp_link_table table = {phi__mhttp_open,
                                               phi__mhttp_send,
                                               phi__mhttp_forget,
@@ -1282,24 +1232,26 @@ PHI__FN phi_status phi__mhttp_new(phi_mcp *mcp, phi__mcp_link **out) {
                                               phi__mhttp_free,
                                               NULL,
                                               NULL};
-    http->link.table = &table;
-    http->link.mcp = http->wire.mcp = mcp;
-    http->wire.rt = mcp->rt;
-    http->wire.memory = memory;
-    http->wire.desc = &mcp->desc;
-    http->wire.url = phi_str_of(http->wire.desc->url);
-    phi__buf_init(&http->wire.session, memory);
-    phi__buf_init(&http->endpoint, memory);
+    *out = NULL;
+    if (http == NULL) return PHI_NO_MEMORY;
     phi__wire *wire = &http->wire;
+    http->link.table = &table;
+    http->link.mcp = wire->mcp = mcp;
+    wire->rt = mcp->rt;
+    wire->memory = memory;
+    wire->desc = &mcp->desc;
+    wire->url = phi_str_of(mcp->desc.url);
+    phi__buf_init(&wire->session, memory);
+    phi__buf_init(&http->endpoint, memory);
     wire->opened.fire = phi__ex_opened;
     phi_status status = phi__io_timer_set(wire->rt->io, &wire->opened, UINT64_MAX);
-    if (status == PHI_OK && http->wire.desc->oauth != NULL) {
+    if (status == PHI_OK && mcp->desc.oauth != NULL) {
+        phi__oauth_listener listener;
         listener.changed = phi__mhttp_authorized;
         listener.ctx = http;
         /* the runtime's memory: a callback of the authorization may free mcp, and returns to it */
-        status = phi__oauth_new(http->wire.rt, &http->wire.rt->memory, http->wire.desc->oauth,
-                                http->wire.url, http->wire.desc->client_name, &listener,
-                                &http->wire.oauth);
+        status = phi__oauth_new(wire->rt, &wire->rt->memory, mcp->desc.oauth, wire->url,
+                                mcp->desc.client_name, &listener, &wire->oauth);
     }
     if (status != PHI_OK) {
         phi__mhttp_free(&http->link);

@@ -2,6 +2,8 @@
    document's address, registered before, or registered now. */
 #include "mcp/mcp_oauth_client_in.h"
 
+#include "mcp/mcp_rpc_in.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,28 +14,23 @@
    it gives back: answers, trees and copies of secrets need no further care. Everything happens in
    the timer, which the end of a request sets: the host's functions are called from there alone. */
 
-/* "Bearer token" or "DPoP token" */
-static void phi__oauth_add_bearer(phi__secrets *set, phi_str bearer) {
-    size_t at = phi__str_find(bearer, 0, " ");
-    if (at != SIZE_MAX) phi__secret_add(set, phi__str(bearer.at + at + 1, bearer.len - at - 1));
-}
-
 /* Removes our secrets from a message, in case a server put one there. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
+    const phi_str secrets[] = {phi__oauth_token_of(o->grant.bearer),
+                               phi__oauth_token_of(o->grant.spent[0]),
+                               o->grant.refresh,
+                               o->grant.spent[1],
+                               o->client.secret,
+                               phi_str_of(o->desc->client_secret),
+                               o->ask.state,
+                               o->ask.verifier,
+                               o->ask.code,
+                               o->ask.assertion};
     phi__secrets set;
     phi_arena arena;
     phi_arena_init(&arena, &o->memory, 1024);
     phi__secret_init(&set, &arena);
-    phi__oauth_add_bearer(&set, o->grant.bearer);
-    phi__oauth_add_bearer(&set, o->grant.spent[0]);
-    phi__secret_add(&set, o->grant.refresh);
-    phi__secret_add(&set, o->grant.spent[1]);
-    phi__secret_add(&set, o->client.secret);
-    phi__secret_add(&set, phi_str_of(o->desc->client_secret));
-    phi__secret_add(&set, o->ask.state);
-    phi__secret_add(&set, o->ask.verifier);
-    phi__secret_add(&set, o->ask.code);
-    phi__secret_add(&set, o->ask.assertion);
+    for (size_t i = 0; i < PHI__COUNT(secrets); i++) phi__secret_add(&set, secrets[i]);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION)
         phi__secret_add(&set, phi__buf_str(&o->redirected));
     bool fine = !set.failed;
@@ -172,9 +169,7 @@ PHI__FN phi_status phi__oauth_answered(phi__oauth *o) {
     return phi__oauth_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
 }
 
-/* ---- the browser's URL, forms for the token endpoint, the registration, and answers ---- */
-
-/* ---- secrets ---- */
+/* ---- the browser's URL, forms for the token endpoint, and answers ---- */
 
 /* Base64 for URLs, without padding (RFC 4648, 5). */
 static void phi__form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
@@ -203,16 +198,12 @@ static bool phi__form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
     phi__buf text;
     phi__buf_init(&text, arena->memory);
     phi__form_random(&text, io);
-    bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
-    phi__buf_free(&text);
-    return fine;
+    return phi__mcp_keep(&text, arena, out);
 }
 
 PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask) {
     return phi__form_secret(io, arena, &ask->state) && phi__form_secret(io, arena, &ask->verifier);
 }
-
-/* ---- requests ---- */
 
 PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
                                  const phi__oauth_ask *ask) {
@@ -323,78 +314,64 @@ static const char *phi__form_method_name(uint32_t method) {
 
 /* ---- answers ---- */
 
-static bool phi__form_text(phi_arena *arena, phi_str text, const char *name, phi_str *out) {
-    phi__json_found found;
-    *out = phi__str("", 0);
-    if (phi__json_cursor_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING)
-        return true;
-    if (!phi__json_cursor_found_str(arena, &found, out)) return false;
-    return phi__arena_str(arena, *out, out);
+/* Copies strings of an answer, which is NULL where it was no JSON. False: no memory. */
+static bool phi__form_texts(phi_arena *arena, const phi_json *root, const char *const *names,
+                            phi_str *const *out, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!phi__arena_str(arena, phi__records_get_str(root, names[i]), out[i])) return false;
+    return true;
 }
 
 /* A number, or a text with one; fractions are cut. */
-static int64_t phi__form_number(phi_str text, const char *name, int64_t fallback) {
-    phi__json_found found;
+static int64_t phi__form_number(const phi_json *root, const char *name, int64_t fallback) {
+    const phi_json *node = phi_json_get(root, name);
     uint64_t u;
-    double d;
-    if (phi__json_cursor_find(text, name, &found) != PHI_OK) return fallback;
-    if (found.type == PHI_JSON_STRING)
-        return phi__str_to_u64(found.raw, &u) && u < (uint64_t)1 << 40 ? (int64_t)u : fallback;
-    if (!phi__json_cursor_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
-    return (int64_t)d;
-}
-
-/* True if the text is one JSON object: values are searched for without a tree. */
-static bool phi__form_is_object(phi_arena *arena, phi_str text, bool *memory) {
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi__json_reader reader;
-    phi_json *root = NULL;
-    phi_status status;
-    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH);
-    do status = phi__json_read_advance(&reader, SIZE_MAX);
-    while (status == PHI_BUSY);
-    *memory = status != PHI_NO_MEMORY;
-    if (status == PHI_OK) (void)phi__json_read_result(&reader, &root, NULL);
-    status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
-    phi_arena_reset(arena, mark);
-    return status == PHI_OK;
+    double d = phi_json_num(node, -1);
+    if (phi_json_is(node, PHI_JSON_STRING))
+        return phi__str_to_u64(phi_json_str(node, ""), &u) && u < (uint64_t)1 << 40 ? (int64_t)u
+                                                                                    : fallback;
+    return d >= 0 && d <= 1e12 ? (int64_t)d : fallback;
 }
 
 PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out) {
+    static const char *const names[] = {"access_token", "refresh_token",     "scope",
+                                        "error",        "error_description", "token_type"};
     phi_str type;
-    bool memory;
+    phi_str *const texts[] = {&out->token, &out->refresh,     &out->scope,
+                              &out->error, &out->description, &type};
+    phi_json *root;
     memset(out, 0, sizeof *out);
     out->lifetime_s = INT64_MAX;
-    if (!phi__form_is_object(arena, text, &memory)) return memory;
-    if (!phi__form_text(arena, text, "access_token", &out->token) ||
-        !phi__form_text(arena, text, "refresh_token", &out->refresh) ||
-        !phi__form_text(arena, text, "scope", &out->scope) ||
-        !phi__form_text(arena, text, "error", &out->error) ||
-        !phi__form_text(arena, text, "error_description", &out->description) ||
-        !phi__form_text(arena, text, "token_type", &type))
+    if (phi__rpc_parse_as(arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH, &root) == PHI_NO_MEMORY ||
+        !phi__form_texts(arena, root, names, texts, PHI__COUNT(names)))
         return false;
     out->dpop = phi__str_is_nocase(type, "DPoP");
     out->other_type = type.len > 0 && !out->dpop && !phi__str_is_nocase(type, "Bearer");
-    out->lifetime_s = phi__form_number(text, "expires_in", INT64_MAX);
+    out->lifetime_s = phi__form_number(root, "expires_in", INT64_MAX);
     return true;
 }
 
 PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client) {
-    phi_str method;
-    bool memory;
+    static const char *const names[] = {"client_id", "client_secret", "token_endpoint_auth_method"};
+    phi_str method = PHI_ZERO;
+    phi_str *const texts[] = {&client->id, &client->secret, &method};
+    phi_json *root;
+    phi_arena scratch; /* the client outlives the tree */
+    phi_arena_init(&scratch, arena->memory, 0);
     client->id = client->secret = phi__str("", 0);
-    if (!phi__form_is_object(arena, text, &memory)) return memory;
-    if (!phi__form_text(arena, text, "client_id", &client->id) ||
-        !phi__form_text(arena, text, "client_secret", &client->secret) ||
-        !phi__form_text(arena, text, "token_endpoint_auth_method", &method))
-        return false;
-    if (phi__str_is(method, "none")) client->method = PHI__OAUTH_NONE;
-    if (phi__str_is(method, "client_secret_basic")) client->method = PHI__OAUTH_BASIC;
-    if (phi__str_is(method, "client_secret_post")) client->method = PHI__OAUTH_POST;
-    if (client->secret.len == 0) client->method = PHI__OAUTH_NONE;
-    int64_t until_s = phi__form_number(text, "client_secret_expires_at", 0);
-    client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
-    return true;
+    bool fine = phi__rpc_parse_as(&scratch, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH, &root) !=
+                    PHI_NO_MEMORY &&
+                phi__form_texts(arena, root, names, texts, PHI__COUNT(names));
+    if (fine && phi_json_is(root, PHI_JSON_OBJECT)) {
+        if (phi__str_is(method, "none")) client->method = PHI__OAUTH_NONE;
+        if (phi__str_is(method, "client_secret_basic")) client->method = PHI__OAUTH_BASIC;
+        if (phi__str_is(method, "client_secret_post")) client->method = PHI__OAUTH_POST;
+        if (client->secret.len == 0) client->method = PHI__OAUTH_NONE;
+        int64_t until_s = phi__form_number(root, "client_secret_expires_at", 0);
+        client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
+    }
+    phi_arena_free(&scratch);
+    return fine;
 }
 
 /* ---- tokens and registrations, in memory and in the host's store ---- */
@@ -495,23 +472,17 @@ static void phi__keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
 #define PHI__KEEP_TOKEN "mcp-oauth-token-"
 #define PHI__KEEP_CLIENT "mcp-oauth-client-"
 
-static const phi__field *phi__keep_grant_fields(size_t *count) {
-    static const phi__field fields[] = {
-        PHI__FIELD(phi__oauth_grant, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, endpoint, "token_endpoint", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, resource, "resource", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, client_id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, bearer, "authorization", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, refresh, "refresh_token", PHI__FIELD_STR, PHI__FIELD_SET)};
-    *count = PHI__COUNT(fields);
-    return fields;
-}
+static const phi__field phi__keep_grant_fields[] = {
+    PHI__FIELD(phi__oauth_grant, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, endpoint, "token_endpoint", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, resource, "resource", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, client_id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, bearer, "authorization", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, refresh, "refresh_token", PHI__FIELD_STR, PHI__FIELD_SET)};
 
 PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out) {
     phi_json *root = NULL;
-    size_t count;
-    const phi__field *fields = phi__keep_grant_fields(&count);
     phi__keep_clear(out);
     phi_status status =
         phi__keep_read(store, &out->arena, PHI__KEEP_TOKEN, "server", server, &root);
@@ -519,7 +490,8 @@ PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__o
         phi__keep_clear(out);
         return status;
     }
-    (void)phi__records_get(root, fields, count, out, NULL);
+    (void)phi__records_get(root, phi__keep_grant_fields, PHI__COUNT(phi__keep_grant_fields), out,
+                           NULL);
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->kind = (uint32_t)phi_json_int(phi_json_get(root, "grant"), PHI_MCP_GRANT_PERSON);
     out->dpop = phi__str_is(phi__records_get_str(root, "token_type"), "DPoP");
@@ -531,12 +503,10 @@ PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__o
 PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
                                   const phi__oauth_grant *grant) {
     phi__buf doc;
-    size_t count;
-    const phi__field *fields = phi__keep_grant_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
     phi__keep_begin(&doc, grant->arena.memory);
     phi__records_some(&doc, "server", server);
-    phi__records_put(&doc, fields, count, grant);
+    phi__records_put(&doc, phi__keep_grant_fields, PHI__COUNT(phi__keep_grant_fields), grant);
     if (grant->dpop) phi__records_str(&doc, "token_type", PHI__LIT("DPoP"));
     phi__records_u64(&doc, "method", grant->method);
     if (grant->kind != PHI_MCP_GRANT_PERSON) phi__records_u64(&doc, "grant", grant->kind);
@@ -551,26 +521,21 @@ PHI__FN void phi__keep_drop(const phi_store *store, phi_str server) {
 
 /* ---- registrations ---- */
 
-static const phi__field *phi__keep_client_fields(size_t *count) {
-    static const phi__field fields[] = {
-        PHI__FIELD(phi__oauth_client, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, secret, "client_secret", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, redirect, "redirect_uri", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET)};
-    *count = PHI__COUNT(fields);
-    return fields;
-}
+static const phi__field phi__keep_client_fields[] = {
+    PHI__FIELD(phi__oauth_client, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, secret, "client_secret", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, redirect, "redirect_uri", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET)};
 
 static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena, phi_str issuer,
                                         phi__oauth_client *out) {
     phi_json *root = NULL;
-    size_t count;
-    const phi__field *fields = phi__keep_client_fields(&count);
     memset(out, 0, sizeof *out);
     phi_status status = phi__keep_read(store, arena, PHI__KEEP_CLIENT, "issuer", issuer, &root);
     if (status != PHI_OK) return status;
-    (void)phi__records_get(root, fields, count, out, NULL);
+    (void)phi__records_get(root, phi__keep_client_fields, PHI__COUNT(phi__keep_client_fields), out,
+                           NULL);
     if (out->id.len == 0) return PHI_NOT_FOUND;
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->until_ms = phi_json_int(phi_json_get(root, "secret_expires_at_ms"), INT64_MAX);
@@ -581,11 +546,9 @@ static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena
 static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memory,
                                         const phi__oauth_client *client) {
     phi__buf doc;
-    size_t count;
-    const phi__field *fields = phi__keep_client_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
     phi__keep_begin(&doc, memory);
-    phi__records_put(&doc, fields, count, client);
+    phi__records_put(&doc, phi__keep_client_fields, PHI__COUNT(phi__keep_client_fields), client);
     phi__records_u64(&doc, "method", client->method);
     phi__keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
     return phi__keep_write(store, PHI__KEEP_CLIENT, client->issuer, &doc);
@@ -594,8 +557,6 @@ static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memo
 /* ---- JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) ---- */
 
 enum { PHI__OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
-
-/* ---- a token ---- */
 
 /* A name of the token that no other has. */
 static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
@@ -662,9 +623,8 @@ PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
     phi__records_i64(&claims, "exp", now_s + PHI__OAUTH_SIGN_S);
     phi__sign_name(o, &claims);
     phi_status status = phi__oauth_sign(o, o->desc->client_key, &head, &claims, &token);
-    if (status == PHI_OK && !phi__arena_str(&o->arena, phi__buf_str(&token), &o->ask.assertion))
+    if (!phi__mcp_keep(&token, &o->arena, &o->ask.assertion) && status == PHI_OK)
         status = PHI_NO_MEMORY;
-    phi__buf_free(&token);
     if (status != PHI_OK) return status;
     phi__url_put(form, "client_assertion_type",
                  PHI__LIT("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"));
@@ -762,8 +722,6 @@ static phi_status phi__oac_bound(phi__oauth *o) {
                            (int)phi__min(issuer.len, 100), issuer.at, (int)phi__min(bound.len, 100),
                            bound.at);
 }
-
-/* ---- registration ---- */
 
 /* The method that the registration asks for: none, where the server allows that. */
 static uint32_t phi__oac_method(const phi__oauth_server *server) {

@@ -42,21 +42,25 @@ PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, si
 
 /* ---- reading messages ---- */
 
-/* In one go, or in slices. */
-static void phi__rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
-    phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                         PHI__RPC_DEPTH);
+enum { PHI__RPC_FLAGS = PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8 };
+
+PHI__FN phi_status phi__rpc_parse_as(phi_arena *arena, phi_str text, uint32_t flags, uint32_t depth,
+                                     phi_json **root) {
+    phi__json_reader reader;
+    *root = NULL;
+    phi__json_read_begin(&reader, arena, text, flags, depth);
+    while (phi__json_read_advance(&reader, SIZE_MAX) == PHI_BUSY) continue;
+    return phi__json_read_result(&reader, root, NULL);
 }
 
 PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
-    phi__json_reader reader;
-    phi_status status;
-    *root = NULL;
-    phi__rpc_begin_parse(&reader, arena, text);
-    do {
-        status = phi__json_read_advance(&reader, SIZE_MAX);
-    } while (status == PHI_BUSY);
-    return phi__json_read_result(&reader, root, NULL);
+    return phi__rpc_parse_as(arena, text, PHI__RPC_FLAGS, PHI__RPC_DEPTH, root);
+}
+
+PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out) {
+    bool fine = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
+    phi__buf_free(buf);
+    return fine;
 }
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */
@@ -241,7 +245,7 @@ PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_m
         phi_arena_free(&slices->arena);
         return PHI_NO_MEMORY;
     }
-    phi__rpc_begin_parse(&slices->reader, &slices->arena, own);
+    phi__json_read_begin(&slices->reader, &slices->arena, own, PHI__RPC_FLAGS, PHI__RPC_DEPTH);
     return PHI_OK;
 }
 

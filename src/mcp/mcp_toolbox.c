@@ -63,17 +63,19 @@ static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, s
 
 /* ---- the keywords ---- */
 
-typedef struct phi__mcp_schema {
+typedef struct phi__mschema {
     phi_arena *arena;
+    char *message; /* why no tool can have the schema */
+    size_t size;
     const phi_json *root;
     size_t depth, looked, work;
     bool failed;  /* no memory */
     bool endless; /* references lead too far */
-} phi__mcp_schema;
+} phi__mschema;
 
-static phi_json *phi__mschema_clean(phi__mcp_schema *s, const phi_json *schema);
+static phi_json *phi__mschema_clean(phi__mschema *s, const phi_json *schema);
 
-static void phi__mschema_set(phi__mcp_schema *s, phi_json *to, phi_str key, phi_json *value) {
+static void phi__mschema_set(phi__mschema *s, phi_json *to, phi_str key, phi_json *value) {
     if (phi__json_edit_set(s->arena, to, key, value) != PHI_OK) s->failed = true;
 }
 
@@ -96,7 +98,7 @@ static void phi__mschema_note(phi__buf *words, phi_str key, const phi_json *valu
     phi__buf_char(words, ')');
 }
 
-static void phi__mschema_subs(phi__mcp_schema *s, phi_json *to, phi_str key, const phi_json *subs) {
+static void phi__mschema_subs(phi__mschema *s, phi_json *to, phi_str key, const phi_json *subs) {
     bool list = phi_json_is(subs, PHI_JSON_ARRAY);
     phi_json *made = list ? phi_json_new_array(s->arena) : phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(subs);
@@ -109,7 +111,7 @@ static void phi__mschema_subs(phi__mcp_schema *s, phi_json *to, phi_str key, con
 }
 
 /* The strings of a list, such as "required"; of types, those that are some. */
-static void phi__mschema_names(phi__mcp_schema *s, phi_json *to, phi_str key, const phi_json *names,
+static void phi__mschema_names(phi__mschema *s, phi_json *to, phi_str key, const phi_json *names,
                                bool types) {
     phi_json *made = phi_json_new_array(s->arena);
     phi_json_iter it = phi_json_each(names);
@@ -123,7 +125,7 @@ static void phi__mschema_names(phi__mcp_schema *s, phi_json *to, phi_str key, co
 }
 
 /* Keywords that phi's check knows and the table of a tool's keywords leaves to its caller. */
-static void phi__mschema_other(phi__mcp_schema *s, phi_json *to, phi_str key, const phi_json *value,
+static void phi__mschema_other(phi__mschema *s, phi_json *to, phi_str key, const phi_json *value,
                                phi__buf *words) {
     static const char *const bounds[] = {"minimum", "maximum", "exclusiveMinimum",
                                          "exclusiveMaximum"};
@@ -151,8 +153,8 @@ static void phi__mschema_other(phi__mcp_schema *s, phi_json *to, phi_str key, co
     if (copy) phi__mschema_set(s, to, key, phi_json_copy(s->arena, value));
 }
 
-static void phi__mschema_keyword(phi__mcp_schema *s, phi_json *to, phi_str key,
-                                 const phi_json *value, phi__buf *words) {
+static void phi__mschema_keyword(phi__mschema *s, phi_json *to, phi_str key, const phi_json *value,
+                                 phi__buf *words) {
     switch (phi__keywords_of(key, value)) {
     case PHI__KEYWORD_COPY:
     case PHI__KEYWORD_SHORT: phi__mschema_set(s, to, key, phi_json_copy(s->arena, value)); break;
@@ -165,7 +167,7 @@ static void phi__mschema_keyword(phi__mcp_schema *s, phi_json *to, phi_str key,
     }
 }
 
-static phi_json *phi__mschema_clean(phi__mcp_schema *s, const phi_json *schema) {
+static phi_json *phi__mschema_clean(phi__mschema *s, const phi_json *schema) {
     phi_json *made = phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(schema);
     phi__buf words;
@@ -195,7 +197,7 @@ typedef struct phi__mschema_under {
     bool optional;
 } phi__mschema_under;
 
-static void phi__mschema_follow(phi__mcp_schema *s, phi_json *node, phi__mschema_under *under);
+static void phi__mschema_follow(phi__mschema *s, phi_json *node, phi__mschema_under *under);
 
 static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
     const phi_json *names = phi_json_get(schema, "required");
@@ -207,7 +209,7 @@ static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
 
 /* Gemini takes a circle of references only through a property that may be left out, as no value has
    another: a reference that closes one is left open. Gemini takes none next to anyOf, either. */
-static void phi__mschema_follow_ref(phi__mcp_schema *s, phi_json *node, phi__mschema_under *under) {
+static void phi__mschema_follow_ref(phi__mschema *s, phi_json *node, phi__mschema_under *under) {
     phi_str ref = phi__records_get_str(node, "$ref");
     const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);
     phi__mschema_under next;
@@ -225,7 +227,7 @@ static void phi__mschema_follow_ref(phi__mcp_schema *s, phi_json *node, phi__msc
     phi__mschema_follow(s, (phi_json *)(uintptr_t)target, &next);
 }
 
-static void phi__mschema_beside(phi__mcp_schema *s, phi_json *node) {
+static void phi__mschema_beside(phi__mschema *s, phi_json *node) {
     phi_json *all = phi_json_get(node, "allOf");
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
     if (!phi_json_is(all, PHI_JSON_ARRAY)) {
@@ -241,7 +243,7 @@ static void phi__mschema_beside(phi__mcp_schema *s, phi_json *node) {
     (void)phi_json_add(all, inner);
 }
 
-static void phi__mschema_follow(phi__mcp_schema *s, phi_json *node, phi__mschema_under *under) {
+static void phi__mschema_follow(phi__mschema *s, phi_json *node, phi__mschema_under *under) {
     static const char *const one[] = {"items", "additionalProperties"};
     static const char *const many[] = {"properties", "anyOf", "oneOf", "allOf"};
     bool was = under->optional;
@@ -267,16 +269,13 @@ static void phi__mschema_follow(phi__mcp_schema *s, phi_json *node, phi__mschema
     s->depth--;
 }
 
-/* ---- the whole ---- */
-
-static phi_status phi__mschema_refuse(phi_status status, char *message, size_t size,
-                                      const char *words) {
-    (void)snprintf(message, size, "%s", words);
+static phi_status phi__mschema_refuse(const phi__mschema *s, phi_status status, const char *words) {
+    (void)snprintf(s->message, s->size, "%s", words);
     return status;
 }
 
 /* The properties of an alternative become the root's, where that has no such property. */
-static void phi__mschema_merge(phi__mcp_schema *s, phi_json *root, const phi_json *from) {
+static void phi__mschema_merge(phi__mschema *s, phi_json *root, const phi_json *from) {
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");
     if (phi_json_is(ref, PHI_JSON_STRING))
@@ -293,7 +292,7 @@ static void phi__mschema_merge(phi__mcp_schema *s, phi_json *root, const phi_jso
 }
 
 /* No provider takes alternatives at the root: they are named in the description. */
-static void phi__mschema_root_choices(phi__mcp_schema *s, phi_json *root) {
+static void phi__mschema_root_choices(phi__mschema *s, phi_json *root) {
     static const char *const keys[] = {"anyOf", "oneOf", "allOf"};
     bool any = false;
     phi__buf words;
@@ -326,25 +325,21 @@ static bool phi__mschema_sound(const phi_json *root) {
     return true;
 }
 
-static phi_status phi__mschema_make(const phi_json *schema, phi_arena *arena, phi_str *out,
-                                    char *message, size_t size) {
+static phi_status phi__mschema_make(phi__mschema *s, const phi_json *schema, phi_str *out) {
+    static const char explode[] = "the references of its input schema explode";
     phi_schema_error error;
-    phi__mcp_schema s = PHI_ZERO;
-    s.arena = arena;
-    s.root = schema;
+    s->root = schema;
     if (!phi_json_is(schema, PHI_JSON_OBJECT))
-        return phi__mschema_refuse(PHI_BAD_ARG, message, size, "its input schema is no object");
-    phi_status status = phi_json_write(arena, schema, 0, out);
+        return phi__mschema_refuse(s, PHI_BAD_ARG, "its input schema is no object");
+    phi_status status = phi_json_write(s->arena, schema, 0, out);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
-        return phi__mschema_refuse(PHI_TOO_BIG, message, size, "its input schema is too large");
+        return phi__mschema_refuse(s, PHI_TOO_BIG, "its input schema is too large");
     /* following its references must stay within bounds */
     phi__mschema_walk w = PHI_ZERO;
     w.root = schema;
-    if (!phi__mschema_walk_node(&w, schema, 0))
-        return phi__mschema_refuse(PHI_TOO_BIG, message, size,
-                                   "the references of its input schema explode");
-    phi_json *root = phi_json_copy(arena, schema);
+    if (!phi__mschema_walk_node(&w, schema, 0)) return phi__mschema_refuse(s, PHI_TOO_BIG, explode);
+    phi_json *root = phi_json_copy(s->arena, schema);
     if (root == NULL) return PHI_NO_MEMORY;
     /* Every provider wants an object by that word. */
     const phi_json *type = phi_json_get(root, "type");
@@ -352,30 +347,26 @@ static phi_status phi__mschema_make(const phi_json *schema, phi_arena *arena, ph
     bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");
     while (phi_json_next(&it) != NULL)
         if (phi__str_is(phi__json_text_of(it.at), "object")) is = true;
-    if (!is)
-        return phi__mschema_refuse(PHI_BAD_ARG, message, size,
-                                   "its input schema describes no object");
-    phi__mschema_set(&s, root, PHI__LIT("type"), phi__json_edit_text(s.arena, "object"));
-    phi__mschema_root_choices(&s, root);
-    if (!s.failed && (phi__schema_valid(root, &error) != PHI_OK || !phi__mschema_sound(root))) {
-        s.root = root;
-        root = phi__mschema_clean(&s, root);
+    if (!is) return phi__mschema_refuse(s, PHI_BAD_ARG, "its input schema describes no object");
+    phi__mschema_set(s, root, PHI__LIT("type"), phi__json_edit_text(s->arena, "object"));
+    phi__mschema_root_choices(s, root);
+    if (!s->failed && (phi__schema_valid(root, &error) != PHI_OK || !phi__mschema_sound(root))) {
+        s->root = root;
+        root = phi__mschema_clean(s, root);
         if (root != NULL && phi__schema_valid(root, &error) != PHI_OK) {
-            (void)snprintf(message, size, "its input schema is malformed: %s", error.message);
+            (void)snprintf(s->message, s->size, "its input schema is malformed: %s", error.message);
             return PHI_BAD_ARG;
         }
     }
-    if (root == NULL || s.failed) return PHI_NO_MEMORY;
+    if (root == NULL || s->failed) return PHI_NO_MEMORY;
     phi__mschema_under top = PHI_ZERO;
     top.target = root;
-    s.root = root;
-    s.depth = s.work = 0;
-    phi__mschema_follow(&s, root, &top);
-    if (s.endless)
-        return phi__mschema_refuse(PHI_TOO_BIG, message, size,
-                                   "the references of its input schema explode");
-    if (s.failed) return PHI_NO_MEMORY;
-    return phi_json_write(arena, root, 0, out) == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+    s->root = root;
+    s->depth = s->work = 0;
+    phi__mschema_follow(s, root, &top);
+    if (s->endless) return phi__mschema_refuse(s, PHI_TOO_BIG, explode);
+    if (s->failed) return PHI_NO_MEMORY;
+    return phi_json_write(s->arena, root, 0, out) == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* *out: JSON text, terminated, in the arena. schema NULL, or JSON's null: an object without
@@ -384,10 +375,14 @@ static phi_status phi__mschema_adapt(const phi_json *schema, phi_arena *arena, p
                                      char *message, size_t size) {
     phi_str text = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
     phi_status status = PHI_OK;
+    phi__mschema s = PHI_ZERO;
     phi_arena scratch;
     phi_arena_init(&scratch, arena->memory, 0);
+    s.arena = &scratch;
+    s.message = message;
+    s.size = size;
     if (schema != NULL && !phi_json_is(schema, PHI_JSON_NULL))
-        status = phi__mschema_make(schema, &scratch, &text, message, size);
+        status = phi__mschema_make(&s, schema, &text);
     if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;
@@ -425,12 +420,8 @@ PHI__FN bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str
         if (phi__json_write(&text, value, 0) != PHI_OK) text.failed = true;
     }
     phi__buf_char(&text, '}');
-    bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
-    phi__buf_free(&text);
-    return fine;
+    return phi__mcp_keep(&text, arena, out);
 }
-
-/* ---- texts ---- */
 
 /* Characters that people do not see, or that turn a line around: controls, zero-width characters,
    marks of direction, tags. `at` is the start of a valid sequence of len bytes. */
@@ -461,8 +452,6 @@ static bool phi__toolbox_text(phi__toolbox_maker *m, phi_str from, phi_str *out)
 static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_str *out) {
     return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
 }
-
-/* ---- one tool ---- */
 
 static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
     shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
@@ -495,13 +484,10 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     item->task = phi__str_is(support, "required");
     if (title.len == 0) title = phi__records_get_str(hints, "title");
     if (title.len == 0) title = shown->original;
-    if (phi_json_is(hints, PHI_JSON_OBJECT)) {
-        phi__toolbox_hints(shown, hints);
-        if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
-    } else
-        phi__toolbox_hints(shown, NULL);
-    /* A text for people, on one line. */
-    phi_str *out = &shown->title;
+    if (!phi_json_is(hints, PHI_JSON_OBJECT)) hints = NULL;
+    phi__toolbox_hints(shown, hints);
+    if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
+    /* the title, for people: on one line */
     char text[PHI__TOOLBOX_LABEL];
     size_t at = 0, len = 0;
     while (at < title.len) {
@@ -514,7 +500,7 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
         }
         at += size;
     }
-    if (!(phi__arena_str(&m->box->arena, phi__str(text, len), out))) return false;
+    if (!phi__arena_str(&m->box->arena, phi__str(text, len), &shown->title)) return false;
     if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
     return phi__toolbox_text(m, phi__records_get_str(tool, "description"), &shown->description);
 }

@@ -181,12 +181,9 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     news->hidden = 0;
     while ((item = phi__news_take(news)) != NULL) {
         bool alive = phi__mcp_tell(mcp, item->kind, item->name, item->before, item->text);
-        if (!alive) {
-            /* the part is gone, its memory is not: the session frees itself when this returns */
-            phi__free(&mcp->memory, item, item->bytes);
-            return false;
-        }
+        /* where the part is gone its memory is not: the session frees itself when this returns */
         phi__free(&mcp->memory, item, item->bytes);
+        if (!alive) return false;
     }
     if (hidden == 0) return true;
     (void)snprintf(words, sizeof words, "%lu more events of its lists were left out",
@@ -212,8 +209,6 @@ typedef struct phi__mcp_call {
     phi_str arguments; /* borrowed until the call is finished */
     bool open;
 } phi__mcp_call;
-
-/* ---- its end ---- */
 
 static void phi__calls_end(phi__mcp_call *c) {
     if (!c->open) return;
@@ -242,21 +237,15 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
 }
 
 /* "MCP call failed: JSON-RPC error -32602: unknown tool"; code 0: no error of the server's. */
-static void phi__calls_fail(phi__mcp_call *c, int code, phi_str message) {
+static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
     phi__buf words;
     phi__buf_init(&words, c->memory);
     phi__buf_text(&words, "MCP call failed: ");
     if (code != 0) phi__buf_printf(&words, "JSON-RPC error %d: ", code);
     phi__buf_add_str(&words, message);
-    phi__calls_fail_str(c, words.failed ? PHI__LIT("Out of memory") : phi__buf_str(&words));
+    bool memory = status != PHI_NO_MEMORY && !words.failed;
+    phi__calls_fail_str(c, memory ? phi__buf_str(&words) : PHI__LIT("Out of memory"));
     phi__buf_free(&words);
-}
-
-static void phi__calls_refuse(phi__mcp_call *c, phi_status status, const char *message) {
-    if (status == PHI_NO_MEMORY)
-        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
-    else
-        phi__calls_fail(c, 0, phi_str_of(message));
 }
 
 /* ---- the result ---- */
@@ -268,6 +257,16 @@ typedef struct phi__outcome {
     phi__buf details; /* terminated; empty: none */
     bool is_error;
 } phi__outcome;
+
+/* Makes the content one text, which the caller sets. NULL: no memory. */
+static phi_str *phi__calls_one(phi__outcome *out) {
+    phi_content *content = (phi_content *)phi__arena_zero(&out->arena, sizeof *content);
+    if (content == NULL) return NULL;
+    content->kind = PHI_CONTENT_TEXT;
+    out->content = content;
+    out->count = 1;
+    return &content->text;
+}
 
 /* A result that does not keep the output schema is an error: the model must not take it for what
    the tool promises. False: no memory. */
@@ -287,15 +286,9 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
     phi__buf_init(&words, out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
     phi__buf_text(&words, error.message);
-    out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
-    bool fine = out->content != NULL && !words.failed &&
-                phi__arena_str(&out->arena, phi__buf_str(&words), &out->content->text);
-    phi__buf_free(&words);
-    if (!fine) return false;
-    out->content->kind = PHI_CONTENT_TEXT;
-    out->count = 1;
+    phi_str *text = phi__calls_one(out), none;
     out->is_error = true;
-    return true;
+    return phi__mcp_keep(&words, &out->arena, text != NULL ? text : &none) && text != NULL;
 }
 
 /* {"structuredContent":...,"_meta":...} for the host */
@@ -316,28 +309,24 @@ static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
 
 /* Texts of an error become one, joined by line breaks; images stay after it. */
 static bool phi__calls_join(phi__outcome *out) {
-    size_t i, kept = 0, texts = 0;
+    size_t kept = 0, texts = 0;
+    phi_content all = PHI_ZERO;
     phi__buf words;
-    bool fine;
     phi__buf_init(&words, out->arena.memory);
-    for (i = 0; i < out->count; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         if (out->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (texts++ > 0) phi__buf_char(&words, '\n');
         phi__buf_add_str(&words, out->content[i].text);
     }
-    if (texts > 1) {
-        phi_content all = PHI_ZERO;
-        all.kind = PHI_CONTENT_TEXT;
-        fine = !words.failed && phi__arena_str(&out->arena, phi__buf_str(&words), &all.text);
-        for (i = 0; fine && i < out->count; i++)
-            if (out->content[i].kind != PHI_CONTENT_TEXT) out->content[kept++] = out->content[i];
-        memmove(out->content + 1, out->content, kept * sizeof *out->content);
-        out->content[0] = all;
-        out->count = kept + 1;
-    } else
-        fine = !words.failed;
-    phi__buf_free(&words);
-    return fine;
+    all.kind = PHI_CONTENT_TEXT;
+    if (!phi__mcp_keep(&words, &out->arena, &all.text)) return false;
+    if (texts < 2) return true;
+    for (size_t i = 0; i < out->count; i++)
+        if (out->content[i].kind != PHI_CONTENT_TEXT) out->content[kept++] = out->content[i];
+    memmove(out->content + 1, out->content, kept * sizeof *out->content);
+    out->content[0] = all;
+    out->count = kept + 1;
+    return true;
 }
 
 static bool phi__calls_read(const phi__mcp_call *c, const phi_json *result, phi__outcome *out) {
@@ -347,12 +336,9 @@ static bool phi__calls_read(const phi__mcp_call *c, const phi_json *result, phi_
                            &out->count))
         return false;
     if (out->count == 0 && structured != NULL) {
-        out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
-        if (out->content == NULL ||
-            phi_json_write(&out->arena, structured, 0, &out->content->text) != PHI_OK)
+        phi_str *text = phi__calls_one(out);
+        if (text == NULL || phi_json_write(&out->arena, structured, 0, text) != PHI_OK)
             return false;
-        out->content->kind = PHI_CONTENT_TEXT;
-        out->count = 1;
     }
     if (out->is_error && !phi__calls_join(out)) return false;
     return phi__calls_check(c, structured, out) && phi__calls_details(result, out);
@@ -367,17 +353,15 @@ static void phi__calls_done(void *ctx, const phi_mcp_reply *reply) {
         phi_arena_init(&out.arena, c->memory, 0);
         phi__buf_init(&out.details, c->memory);
         if (!phi_json_is(result, PHI_JSON_OBJECT))
-            phi__calls_fail(c, 0, PHI__LIT("the result is no object"));
+            phi__calls_fail(c, PHI_PARSE, 0, PHI__LIT("the result is no object"));
         else if (phi__calls_read(c, result, &out))
             phi__calls_give(c, out.content, out.count, out.details.at, out.is_error);
         else
             phi__calls_fail_str(c, PHI__LIT("Out of memory"));
         phi__buf_free(&out.details);
         phi_arena_free(&out.arena);
-    } else if (reply->status == PHI_NO_MEMORY)
-        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
-    else
-        phi__calls_fail(c, reply->code, reply->message);
+    } else
+        phi__calls_fail(c, reply->status, reply->code, reply->message);
 }
 
 /* "half done", or "3 of 10" */
@@ -393,8 +377,6 @@ static void phi__calls_progress(void *ctx, double progress, double total, phi_st
     }
     (void)phi__update_progress(c->call, message);
 }
-
-/* ---- the request ---- */
 
 static phi_status phi__calls_send(phi__mcp_call *c) {
     phi_arena arena;
@@ -436,7 +418,7 @@ static void phi__calls_go(phi__mcp_call *c) {
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
         status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__CALLS_WAIT_MS * 1000);
-        if (status != PHI_OK) phi__calls_refuse(c, status, "");
+        if (status != PHI_OK) phi__calls_fail(c, status, 0, phi__str("", 0));
         return;
     }
     if (state != PHI_MCP_READY) {
@@ -444,21 +426,19 @@ static void phi__calls_go(phi__mcp_call *c) {
         char words[400];
         (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                        why[0] != '\0' ? ": " : "", why);
-        phi__calls_fail(c, 0, phi_str_of(words));
+        phi__calls_fail(c, PHI_NETWORK, 0, phi_str_of(words));
         return;
     }
     status = phi__calls_send(c);
-    if (status == PHI_BAD_ARG)
-        phi__calls_refuse(c, status, "an argument does not fit into a header");
-    else if (status != PHI_OK)
-        phi__calls_refuse(c, status, phi_status_text(status));
+    if (status != PHI_OK)
+        phi__calls_fail(c, status, 0,
+                        phi_str_of(status == PHI_BAD_ARG ? "an argument does not fit into a header"
+                                                         : phi_status_text(status)));
 }
 
 static void phi__calls_timer(phi__timer *timer) {
     phi__calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
 }
-
-/* ---- the arguments ---- */
 
 /* The arguments fit the schema, as the loop checks it for other tools. A null for a property that
    may be left out counts as left out: models write that. */
@@ -484,8 +464,6 @@ static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
         (void)snprintf(words, size, "Invalid arguments: %s", error.message);
     return false;
 }
-
-/* ---- the tool ---- */
 
 static void phi__calls_gone(void *state) { phi__calls_end((phi__mcp_call *)state); }
 
@@ -573,18 +551,16 @@ static phi__mcp_tools *phi__mtools_of(const phi_mcp *mcp) {
     return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mtools_table());
 }
 
-static void phi__mtools_warn(void *ctx, phi_str original, const char *message) {
-    phi__mcp_tools *t = (phi__mcp_tools *)ctx;
-    phi_str none = phi__str("", 0);
-    char words[500];
-    (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
-                   (int)phi__min(original.len, 80), original.at, message);
-    phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
-}
-
 static void phi__mtools_say(phi__mcp_tools *t, const char *message) {
     phi_str none = phi__str("", 0);
     phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
+}
+
+static void phi__mtools_warn(void *ctx, phi_str original, const char *message) {
+    char words[500];
+    (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
+                   (int)phi__min(original.len, 80), original.at, message);
+    phi__mtools_say((phi__mcp_tools *)ctx, words);
 }
 
 /* ---- boxes ---- */
@@ -886,10 +862,8 @@ static bool phi__mtools_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp, (void)params;
     if (!phi__str_is(method, "notifications/tools/list_changed")) return false;
-    if (t->listing)
-        t->again = true;
-    else
-        phi__mtools_later(t);
+    t->again = t->again || t->listing;
+    if (!t->listing) phi__mtools_later(t);
     return true;
 }
 
