@@ -284,14 +284,13 @@ static phi_status phi__asking_send(phi_mcp *mcp, const phi_mcp_send_desc *reques
 
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id) {
     phi__req *r = NULL;
-    phi_arena arena;
     if (mcp == NULL) return PHI_BAD_ARG;
     if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
         request->done_fn == NULL)
         return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_send: method or done is missing");
     if (mcp->phase != PHI__LIVE)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");
-    phi_arena_init(&arena, &mcp->memory, 0);
+    phi_arena arena = phi__arena_of(&mcp->memory, 0);
     phi_status status = phi__asking_send(mcp, request, &arena, &r);
     phi_arena_free(&arena);
     if (status == PHI_BAD_ARG)

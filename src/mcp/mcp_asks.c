@@ -222,9 +222,9 @@ static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agen
     const phi_json *list = phi_json_get(params, "tools"), *node;
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
     phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
-    phi_tool *tools;
     if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0) return true;
-    tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
+    phi_tool *tools =
+        (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
     d->tool_options.choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
@@ -502,9 +502,8 @@ static void phi__asks_refuse(phi__asks_one *one, bool denied) {
 static void phi__asks_filled(phi__asks_one *one, phi_str values) {
     phi_mcp *mcp = one->of->mcp;
     phi_schema_error error;
-    phi__buf out;
     error.message[0] = '\0';
-    phi__buf_init(&out, &mcp->memory);
+    phi__buf out = phi__buf_of(&mcp->memory);
     phi__buf_text(&out, "{\"action\":\"accept\",\"content\":");
     phi_status status = phi__forms_fill(&one->arena, phi_json_get(one->params, "requestedSchema"),
                                         values, &out, &error);
@@ -538,10 +537,9 @@ static void phi__asks_sample(phi__asks_one *one, phi__agent *agent, phi_str repl
     phi_json *root = NULL, *messages = NULL;
     const char *words = "no memory";
     phi_status status = PHI_OK;
-    phi__buf own;
     if (reply.len > 0 && phi_json_parse(&one->arena, reply, 0, &root, NULL) == PHI_OK)
         messages = phi_json_remove(root, "messages");
-    phi__buf_init(&own, &mcp->memory);
+    phi__buf own = phi__buf_of(&mcp->memory);
     if (messages != NULL)
         status = phi_json_set(&one->arena, one->params, "messages", messages);
     else if (reply.len > 0) {
@@ -831,8 +829,7 @@ PHI__FN phi_status phi__asks_join(phi_mcp *mcp) {
 /* ---- public ---- */
 
 static phi_status phi__asks_copy(phi__asks_all *all, const phi_mcp_root *roots, size_t count) {
-    phi_arena arena;
-    phi_arena_init(&arena, &all->mcp->memory, 0);
+    phi_arena arena = phi__arena_of(&all->mcp->memory, 0);
     phi_mcp_root *copy =
         (phi_mcp_root *)phi__arena_zero(&arena, phi__mul(phi__max(count, 1), sizeof *copy));
     bool fine = copy != NULL;

@@ -113,9 +113,8 @@ static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_conte
     phi_str mime = phi__records_get_str(block, "mimeType");
     phi_str about = phi__records_get_str(block, "description");
     uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
-    phi__buf words;
     if (name.len == 0) name = phi__records_get_str(block, "name");
-    phi__buf_init(&words, arena->memory);
+    phi__buf words = phi__buf_of(arena->memory);
     phi__buf_text(&words, "[resource ");
     phi__buf_add_str(&words, phi__records_get_str(block, "uri"));
     if (name.len > 0) {

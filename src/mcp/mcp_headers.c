@@ -130,13 +130,12 @@ PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size
 /* ---- the headers of a call ---- */
 
 PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out) {
-    phi__buf buf;
     bool plain = value.len == 0 || (value.at[0] != ' ' && value.at[value.len - 1] != ' ');
     for (size_t i = 0; i < value.len && plain; i++)
         plain = value.at[i] >= 0x20 && value.at[i] <= 0x7e;
     if (phi__str_starts(value, "=?base64?") && phi__str_ends(value, "?=")) plain = false;
     if (plain) return phi__arena_str(arena, value, out);
-    phi__buf_init(&buf, arena->memory);
+    phi__buf buf = phi__buf_of(arena->memory);
     phi__buf_text(&buf, "=?base64?");
     phi__base64_encode(&buf, value.at, value.len);
     phi__buf_text(&buf, "?=");

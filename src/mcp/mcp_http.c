@@ -364,13 +364,12 @@ static void phi__mhead_hide(phi__exchange *e) {
    both. */
 static void phi__mhead_fault(phi__exchange *e) {
     phi__json_found found;
-    phi_arena arena;
     phi_str text;
     size_t n = strlen(e->words);
     phi__mhead_hide(e);
     if (e->body.len == 0 || e->http_status / 100 == 2) return;
     if (phi__json_cursor_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
-    phi_arena_init(&arena, e->wire->memory, 0);
+    phi_arena arena = phi__arena_of(e->wire->memory, 0);
     if (phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0 &&
         n + 3 < sizeof e->words) {
         memcpy(e->words + n, ": ", 2);
@@ -512,9 +511,8 @@ static bool phi__ex_repeat(phi__exchange *e) {
 
 /* A redirect is followed within the server's own place. */
 static void phi__ex_redirect(phi__exchange *e, phi_str location) {
-    phi__buf to;
     e->redirects++;
-    phi__buf_init(&to, e->wire->memory);
+    phi__buf to = phi__buf_of(e->wire->memory);
     if (!phi__place_join(&to, e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url, location)) {
         phi__buf_free(&to);
         (void)phi__ex_fail(e, PHI_REFUSED,
@@ -660,14 +658,12 @@ static phi_status phi__ex_later(phi__exchange *e, uint64_t ms) {
 }
 
 static phi_status phi__ex_open(phi__exchange *e) {
-    phi_arena arena;
     phi__header *headers = NULL;
     phi_status status = PHI_OK;
     const char *words = "";
-    phi__buf proof;
     phi__fetch_desc desc = PHI_ZERO;
-    phi_arena_init(&arena, e->wire->memory, 1024);
-    phi__buf_init(&proof, e->wire->memory);
+    phi_arena arena = phi__arena_of(e->wire->memory, 1024);
+    phi__buf proof = phi__buf_of(e->wire->memory);
     /* the runtime's memory: a fetch is freed behind its last callback, which may free mcp */
     desc.memory = &e->wire->rt->memory;
     desc.method = phi_str_of(e->kind->method);

@@ -12,6 +12,19 @@
 #include "mcp/mcp.h"
 #include "text/json.h"
 
+/* An empty buffer, and an empty arena, as initialisers. */
+static inline phi__buf phi__buf_of(phi_memory *memory) {
+    phi__buf buf;
+    phi__buf_init(&buf, memory);
+    return buf;
+}
+
+static inline phi_arena phi__arena_of(phi_memory *memory, size_t first_block_bytes) {
+    phi_arena arena;
+    phi_arena_init(&arena, memory, first_block_bytes);
+    return arena;
+}
+
 typedef struct phi__req phi__req;
 
 typedef struct phi__mcp_link phi__mcp_link;

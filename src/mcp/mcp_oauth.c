@@ -431,8 +431,7 @@ static bool phi__grant_given(const phi__oauth *o, const phi__oauth_reply *reply)
 
 static phi_status phi__grant_exchange(phi__oauth *o) {
     phi_str token = phi__str("", 0);
-    phi__buf body;
-    phi__buf_init(&body, &o->memory);
+    phi__buf body = phi__buf_of(&o->memory);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) token = phi__buf_str(&o->redirected);
     if (phi__oauth_person(o))
         phi__form_code(&body, &o->client, &o->ask);
@@ -445,14 +444,13 @@ static phi_status phi__grant_exchange(phi__oauth *o) {
 }
 
 static phi_status phi__grant_renew(phi__oauth *o) {
-    phi__buf body;
     if (!o->renewing && phi__grant_newer(o, false)) return PHI_OK;
     if (!phi__oac_recall(o)) {
         phi__keep_spend_refresh(&o->grant);
         o->step = PHI__OAUTH_BEGIN;
         return o->renewing ? PHI_BUSY : PHI_OK;
     }
-    phi__buf_init(&body, &o->memory);
+    phi__buf body = phi__buf_of(&o->memory);
     phi__form_refresh(&body, &o->client, o->grant.refresh, o->grant.resource);
     o->step = PHI__OAUTH_REFRESH;
     phi_status status = phi__grant_ask(o, o->grant.endpoint, &body);
@@ -520,8 +518,7 @@ static const char phi__person_path[] = "/callback";
 
 static phi_status phi__person_got(void *ctx, phi_str query) {
     phi__oauth *o = (phi__oauth *)ctx;
-    phi__buf url;
-    phi__buf_init(&url, &o->memory);
+    phi__buf url = phi__buf_of(&o->memory);
     phi__buf_char(&url, '?');
     phi__buf_add_str(&url, query);
     phi_status status = url.failed ? PHI_NO_MEMORY : phi__oauth_redirected(o, phi__buf_str(&url));
@@ -561,8 +558,7 @@ static phi_status phi__person_redirect(phi__oauth *o) {
    for before at this issuer, and what a refresh token needs. */
 static phi_status phi__person_scope(phi__oauth *o) {
     const phi__oauth_found *found = &o->found;
-    phi__buf set;
-    phi__buf_init(&set, &o->memory);
+    phi__buf set = phi__buf_of(&o->memory);
     if (phi_str_equal(o->grant.issuer, found->server.issuer)) phi__oauth_join(&set, o->grant.scope);
     phi__oauth_join(&set, found->dare.scope);
     phi__oauth_join(&set, phi_str_of(o->desc->scope));
@@ -576,11 +572,10 @@ static phi_status phi__person_scope(phi__oauth *o) {
 /* The client is known: the browser gets the URL. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
-    phi__buf url;
     /* the random bytes of a runtime with a tape follow from its seed, which is on the tape */
     if (!phi__form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
         return PHI_NO_MEMORY;
-    phi__buf_init(&url, &o->memory);
+    phi__buf url = phi__buf_of(&o->memory);
     phi__form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
     phi__buf_char(&url, '\0');
     o->step = PHI__OAUTH_PERSON;
@@ -1063,7 +1058,6 @@ PHI__FN phi_status phi__oauth_asserted(phi__oauth *o, phi_str token) {
 
 static phi_status phi__oauth_make(phi__oauth *o, phi_str url) {
     phi_allocator wiping;
-    phi__buf resource;
     phi_str copy;
     wiping.realloc_fn = phi__oauth_realloc;
     wiping.user_data = o->parent;
@@ -1080,7 +1074,7 @@ static phi_status phi__oauth_make(phi__oauth *o, phi_str url) {
     if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
     if (!phi__url_read(copy, &o->url) || (!o->url.https && o->url.reach != PHI__OAUTH_LOOPBACK))
         return PHI_BAD_ARG;
-    phi__buf_init(&resource, &o->memory);
+    phi__buf resource = phi__buf_of(&o->memory);
     phi__url_put_resource(&resource, &o->url);
     bool fine = phi__mcp_keep(&resource, &o->base, &o->resource);
     o->timer.fire = phi__oauth_fire;

@@ -27,8 +27,7 @@ static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
                                o->ask.code,
                                o->ask.assertion};
     phi__secrets set;
-    phi_arena arena;
-    phi_arena_init(&arena, &o->memory, 1024);
+    phi_arena arena = phi__arena_of(&o->memory, 1024);
     phi__secret_init(&set, &arena);
     for (size_t i = 0; i < PHI__COUNT(secrets); i++) phi__secret_add(&set, secrets[i]);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION)
@@ -195,8 +194,7 @@ static void phi__form_random(phi__buf *out, phi__io *io) {
 }
 
 static bool phi__form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
-    phi__buf text;
-    phi__buf_init(&text, arena->memory);
+    phi__buf text = phi__buf_of(arena->memory);
     phi__form_random(&text, io);
     return phi__mcp_keep(&text, arena, out);
 }
@@ -274,9 +272,8 @@ PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, p
 
 /* RFC 6749, 2.3.1. */
 PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client) {
-    phi__buf plain;
     if (client->method != PHI__OAUTH_BASIC) return;
-    phi__buf_init(&plain, out->memory);
+    phi__buf plain = phi__buf_of(out->memory);
     phi__url_escape(&plain, client->id);
     phi__buf_char(&plain, ':');
     phi__url_escape(&plain, client->secret);
@@ -611,8 +608,7 @@ static void phi__sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *t
 /* ---- the client ---- */
 
 PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
-    phi__buf token;
-    phi__buf_init(&token, &o->memory);
+    phi__buf token = phi__buf_of(&o->memory);
     int64_t now_s = phi__io_wall_ms(o->rt->io) / 1000;
     phi__buf head, claims;
     phi__sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
@@ -734,14 +730,13 @@ static phi_status phi__oac_register(phi__oauth *o) {
     const phi__oauth_server *server = &o->found.server;
     uint32_t method = phi__oac_method(server);
     phi_status status = PHI_NO_MEMORY;
-    phi__buf body;
     if (server->registration.len == 0)
         return phi__oauth_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
                                (int)phi__min(server->issuer.len, 100), server->issuer.at);
     if (method == 0) return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oac_methods(o->desc));
     phi__oac_clear(o);
     o->client.method = method;
-    phi__buf_init(&body, &o->memory);
+    phi__buf body = phi__buf_of(&o->memory);
     /* The registration: JSON. */
     phi__buf_char(&body, '{');
     phi__records_str(&body, "client_name", phi_str_of(o->client_name));

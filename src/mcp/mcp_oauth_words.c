@@ -260,8 +260,7 @@ PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url) {
 /* ---- well-known addresses ---- */
 
 PHI__FN bool phi__url_join(phi_arena *arena, phi_str a, const char *b, phi_str c, phi_str *out) {
-    phi__buf text;
-    phi__buf_init(&text, arena->memory);
+    phi__buf text = phi__buf_of(arena->memory);
     phi__buf_add_str(&text, a);
     phi__buf_text(&text, b);
     phi__buf_add_str(&text, c);
@@ -524,11 +523,10 @@ static phi_status phi__oauth_parse(phi_arena *arena, phi_str text, phi_json **ro
 static bool phi__oauth_set(phi_arena *arena, const phi_json *array, phi_str *out) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *item;
-    phi__buf set;
     size_t left = 8 * PHI__OAUTH_SCOPES;
     *out = phi__str("", 0);
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
-    phi__buf_init(&set, arena->memory);
+    phi__buf set = phi__buf_of(arena->memory);
     while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
         phi_str one = phi__json_text_of(item);
         if (memchr(one.at, ' ', one.len) == NULL) phi__oauth_join(&set, one);

@@ -103,8 +103,7 @@ static void phi__watch_in(phi__mcp_watch *watch, uint32_t ms) {
 static phi_status phi__watch_open(phi__mcp_watch *watch) {
     phi__req *before = watch->stream, *now = NULL;
     phi_status status = PHI_OK;
-    phi__buf params;
-    phi__buf_init(&params, &watch->mcp->memory);
+    phi__buf params = phi__buf_of(&watch->mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{\"resourceSubscriptions\":[");
     for (const phi__link *link = watch->all.first; link != NULL; link = link->next) {
         phi__json_write_comma(&params);
@@ -650,8 +649,7 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
     if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;
     phi__req_desc request = PHI_ZERO;
-    phi__buf params;
-    phi__buf_init(&params, &mcp->memory);
+    phi__buf params = phi__buf_of(&mcp->memory);
     if (row->key == NULL && !phi__offers_params(&params, desc, &request.name)) {
         phi__buf_free(&params);
         return PHI_BAD_ARG;

@@ -12,8 +12,7 @@ enum {
 static void phi__pages_done(void *ctx, const phi_mcp_reply *reply);
 
 static phi_status phi__pages_send(phi__pages *pages) {
-    phi__buf params;
-    phi__buf_init(&params, &pages->mcp->memory);
+    phi__buf params = phi__buf_of(&pages->mcp->memory);
     if (pages->cursor.len > 0) {
         phi__buf_text(&params, "{\"cursor\":");
         phi__json_write_str(&params, phi__buf_str(&pages->cursor));

@@ -15,9 +15,8 @@ PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask) {
 }
 
 static phi__mcp_ask *phi__asked_new(phi_mcp *mcp, phi_str id, phi__req *r) {
-    phi__mcp_ask *a;
     if (mcp->asks.count >= PHI__ASKED_MOST) return NULL;
-    a = (phi__mcp_ask *)phi__alloc(&mcp->memory, phi__add(sizeof *a, id.len));
+    phi__mcp_ask *a = (phi__mcp_ask *)phi__alloc(&mcp->memory, phi__add(sizeof *a, id.len));
     if (a == NULL) return NULL;
     a->ask = ++mcp->asks.next;
     a->request = r;
@@ -204,7 +203,6 @@ PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result) {
 /* All input is there: the request once more, or its failure. */
 static void phi__asked_repeat(phi__req *r) {
     phi_status status = r->input.status;
-    phi__buf more;
     r->input.due = false;
     if (status != PHI_OK) {
         char words[sizeof r->input.message];
@@ -216,7 +214,7 @@ static void phi__asked_repeat(phi__req *r) {
         phi__tasks_answered(r);
         return;
     }
-    phi__buf_init(&more, &r->mcp->memory);
+    phi__buf more = phi__buf_of(&r->mcp->memory);
     if (r->input.answers.len > 0) {
         phi__buf_text(&more, "\"inputResponses\":{");
         phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
@@ -285,8 +283,7 @@ static void phi__tasks_send(struct phi__task *t, const char *method, phi_str mor
                             phi__tasks_done done) {
     phi__req *r = t->request;
     phi_status status = PHI_NO_MEMORY;
-    phi__buf params;
-    phi__buf_init(&params, &r->mcp->memory);
+    phi__buf params = phi__buf_of(&r->mcp->memory);
     phi__buf_text(&params, "{\"taskId\":");
     phi__json_write_str(&params, t->id);
     if (more.len > 0) {
@@ -366,8 +363,7 @@ static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *quest
 
 /* All input is there. */
 PHI__FN void phi__tasks_answered(phi__req *r) {
-    phi__buf more;
-    phi__buf_init(&more, &r->mcp->memory);
+    phi__buf more = phi__buf_of(&r->mcp->memory);
     phi__buf_text(&more, "\"inputResponses\":{");
     phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
     phi__buf_char(&more, '}');
@@ -429,9 +425,8 @@ static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
     } else if (inlined && asks) {
         const phi_json *questions = phi_json_get(task, "inputRequests");
         phi__req *r = t->request;
-        phi_arena arena;
         size_t count;
-        phi_arena_init(&arena, &r->mcp->memory, 0);
+        phi_arena arena = phi__arena_of(&r->mcp->memory, 0);
         phi_json *result = phi__tasks_new_input(t, questions, &arena, &count);
         if (result == NULL)
             phi__req_fail(r, PHI_NO_MEMORY, "no memory");
@@ -492,10 +487,9 @@ PHI__FN void phi__tasks_drop(phi__req *r) {
 
 PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
     const phi_json *id = phi_json_get(task, "taskId");
-    struct phi__task *t;
     phi_mcp *mcp = r->mcp;
     if (!phi_json_is(id, PHI_JSON_STRING) || phi_json_str(id, "").len > PHI__TASKS_ID) return false;
-    t = (struct phi__task *)phi__alloc(&mcp->memory, sizeof *t);
+    struct phi__task *t = (struct phi__task *)phi__alloc(&mcp->memory, sizeof *t);
     if (t != NULL) {
         t->request = r;
         phi__buf_init(&t->keys, &mcp->memory);
@@ -877,10 +871,9 @@ static phi_status phi__req_send(phi__req *r, bool first) {
 static void phi__req_tell(phi__req *r, const char *reason) {
     phi_mcp *mcp = r->mcp;
     const phi__era *era = mcp->agreed.era;
-    phi__buf params;
     if (!r->item.sent || r->handshake || !r->mapped || era == NULL) return;
     if (era->cancel_by_stream && mcp->desc.url != NULL) return;
-    phi__buf_init(&params, &mcp->memory);
+    phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_printf(&params, "{\"requestId\":%llu,\"reason\":", (unsigned long long)r->id);
     phi__json_write_str(&params, phi_str_of(reason));
     phi__buf_char(&params, '}');

@@ -9,11 +9,10 @@
 
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
 static bool phi__heads_plain(phi_arena *arena, phi_str header, phi_str *out) {
-    phi__buf plain;
     *out = header;
     if (header.len < 11 || !phi__str_starts(header, "=?base64?") || !phi__str_ends(header, "?="))
         return true;
-    phi__buf_init(&plain, arena->memory);
+    phi__buf plain = phi__buf_of(arena->memory);
     bool good = phi__base64_decode(&plain, phi__str(header.at + 9, header.len - 11)) &&
                 phi__arena_str(arena, phi__buf_str(&plain), out);
     phi__buf_free(&plain);
@@ -596,8 +595,7 @@ static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str ve
 }
 
 static bool phi__serve_unsupported(phi__origin *origin, phi_str requested) {
-    phi__buf data;
-    phi__buf_init(&data, &origin->server->rt->memory);
+    phi__buf data = phi__buf_of(&origin->server->rt->memory);
     phi__buf_text(&data, "{\"supported\":");
     phi__shelf_versions(origin->server, &data);
     phi__json_write_key(&data, PHI__LIT("requested"));
@@ -784,8 +782,7 @@ static void phi__serve_notification(phi__incoming_message *m) {
     phi__send_nothing(&m->origin, 202);
     if (phi__str_is(m->method, "notifications/cancelled")) {
         const phi_json *id = phi_json_get(m->params, "requestId");
-        phi__buf text;
-        phi__buf_init(&text, &m->origin.server->rt->memory);
+        phi__buf text = phi__buf_of(&m->origin.server->rt->memory);
         (void)phi__json_write(&text, id, 0);
         for (phi__link *link = m->origin.server->serving.first; link != NULL && !text.failed;
              link = link->next) {

@@ -39,10 +39,9 @@ static void phi__tasked_fire(phi__timer *timer) {
 
 static phi_status phi__tasked_begin(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__tasked *task;
     if ((serving->can & (uint32_t)PHI_MCP_CAN_TASKS) == 0) return PHI_UNSUPPORTED;
     if (serving->parked) return PHI_BUSY;
-    task = (phi__tasked *)phi__alloc(&server->rt->memory, sizeof *task);
+    phi__tasked *task = (phi__tasked *)phi__alloc(&server->rt->memory, sizeof *task);
     if (task == NULL) return PHI_NO_MEMORY;
     /* its place for the end: later it may find no memory */
     if (phi__io_timer_set(server->rt->io, &serving->timer, UINT64_MAX) != PHI_OK) {
@@ -433,9 +432,8 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
 
 /* A value with its %XX taken back, as a JSON string. False: a broken one. */
 static bool phi__serve_uri_value(phi_str value, phi__buf *out) {
-    phi__buf plain;
     bool good = true;
-    phi__buf_init(&plain, out->memory);
+    phi__buf plain = phi__buf_of(out->memory);
     for (size_t i = 0; good && i < value.len; i++) {
         uint32_t code = (unsigned char)value.at[i];
         if (code == '%') {
@@ -533,8 +531,7 @@ PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri) {
 }
 
 PHI__FN bool phi__data_unknown(phi__origin *origin, phi_str uri) {
-    phi__buf data;
-    phi__buf_init(&data, &origin->server->rt->memory);
+    phi__buf data = phi__buf_of(&origin->server->rt->memory);
     phi__buf_char(&data, '{');
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__NAME_BYTES)));
     phi__buf_char(&data, '}');
@@ -786,8 +783,7 @@ static phi_status phi__data_json(phi__serving *serving, phi_str result) {
 
 static phi_status phi__data_blocks(phi__serving *serving, const char *blocks) {
     phi_json *list = NULL;
-    phi_arena arena;
-    phi_arena_init(&arena, &serving->server->rt->memory, 0);
+    phi_arena arena = phi__arena_of(&serving->server->rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
     if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);

@@ -268,9 +268,8 @@ static void phi__web_on_timer(phi__timer *timer) {
 
 /* One event, which is taken whole or not at all. */
 static bool phi__web_event(phi__mcp_post *post, phi_str json) {
-    phi__buf out;
     if (json.len == 0) return true;
-    phi__buf_init(&out, post->http->memory);
+    phi__buf out = phi__buf_of(post->http->memory);
     /* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
     size_t before = out.len;
     if (post->events.stream != 0) {
@@ -572,7 +571,6 @@ static void phi__web_on_request(void *ctx, phi__serve_exchange *exchange,
 PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out) {
     const phi_mcp_server_desc *desc = &server->desc;
     phi_runtime *rt = server->rt;
-    phi__serve_http *http;
     char message[200];
     *out = NULL;
     if (desc->any_address && desc->token == NULL)
@@ -580,7 +578,7 @@ PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out) {
     if (desc->path[0] != '/')
         return phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: path \"%s\": expected a '/' first",
                           desc->path);
-    http = (phi__serve_http *)phi__alloc(&rt->memory, sizeof *http);
+    phi__serve_http *http = (phi__serve_http *)phi__alloc(&rt->memory, sizeof *http);
     if (http == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_mcp_serve: out of memory");
     http->server = server;
     http->memory = &rt->memory;

@@ -16,13 +16,12 @@ static void phi__send_data(phi__buf *out, const char *type, const phi_content *b
 /* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
    that address in a text. */
 static void phi__send_document(phi__buf *out, const phi_content *block) {
-    phi__buf uri;
     if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
         phi__records_str(out, "text", block->url);
         return;
     }
-    phi__buf_init(&uri, out->memory);
+    phi__buf uri = phi__buf_of(out->memory);
     phi__buf_text(&uri, "document:///");
     phi__url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
     if (uri.failed) out->failed = true;
@@ -271,8 +270,7 @@ PHI__FN uint32_t phi__sv_can(const phi_mcp_server *server, const phi_json *param
 
 PHI__FN bool phi__sv_needs(phi__origin *origin, uint32_t missing) {
     bool asks = origin->era->asks;
-    phi__buf data;
-    phi__buf_init(&data, &origin->server->rt->memory);
+    phi__buf data = phi__buf_of(&origin->server->rt->memory);
     phi__buf_text(&data, "{\"requiredCapabilities\":{");
     for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
         if ((missing & phi__sv_ables[i].bit) != 0)
@@ -568,10 +566,9 @@ PHI__FN phi_status phi__sask_wait(phi__mcp_question *ask) {
 static phi_status phi__sask_send(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
     phi__mcp_way *way = phi__sv_stream(ask->of);
-    phi__buf out;
     if (way == NULL) return PHI_STALE;
     if (phi__sask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
-    phi__buf_init(&out, &server->rt->memory);
+    phi__buf out = phi__buf_of(&server->rt->memory);
     phi__rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
     phi__buf_char(&out, '}');
@@ -854,14 +851,12 @@ static phi_status phi__sask_open(phi__serving *serving, const phi_mcp_ask_desc *
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *desc) {
     phi__serving *serving = phi__sv_find(incoming);
     phi_json *params = NULL;
-    phi_arena arena;
-    phi__buf text;
     if (incoming.server == NULL || desc == NULL || desc->method == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
     phi_status status = phi__sask_check(serving, desc);
     if (status != PHI_OK) return status;
-    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
-    phi__buf_init(&text, &incoming.server->rt->memory);
+    phi_arena arena = phi__arena_of(&incoming.server->rt->memory, 0);
+    phi__buf text = phi__buf_of(&incoming.server->rt->memory);
     status = phi_json_parse(&arena, phi_str_of(desc->params != NULL ? desc->params : "{}"),
                             PHI_JSON_BORROW, &params, NULL);
     if (status == PHI_OK && !phi_json_is(params, PHI_JSON_OBJECT)) status = PHI_PARSE;

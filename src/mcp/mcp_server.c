@@ -21,9 +21,8 @@ static const phi__mcp_standard phi__server_standards[] = {
 static phi_status phi__server_json(phi_runtime *rt, const char *what, const char *name,
                                    const char *json) {
     phi_json *root = NULL;
-    phi_arena arena;
     if (json == NULL) return PHI_OK;
-    phi_arena_init(&arena, &rt->memory, 0);
+    phi_arena arena = phi__arena_of(&rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
     bool good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);

@@ -45,8 +45,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     phi__req_desc desc = PHI_ZERO;
     phi_status status = PHI_NO_MEMORY;
     bool any = false;
-    phi__buf params;
-    phi__buf_init(&params, &mcp->memory);
+    phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
     for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* those whose changes the server reports */
         const phi_json *list = phi_json_get(mcp->agreed.capabilities, lists[i][0]);
@@ -133,9 +132,8 @@ static phi_status phi__hs_meta(phi_mcp *mcp, const phi__era *era) {
     phi__agreed *g = &mcp->agreed;
     phi_str caps;
     phi_status status = phi__parts_capabilities(mcp, &g->arena, &caps);
-    phi__buf buf;
     if (status != PHI_OK) return status;
-    phi__buf_init(&buf, &mcp->memory);
+    phi__buf buf = phi__buf_of(&mcp->memory);
     phi__records_str(&buf, "io.modelcontextprotocol/protocolVersion", phi_str_of(era->version));
     phi__hs_put_client(mcp, &buf, "io.modelcontextprotocol/clientInfo");
     phi__records_raw(&buf, "io.modelcontextprotocol/clientCapabilities", "");
@@ -182,14 +180,13 @@ static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
 static void phi__hs_initialize(phi_mcp *mcp) {
     const phi__era *pinned =
         mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_legacy();
-    phi_arena arena;
     phi_str caps = phi__str("", 0);
     phi__buf params;
     phi__hs_forget(mcp);
     mcp->link->table->agreed(mcp->link, NULL, false);
     mcp->phase = PHI__INITIALIZING;
     mcp->agreed.era = pinned; /* capabilities are those of this era */
-    phi_arena_init(&arena, &mcp->memory, 256);
+    phi_arena arena = phi__arena_of(&mcp->memory, 256);
     phi_status status = phi__parts_capabilities(mcp, &arena, &caps);
     mcp->agreed.era = NULL;
     phi__rpc_open_params(&params, &mcp->memory, "protocolVersion", phi_str_of(pinned->version));

@@ -170,12 +170,11 @@ static void phi__mschema_keyword(phi__mschema *s, phi_json *to, phi_str key, con
 static phi_json *phi__mschema_clean(phi__mschema *s, const phi_json *schema) {
     phi_json *made = phi_json_new_object(s->arena);
     phi_json_iter it = phi_json_each(schema);
-    phi__buf words;
     if (phi_json_is(schema, PHI_JSON_BOOL)) return phi_json_copy(s->arena, schema);
     if (made == NULL || !phi_json_is(schema, PHI_JSON_OBJECT) || s->depth >= PHI__MCP_SCHEMA_DEPTH)
         return made;
     s->depth++;
-    phi__buf_init(&words, s->arena->memory);
+    phi__buf words = phi__buf_of(s->arena->memory);
     phi__buf_add_str(&words, phi__records_get_str(schema, "description"));
     while (!s->failed && phi_json_next(&it) != NULL)
         phi__mschema_keyword(s, made, it.key, it.at, &words);
@@ -295,8 +294,7 @@ static void phi__mschema_merge(phi__mschema *s, phi_json *root, const phi_json *
 static void phi__mschema_root_choices(phi__mschema *s, phi_json *root) {
     static const char *const keys[] = {"anyOf", "oneOf", "allOf"};
     bool any = false;
-    phi__buf words;
-    phi__buf_init(&words, s->arena->memory);
+    phi__buf words = phi__buf_of(s->arena->memory);
     phi__buf_add_str(&words, phi__records_get_str(root, "description"));
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *list = phi_json_get(root, keys[i]);
@@ -410,8 +408,7 @@ typedef struct phi__toolbox_maker {
 PHI__FN bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
     static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
                                        "outputSchema", "annotations", "execution"};
-    phi__buf text;
-    phi__buf_init(&text, arena->memory);
+    phi__buf text = phi__buf_of(arena->memory);
     phi__buf_char(&text, '{');
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *value = phi_json_get(tool, keys[i]);
@@ -604,9 +601,8 @@ static bool phi__toolbox_make(phi__toolbox_maker *m, const phi__definition *from
     }
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
-        phi_arena scratch;
         phi_json *tool = NULL;
-        phi_arena_init(&scratch, box->arena.memory, 0);
+        phi_arena scratch = phi__arena_of(box->arena.memory, 0);
         fine = phi_json_parse(&scratch, from[i].definition, 0, &tool, NULL) == PHI_OK &&
                phi__toolbox_add(m, &from[i], tool);
         phi_arena_free(&scratch);

@@ -57,9 +57,8 @@ static void phi__known_drop(phi__known *known, phi__known_tool *tool) {
 }
 
 static phi__known_tool *phi__known_add(phi__known *known, phi_str name, phi_str definition) {
-    phi__known_tool *tool;
     if (!phi__map_room(&known->map)) return NULL;
-    tool = (phi__known_tool *)phi__alloc(known->memory, sizeof *tool);
+    phi__known_tool *tool = (phi__known_tool *)phi__alloc(known->memory, sizeof *tool);
     if (tool == NULL) return NULL;
     if (!phi__known_copy(known, name, &tool->name) ||
         !phi__known_copy(known, definition, &tool->definition)) {
@@ -238,8 +237,7 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
 
 /* "MCP call failed: JSON-RPC error -32602: unknown tool"; code 0: no error of the server's. */
 static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
-    phi__buf words;
-    phi__buf_init(&words, c->memory);
+    phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");
     if (code != 0) phi__buf_printf(&words, "JSON-RPC error %d: ", code);
     phi__buf_add_str(&words, message);
@@ -311,8 +309,7 @@ static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
 static bool phi__calls_join(phi__outcome *out) {
     size_t kept = 0, texts = 0;
     phi_content all = PHI_ZERO;
-    phi__buf words;
-    phi__buf_init(&words, out->arena.memory);
+    phi__buf words = phi__buf_of(out->arena.memory);
     for (size_t i = 0; i < out->count; i++) {
         if (out->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (texts++ > 0) phi__buf_char(&words, '\n');
@@ -379,13 +376,12 @@ static void phi__calls_progress(void *ctx, double progress, double total, phi_st
 }
 
 static phi_status phi__calls_send(phi__mcp_call *c) {
-    phi_arena arena;
     phi__buf params;
     phi_json *arguments = NULL;
     phi_mcp_pair *pairs = NULL;
     phi_status status = PHI_OK;
     phi__req_desc desc = PHI_ZERO;
-    phi_arena_init(&arena, c->memory, 0);
+    phi_arena arena = phi__arena_of(c->memory, 0);
     phi__rpc_open_params(&params, c->memory, "name", c->tool->shown.original);
     phi__records_raw(&params, "arguments", "");
     phi__buf_add_str(&params, c->arguments);
@@ -445,9 +441,8 @@ static void phi__calls_timer(phi__timer *timer) {
 static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     phi_json *schema = NULL, *arguments = NULL;
     phi_schema_error error;
-    phi_arena scratch;
     error.message[0] = '\0';
-    phi_arena_init(&scratch, c->memory, 0);
+    phi_arena scratch = phi__arena_of(c->memory, 0);
     phi_status status =
         phi_json_parse(&scratch, c->tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
     if (status == PHI_OK)
@@ -473,12 +468,11 @@ static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str argumen
                                   "tool, and the change is not accepted";
     const phi__mcp_tool *tool = (const phi__mcp_tool *)user_data;
     const phi__toolcall *toolcall = phi__call_find(call);
-    phi__mcp_call *c;
     const char *words = NULL;
     char fault[300];
     if (call.rt != tool->mcp->rt) words = foreign;
     if (tool->shown.held) words = changed;
-    c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
+    phi__mcp_call *c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
     if (words != NULL) {
         (void)phi_call_fail(call, words);
@@ -620,8 +614,7 @@ static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox 
 static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
-    phi__buf words;
-    phi__buf_init(&words, &t->mcp->memory);
+    phi__buf words = phi__buf_of(&t->mcp->memory);
     if (was != NULL && phi__mtools_diff(t, was, box, &words) && words.len == 0) {
         phi__toolbox_free(t->mcp, box);
         return;
