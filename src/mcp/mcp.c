@@ -170,8 +170,6 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     return phi__oauth_redirected(oauth, phi_str_of(given));
 }
 
-/* ---- connections ---- */
-
 PHI_API void phi_mcp_close(phi_mcp *mcp) {
     if (mcp != NULL) phi__life_close(mcp);
 }

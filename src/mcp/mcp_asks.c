@@ -63,10 +63,10 @@ static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    const phi_json *properties = phi_json_get(schema, "properties"), *property;
+    const phi_json *properties = phi_json_get(schema, "properties");
     phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
-    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
-        const phi_json *value = phi_json_get(property, "default");
+    while (status == PHI_OK && phi_json_next(&it) != NULL) {
+        const phi_json *value = phi_json_get(it.at, "default");
         if (value == NULL || phi__json_get_n(root, it.key) != NULL) continue;
         phi_json *copy = phi_json_copy(arena, value);
         status = copy != NULL ? phi__json_edit_set(arena, root, it.key, copy) : PHI_NO_MEMORY;
@@ -171,18 +171,17 @@ static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
 }
 
 static size_t phi__sample_most(const phi_json *messages) {
-    const phi_json *node;
     phi_json_iter it = phi_json_each(messages);
     size_t most = 0;
-    while ((node = phi_json_next(&it)) != NULL) {
-        const phi_json *content = phi_json_get(node, "content");
+    while (phi_json_next(&it) != NULL) {
+        const phi_json *content = phi_json_get(it.at, "content");
         most += 1 + (phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1);
     }
     return most;
 }
 
 static phi_status phi__sample_read(phi__sample_list *list, const phi_json *params) {
-    const phi_json *messages = phi_json_get(params, "messages"), *node;
+    const phi_json *messages = phi_json_get(params, "messages");
     phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
     list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__sample_most(messages) : 0;
     if (list->most == 0) list->fault = "messages are missing";
@@ -191,21 +190,17 @@ static phi_status phi__sample_read(phi__sample_list *list, const phi_json *param
     list->messages =
         (phi_message *)phi_arena_alloc(list->arena, phi__mul(list->most, sizeof *list->messages));
     if (list->messages == NULL) return PHI_NO_MEMORY;
-    while (list->fault == NULL && (node = phi_json_next(&it)) != NULL)
-        if (!phi__sample_message(list, node)) return PHI_NO_MEMORY;
+    while (list->fault == NULL && phi_json_next(&it) != NULL)
+        if (!phi__sample_message(list, it.at)) return PHI_NO_MEMORY;
     if (list->fault == NULL &&
         (list->count == 0 || list->messages[list->count - 1].role == PHI_ROLE_ASSISTANT))
         list->fault = "messages: the last one is not the user's";
     return list->fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
-/* ---- the agent ---- */
-
 /* A call of the server's tool ends the run's one turn. */
 static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
-    (void)user_data;
-    (void)call;
-    (void)arguments;
+    (void)user_data, (void)call, (void)arguments;
     return PHI_DONE;
 }
 
@@ -219,7 +214,7 @@ static bool phi__sample_text(phi_arena *arena, const phi_json *node, const char 
 
 /* False: no memory. */
 static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
-    const phi_json *list = phi_json_get(params, "tools"), *node;
+    const phi_json *list = phi_json_get(params, "tools");
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
     phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
     if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0) return true;
@@ -230,13 +225,13 @@ static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agen
     d->tool_options.choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
                              : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
                                                            : PHI_TOOL_CHOICE_AUTO;
-    while ((node = phi_json_next(&it)) != NULL) {
+    while (phi_json_next(&it) != NULL) {
         phi_tool *tool = &tools[d->tool_count++];
-        const phi_json *schema = phi_json_get(node, "inputSchema");
+        const phi_json *schema = phi_json_get(it.at, "inputSchema");
         phi_str text = phi__str(NULL, 0);
         if (schema != NULL && phi_json_write(arena, schema, 0, &text) != PHI_OK) return false;
-        if (!phi__sample_text(arena, phi_json_get(node, "name"), &tool->name) ||
-            !phi__sample_text(arena, phi_json_get(node, "description"), &tool->description))
+        if (!phi__sample_text(arena, phi_json_get(it.at, "name"), &tool->name) ||
+            !phi__sample_text(arena, phi_json_get(it.at, "description"), &tool->description))
             return false;
         tool->schema = text.len > 0 ? text.at : NULL;
         tool->start = phi__sample_call;
@@ -497,8 +492,6 @@ static void phi__asks_refuse(phi__asks_one *one, bool denied) {
         phi__asks_fail(one, PHI__RPC_INTERNAL, "Nobody has decided");
 }
 
-/* ---- forms ---- */
-
 static void phi__asks_filled(phi__asks_one *one, phi_str values) {
     phi_mcp *mcp = one->of->mcp;
     phi_schema_error error;
@@ -555,8 +548,6 @@ static void phi__asks_sample(phi__asks_one *one, phi__agent *agent, phi_str repl
         phi__asks_fail(one, status == PHI_NO_MEMORY ? PHI__RPC_INTERNAL : PHI__RPC_BAD_PARAMS,
                        words);
 }
-
-/* ---- the host's answer ---- */
 
 static void phi__asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     phi__asks_one *one = (phi__asks_one *)ctx;
@@ -754,9 +745,7 @@ static void phi__asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
 
 /* The person has been to a page: nothing here waits for it. */
 static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
-    (void)mcp;
-    (void)part;
-    (void)params;
+    (void)mcp, (void)part, (void)params;
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 

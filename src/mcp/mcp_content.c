@@ -118,9 +118,7 @@ static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_conte
     phi__buf_text(&words, "[resource ");
     phi__buf_add_str(&words, phi__records_get_str(block, "uri"));
     if (name.len > 0) {
-        phi__buf_text(&words, ", \"");
-        phi__buf_add_str(&words, name);
-        phi__buf_char(&words, '"');
+        phi__buf_wrap(&words, ", \"", name, "\"");
     }
     phi__content_put_facts(&words, mime, mime, false);
     if (size > 0) {

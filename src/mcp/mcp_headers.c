@@ -39,12 +39,11 @@ static bool phi__xhead_among(phi_str key, const char *const *names, size_t count
 static bool phi__xhead_type(const phi_json *type) {
     static const char *const primitive[] = {"string", "integer", "boolean"};
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
-    const phi_json *one;
     size_t found = 0;
     if (phi_json_is(type, PHI_JSON_STRING))
         return phi__xhead_among(phi__json_text_of(type), primitive, PHI__COUNT(primitive));
-    while ((one = phi_json_next(&it)) != NULL) {
-        phi_str text = phi__json_text_of(one);
+    while (phi_json_next(&it) != NULL) {
+        phi_str text = phi__json_text_of(it.at);
         bool is = phi__xhead_among(text, primitive, PHI__COUNT(primitive));
         if (!is && !phi__str_is(text, "null")) return false;
         found += is;
@@ -99,21 +98,20 @@ static const char *const phi__xhead_maps[] = {
 static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
-    const phi_json *value;
     bool many = map || phi_json_is(schema, PHI_JSON_ARRAY), good = true;
     if (depth > PHI__MCP_HEADERS_DEEP) return true; /* nothing is mirrored from there */
-    while (good && (value = phi_json_next(&it)) != NULL) {
-        bool object = phi_json_is(value, PHI_JSON_OBJECT);
+    while (good && phi_json_next(&it) != NULL) {
+        bool object = phi_json_is(it.at, PHI_JSON_OBJECT);
         if (many)
-            good = !object || phi__xhead_schema(c, value, false, reachable, depth);
+            good = !object || phi__xhead_schema(c, it.at, false, reachable, depth);
         else if (phi__str_is(it.key, "x-mcp-header"))
-            good = phi__xhead_mark(c, schema, value, reachable && depth > 0);
+            good = phi__xhead_mark(c, schema, it.at, reachable && depth > 0);
         else if (object && phi__xhead_among(it.key, phi__xhead_maps, PHI__COUNT(phi__xhead_maps)))
-            good = phi__xhead_schema(c, value, true, reachable && phi__str_is(it.key, "properties"),
+            good = phi__xhead_schema(c, it.at, true, reachable && phi__str_is(it.key, "properties"),
                                      depth + 1);
-        else if ((object || phi_json_is(value, PHI_JSON_ARRAY)) &&
+        else if ((object || phi_json_is(it.at, PHI_JSON_ARRAY)) &&
                  phi__xhead_among(it.key, phi__xhead_schemas, PHI__COUNT(phi__xhead_schemas)))
-            good = phi__xhead_schema(c, value, false, false, depth + 1);
+            good = phi__xhead_schema(c, it.at, false, false, depth + 1);
     }
     return good;
 }

@@ -326,8 +326,6 @@ static bool phi__mhead_session(phi__exchange *e, phi_str headers) {
     return false;
 }
 
-/* ---- messages ---- */
-
 /* Hides secrets of the request in a text. False: no memory, they may still be there. */
 static bool phi__mhead_hide_in(const phi__exchange *e, char *at, size_t len,
                                phi__secret_text kind) {
@@ -463,8 +461,6 @@ static void phi__ex_close(phi__exchange *e) {
     if (!e->busy) phi__ex_destroy(e);
 }
 
-/* ---- what the kind does ---- */
-
 /* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
    where it is not in e->body. Without memory for that: nothing. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
@@ -562,8 +558,6 @@ static void phi__ex_head(void *user_data, int http_status, phi_str headers) {
             e->shape = PHI__SHAPE_FAULT;
     }
 }
-
-/* ---- its body ---- */
 
 static void phi__ex_events(phi__exchange *e, phi_str bytes) {
     phi__sse_event event;
@@ -1011,8 +1005,6 @@ static bool phi__mhttp_posted(phi__exchange *e, phi_status status) {
     phi__ex_close(e);
     return true;
 }
-
-/* ---- sending ---- */
 
 static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what) {
     static const phi__ex_kind kinds[] = {

@@ -782,8 +782,6 @@ PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
            phi__mcp_own_all(arena, texts, PHI__COUNT(texts));
 }
 
-/* ---- memory ---- */
-
 /* Passes on to the caller's budget, and wipes what it gives back: no block is grown in place. */
 static void *phi__oauth_realloc(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *parent = (phi_memory *)user_data;
@@ -867,8 +865,6 @@ static void phi__oauth_finish(phi__oauth *o, phi_status status) {
     o->listener.changed(o->listener.ctx, status, message);
     (void)phi__oauth_still(o);
 }
-
-/* ---- steps ---- */
 
 /* A server that is never content must not open one browser window after another. */
 static phi_status phi__oauth_may_ask(phi__oauth *o) {

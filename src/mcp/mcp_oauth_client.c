@@ -309,8 +309,6 @@ static const char *phi__form_method_name(uint32_t method) {
     return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
-/* ---- answers ---- */
-
 /* Copies strings of an answer, which is NULL where it was no JSON. False: no memory. */
 static bool phi__form_texts(phi_arena *arena, const phi_json *root, const char *const *names,
                             phi_str *const *out, size_t count) {
@@ -405,8 +403,6 @@ PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant) {
     phi__keep_spend(&grant->refresh, &grant->spent[1]);
 }
 
-/* ---- documents ---- */
-
 /* kind and half of a hash. */
 static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_ID]) {
     unsigned char hash[PHI__SHA256_BYTES];
@@ -464,8 +460,6 @@ static void phi__keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
     if (ms != INT64_MAX) phi__records_i64(doc, name, ms);
 }
 
-/* ---- grants ---- */
-
 #define PHI__KEEP_TOKEN "mcp-oauth-token-"
 #define PHI__KEEP_CLIENT "mcp-oauth-client-"
 
@@ -515,8 +509,6 @@ PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
 PHI__FN void phi__keep_drop(const phi_store *store, phi_str server) {
     phi__keep_remove(store, PHI__KEEP_TOKEN, server);
 }
-
-/* ---- registrations ---- */
 
 static const phi__field phi__keep_client_fields[] = {
     PHI__FIELD(phi__oauth_client, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
@@ -604,8 +596,6 @@ static void phi__sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *t
     phi__records_str(head, "alg", phi_str_of(key->algorithm));
     if (key->id != NULL) phi__records_str(head, "kid", phi_str_of(key->id));
 }
-
-/* ---- the client ---- */
 
 PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
     phi__buf token = phi__buf_of(&o->memory);

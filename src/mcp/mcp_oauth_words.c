@@ -522,13 +522,12 @@ static phi_status phi__oauth_parse(phi_arena *arena, phi_str text, phi_json **ro
 /* The strings of an array, as a set. */
 static bool phi__oauth_set(phi_arena *arena, const phi_json *array, phi_str *out) {
     phi_json_iter it = phi_json_each(array);
-    const phi_json *item;
     size_t left = 8 * PHI__OAUTH_SCOPES;
     *out = phi__str("", 0);
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
     phi__buf set = phi__buf_of(arena->memory);
-    while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
-        phi_str one = phi__json_text_of(item);
+    while (left-- > 0 && phi_json_next(&it) != NULL) {
+        phi_str one = phi__json_text_of(it.at);
         if (memchr(one.at, ' ', one.len) == NULL) phi__oauth_join(&set, one);
     }
     return phi__mcp_keep(&set, arena, out);
@@ -536,10 +535,9 @@ static bool phi__oauth_set(phi_arena *arena, const phi_json *array, phi_str *out
 
 static bool phi__oauth_lists(const phi_json *array, const char *text) {
     phi_json_iter it = phi_json_each(array);
-    const phi_json *item;
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return false;
-    while ((item = phi_json_next(&it)) != NULL)
-        if (phi__str_is(phi__json_text_of(item), text)) return true;
+    while (phi_json_next(&it) != NULL)
+        if (phi__str_is(phi__json_text_of(it.at), text)) return true;
     return false;
 }
 

@@ -58,8 +58,6 @@ static void phi__watch_said(phi__watched *w, phi_status status, phi_str message)
     if (done != NULL) done(user_data, status, message);
 }
 
-/* ---- older eras ---- */
-
 static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, const char *key,
                                  phi_str value, void (*done)(void *ctx, const phi_mcp_reply *reply),
                                  void *ctx, phi__req **out) {
@@ -320,8 +318,6 @@ static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const ch
                           capability);
     return PHI_OK;
 }
-
-/* ---- the part ---- */
 
 static void phi__offers_ready(phi_mcp *mcp, void *part) {
     phi__offers *o = (phi__offers *)part;

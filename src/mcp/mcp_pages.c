@@ -13,21 +13,16 @@ static void phi__pages_done(void *ctx, const phi_mcp_reply *reply);
 
 static phi_status phi__pages_send(phi__pages *pages) {
     phi__buf params = phi__buf_of(&pages->mcp->memory);
+    phi__req_desc desc = PHI_ZERO;
     if (pages->cursor.len > 0) {
         phi__buf_text(&params, "{\"cursor\":");
         phi__json_write_str(&params, phi__buf_str(&pages->cursor));
         phi__buf_char(&params, '}');
     }
-    phi__req_desc desc = PHI_ZERO;
     desc.method = pages->method;
-    desc.params = phi__buf_str(&params);
     desc.done = phi__pages_done;
     desc.ctx = pages;
-    phi_status status =
-        params.failed ? PHI_NO_MEMORY : phi__mcp_send(pages->mcp, &desc, &pages->request);
-    if (status != PHI_OK) pages->request = NULL;
-    phi__buf_free(&params);
-    return status;
+    return phi__mcp_send_buf(pages->mcp, &desc, &params, &pages->request);
 }
 
 static void phi__pages_end(phi__pages *pages, const phi_mcp_reply *reply) {

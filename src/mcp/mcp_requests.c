@@ -171,7 +171,7 @@ static bool phi__asked_one(phi__req *r, phi_str key, const phi_json *question) {
 }
 
 PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result) {
-    const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
+    const phi_json *questions = phi_json_get(result, "inputRequests");
     phi_mcp *mcp = r->mcp;
     phi__req_off(r);
     /* no deadline; it keeps its place, so that being due needs no memory */
@@ -193,8 +193,8 @@ PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result) {
     }
     r->input.busy = true;
     phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
-    while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
-        if (!phi__asked_one(r, it.key, question)) return !mcp->dead;
+    while (r->input.status == PHI_OK && phi_json_next(&it) != NULL)
+        if (!phi__asked_one(r, it.key, it.at)) return !mcp->dead;
     r->input.busy = false;
     if (r->input.due || r->input.pending == 0) phi__asked_due(r);
     return true;
@@ -205,9 +205,7 @@ static void phi__asked_repeat(phi__req *r) {
     phi_status status = r->input.status;
     r->input.due = false;
     if (status != PHI_OK) {
-        char words[sizeof r->input.message];
-        memcpy(words, r->input.message, sizeof words);
-        phi__req_fail(r, status, words);
+        phi__req_fail(r, status, "%s", r->input.message);
         return;
     }
     if (r->task != NULL) {
@@ -216,9 +214,7 @@ static void phi__asked_repeat(phi__req *r) {
     }
     phi__buf more = phi__buf_of(&r->mcp->memory);
     if (r->input.answers.len > 0) {
-        phi__buf_text(&more, "\"inputResponses\":{");
-        phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
-        phi__buf_char(&more, '}');
+        phi__buf_wrap(&more, "\"inputResponses\":{", phi__buf_str(&r->input.answers), "}");
     }
     if (r->input.state.len > 0) {
         phi__json_write_key(&more, PHI__LIT("requestState"));
@@ -282,7 +278,6 @@ typedef void (*phi__tasks_done)(void *ctx, const phi_mcp_reply *reply);
 static void phi__tasks_send(struct phi__task *t, const char *method, phi_str more,
                             phi__tasks_done done) {
     phi__req *r = t->request;
-    phi_status status = PHI_NO_MEMORY;
     phi__buf params = phi__buf_of(&r->mcp->memory);
     phi__buf_text(&params, "{\"taskId\":");
     phi__json_write_str(&params, t->id);
@@ -293,7 +288,6 @@ static void phi__tasks_send(struct phi__task *t, const char *method, phi_str mor
     phi__buf_char(&params, '}');
     phi__req_desc desc = PHI_ZERO;
     desc.method = method;
-    desc.params = phi__buf_str(&params);
     desc.name = t->id;
     desc.done = done;
     if (done != NULL) {
@@ -302,8 +296,8 @@ static void phi__tasks_send(struct phi__task *t, const char *method, phi_str mor
         desc.ctx = t;
     }
     if (strcmp(method, "tasks/result") == 0) desc.timeout_ms = r->desc.max_timeout_ms;
-    if (!params.failed) status = phi__req_new(r->mcp, &desc, false, done != NULL ? &t->sub : NULL);
-    phi__buf_free(&params);
+    phi_status status =
+        phi__req_new_buf(r->mcp, &desc, &params, false, done != NULL ? &t->sub : NULL);
     if (status != PHI_OK && done != NULL)
         phi__req_fail(r, status, "the state of the task could not be asked for");
 }
@@ -364,9 +358,7 @@ static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *quest
 /* All input is there. */
 PHI__FN void phi__tasks_answered(phi__req *r) {
     phi__buf more = phi__buf_of(&r->mcp->memory);
-    phi__buf_text(&more, "\"inputResponses\":{");
-    phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
-    phi__buf_char(&more, '}');
+    phi__buf_wrap(&more, "\"inputResponses\":{", phi__buf_str(&r->input.answers), "}");
     r->began_us = phi__io_counted_us(r->mcp->rt->io);
     if (more.failed || phi__req_renew(r, true) != PHI_OK)
         phi__req_fail(r, PHI_NO_MEMORY, "no memory");
@@ -411,7 +403,6 @@ static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
     bool inlined = !t->request->as_task; /* of the extension */
     bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
     bool asks = phi__str_is(status, "input_required");
-    char words[100];
     phi__tasks_read_poll(t, task);
     if (phi__str_is(status, "working")) {
         phi__req *r = t->request;
@@ -443,9 +434,8 @@ static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
         t->over = true;
         phi__req_fail(t->request, PHI_CANCELLED, "the server has cancelled the task");
     } else {
-        (void)snprintf(words, sizeof words, "a task in the state \"%.*s\", which is unknown",
-                       (int)phi__min(status.len, 40), status.at);
-        phi__req_fail(t->request, PHI_PARSE, words);
+        phi__req_fail(t->request, PHI_PARSE, "a task in the state \"%.*s\", which is unknown",
+                      (int)phi__min(status.len, 40), status.at);
     }
 }
 
@@ -885,15 +875,13 @@ static void phi__req_tell(phi__req *r, const char *reason) {
 static void phi__req_late(phi__timer *timer) {
     phi__req *r = PHI__OWNER(timer, phi__req, timer);
     phi_mcp *mcp = r->mcp;
-    char words[80];
     phi__core_enter(mcp);
     if (mcp->life.waits)
         (void)phi__req_renew(r, false);
     else if (!phi__asked_late(r)) {
         uint64_t ms = (phi__io_counted_us(mcp->rt->io) - r->began_us) / 1000;
-        (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
         phi__req_tell(r, "timed out");
-        phi__req_fail(r, PHI_TIMEOUT, words);
+        phi__req_fail(r, PHI_TIMEOUT, "no answer within %llu ms", (unsigned long long)ms);
     }
     (void)phi__core_leave(mcp);
 }
@@ -955,10 +943,15 @@ PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply) {
     (void)phi__core_leave(mcp);
 }
 
-PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *message) {
+PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...) {
     phi_mcp_reply reply = PHI_ZERO;
+    char words[400];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
     reply.status = status;
-    reply.message = phi_str_of(message);
+    reply.message = phi_str_of(words);
     phi__req_finish(r, &reply);
 }
 
@@ -970,7 +963,7 @@ PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *mess
         phi__req *r = PHI__OWNER(link, phi__req, open);
         link = link->next;
         if (r->first_id >= before || (sent_only && !r->item.sent)) continue;
-        phi__req_fail(r, status, message);
+        phi__req_fail(r, status, "%s", message);
         if (mcp->dead) return false;
         link = mcp->requests.open.first; /* `done` may have cancelled any of them */
     }
@@ -1018,6 +1011,14 @@ PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool ha
     return status;
 }
 
+PHI__FN phi_status phi__req_new_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                    bool handshake, phi__req **out) {
+    desc->params = phi__buf_str(params);
+    phi_status status = params->failed ? PHI_NO_MEMORY : phi__req_new(mcp, desc, handshake, out);
+    phi__buf_free(params);
+    return status;
+}
+
 PHI__FN phi_status phi__req_repeat(phi__req *r, phi_str members) {
     phi__req_off(r);
     if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
@@ -1033,8 +1034,6 @@ PHI__FN void phi__req_again(phi__req *r) {
     r->item.sent = false;
     phi__post_queue(r->mcp, &r->item, false);
 }
-
-/* ---- progress, and sending ---- */
 
 PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");

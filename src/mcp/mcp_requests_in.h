@@ -199,6 +199,10 @@ PHI__FN void phi__post_clear(phi_mcp *mcp);
 PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
                                 phi__req **out);
 
+/* The same with these params, which are freed in any case. */
+PHI__FN phi_status phi__req_new_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                    bool handshake, phi__req **out);
+
 /* By the id on the wire; NULL: none waits for it. */
 PHI__FN phi__req *phi__req_find(const phi_mcp *mcp, uint64_t id);
 
@@ -220,7 +224,8 @@ PHI__FN void phi__req_off(phi__req *r);
 
 /* Out of all lists, then `done`, then gone. The link forgets it, if it has it. */
 PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply);
-PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *message);
+PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
 
 /* Each that is open; sent_only: that the link has. False: freed inside of a `done`. */
 PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *message,

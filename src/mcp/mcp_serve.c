@@ -120,14 +120,13 @@ static bool phi__notify_unsubscribe(phi__origin *origin, const phi_json *params)
 static bool phi__notify_uris(phi__serving *serving, const phi_json *list) {
     phi__wanted *wanted = &serving->wanted;
     phi_json_iter it = phi_json_each(list);
-    const phi_json *child;
     size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
     if (!phi_json_is(list, PHI_JSON_ARRAY) || most == 0) return true;
     phi_str *uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
     if (uris == NULL) return false;
     wanted->uris = uris;
-    while ((child = phi_json_next(&it)) != NULL && wanted->uri_count < most) {
-        phi_str uri = phi_json_str(child, NULL);
+    while (phi_json_next(&it) != NULL && wanted->uri_count < most) {
+        phi_str uri = phi_json_str(it.at, NULL);
         if (!phi__data_known(serving->server, uri)) continue;
         if (!phi__arena_str(&serving->arena, uri, &uris[wanted->uri_count])) return false;
         wanted->uri_count++;
@@ -854,7 +853,6 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
 static void phi__serve_all(phi__incoming_message *m) {
     phi_json_iter it = phi_json_each(m->root);
     phi__origin origin = m->origin;
-    const phi_json *child;
     if (!phi_json_is(m->root, PHI_JSON_ARRAY)) {
         phi__serve_one(m, m->root);
         return;
@@ -862,13 +860,13 @@ static void phi__serve_all(phi__incoming_message *m) {
     phi__batch *batch = phi__serve_batch(m);
     if (batch == NULL) return;
     origin.batch = batch;
-    while ((child = phi_json_next(&it)) != NULL) {
+    while (phi_json_next(&it) != NULL) {
         m->origin = origin;
         if (m->origin.server->retired) batch->way = NULL; /* it went with the server */
         if (m->origin.server->retired)
             phi__send_nothing(&m->origin, 202);
         else
-            phi__serve_one(m, child);
+            phi__serve_one(m, it.at);
     }
     if (m->origin.server->retired) batch->way = NULL;
     phi__send_nothing(&origin, 202);

@@ -31,8 +31,6 @@ static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     phi__records_u64(out, "pollIntervalMs", PHI__TASKED_POLL_MS);
 }
 
-/* ---- its life ---- */
-
 static void phi__tasked_fire(phi__timer *timer) {
     phi__sv_free(PHI__OWNER(timer, phi__serving, timer));
 }
@@ -85,8 +83,6 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
                                 (uint64_t)server->desc.task_ttl_ms * 1000);
     phi__sv_keep(serving);
 }
-
-/* ---- requests about it ---- */
 
 /* NULL: refused, and answered so. */
 static phi__serving *phi__tasked_of(phi__origin *origin, const phi_json *params) {
@@ -166,10 +162,7 @@ static phi_poll phi__srun_poll(void *user_data, void *call, phi_answer *answer) 
     return PHI_POLL_DONE;
 }
 
-static void phi__srun_close(void *user_data, void *call) {
-    (void)user_data;
-    (void)call;
-}
+static void phi__srun_close(void *user_data, void *call) { (void)user_data, (void)call; }
 
 /* ---- the result ---- */
 
@@ -271,8 +264,6 @@ static void phi__srun_end(phi__serving *serving, const phi_message *result, phi_
     }
     phi__sv_free(serving);
 }
-
-/* ---- its agent ---- */
 
 static bool phi__srun_event(phi__agent *agent, const phi_event *event) {
     phi__serving *serving = phi__srun_of(agent);
@@ -698,8 +689,6 @@ PHI__FN bool phi__data_prompt(phi__origin *origin, const phi_json *params) {
     return true;
 }
 
-/* ---- completion ---- */
-
 static bool phi__data_completed(phi_mcp_server *server, const phi_json *ref) {
     phi_str type = phi__records_get_str(ref, "type");
     phi_str uri = phi__records_get_str(ref, "uri");
@@ -766,16 +755,15 @@ static phi_status phi__data_json(phi__serving *serving, phi_str result) {
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi_json_iter it = phi_json_each(root);
-    const phi_json *child;
     phi__buf out;
     phi__send_open(&serving->origin, &out);
     if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
     if (serving->kind == PHI__SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
         phi__send_cache(&serving->origin, &out);
-    while ((child = phi_json_next(&it)) != NULL) {
+    while (phi_json_next(&it) != NULL) {
         phi__json_write_key(&out, it.key);
-        (void)phi__json_write(&out, child, 0);
+        (void)phi__json_write(&out, it.at, 0);
     }
     phi__send_close(&serving->origin, &out);
     return PHI_OK;

@@ -208,8 +208,6 @@ static void phi__web_leave(phi__mcp_post *post) {
     phi__web_timer_in(post, PHI__MCP_HTTP_ADRIFT_MS);
 }
 
-/* ---- answers ---- */
-
 static phi__header phi__web_header(const char *name, phi_str value) {
     phi__header header;
     header.name = phi_str_of(name);
@@ -279,9 +277,7 @@ static bool phi__web_event(phi__mcp_post *post, phi_str json) {
         phi__buf_u64(&out, post->events.next);
         phi__buf_char(&out, '\n');
     }
-    phi__buf_text(&out, "data: ");
-    phi__buf_add_str(&out, json);
-    phi__buf_text(&out, "\n\n");
+    phi__buf_wrap(&out, "data: ", json, "\n\n");
     if (post->events.stream != 0 && !out.failed) {
         phi_str text = phi__str(out.at + before, out.len - before);
         while (post->events.kept.len > 0 &&
@@ -342,8 +338,6 @@ static void phi__web_taken(phi__mcp_way *way) {
     phi__buf_free(&post->heads);
     if (!post->last && !post->streams) phi__web_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
-
-/* ---- who may speak ---- */
 
 /* False: it was refused. */
 static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
@@ -444,9 +438,7 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     phi__buf_init(&post->events.kept, http->memory);
     for (size_t i = 0; i < head->header_count; i++) {
         phi__buf_add_str(&post->heads, head->headers[i].name);
-        phi__buf_text(&post->heads, ": ");
-        phi__buf_add_str(&post->heads, head->headers[i].value);
-        phi__buf_char(&post->heads, '\n');
+        phi__buf_wrap(&post->heads, ": ", head->headers[i].value, "\n");
     }
     if (post->heads.failed || phi__io_timer_set(http->io, &post->timer, UINT64_MAX) != PHI_OK) {
         phi__web_release(http->io, post);

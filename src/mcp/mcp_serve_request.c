@@ -65,8 +65,6 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
     phi__buf_char(out, '}');
 }
 
-/* ---- out ---- */
-
 /* The answer to a message; json empty: none. */
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
@@ -183,8 +181,6 @@ PHI__FN bool phi__send_empty(phi__origin *origin) {
     return phi__send_close(origin, &out);
 }
 
-/* ---- notifications ---- */
-
 PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
     phi__buf_init(out, &server->rt->memory);
     phi__rpc_open_notification(out, method);
@@ -197,10 +193,6 @@ PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out) {
     phi__buf_free(out);
     return sent;
 }
-
-/* ---- requests that the host works on ---- */
-
-/* ---- handles ---- */
 
 PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
@@ -218,8 +210,6 @@ PHI__FN phi_mcp_incoming phi__sv_handle(const phi__serving *serving) {
     out.can = serving->can;
     return out;
 }
-
-/* ---- the way of its answer ---- */
 
 PHI__FN void phi__sv_detach(phi__serving *serving) {
     if (serving->origin.way != NULL)
@@ -474,8 +464,6 @@ PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const 
    requestState: the handle of the parked request, how often it was parked, and a keyed hash over
    both and over the method and its parameters. A state is so good for one repetition of one
    request, and worthless when the request has ended. */
-
-/* ---- callbacks into the host ---- */
 
 PHI__FN void phi__sask_enter(phi_mcp_server *server) { server->depth++; }
 
@@ -767,10 +755,10 @@ static phi_status phi__sask_soon(phi__serving *serving) {
 }
 
 PHI__FN bool phi__sask_inputs(phi__origin *origin, const phi_json *params) {
-    const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
+    const phi_json *inputs = phi_json_get(params, "inputResponses");
     phi_json_iter it = phi_json_each(inputs);
     bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
-    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
+    while (good && phi_json_next(&it) != NULL) good = phi_json_is(it.at, PHI_JSON_OBJECT);
     return good || phi__refuse_bad(origin, "params.inputResponses: expected an object of objects");
 }
 

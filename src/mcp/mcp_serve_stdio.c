@@ -44,8 +44,6 @@ static void phi__sio_session(phi__mcp_way *way, phi__client *client) {
     (void)phi__serve_listen(stdio->server, client, way);
 }
 
-/* ---- the end ---- */
-
 static void phi__sio_end(phi__serve_stdio *stdio, const char *why) {
     phi_mcp_server *server = stdio->server;
     phi__client *client = stdio->client;
@@ -151,8 +149,6 @@ static void phi__sio_taken(phi__mcp_way *way) {
     if (!server->retired && stdio->way.reading == NULL) phi__channel_resume(stdio->channel);
     (void)phi__sask_leave(server);
 }
-
-/* ---- public within ---- */
 
 PHI__FN phi_status phi__sio_new(phi_mcp_server *server, phi__serve_stdio **out) {
     phi_memory *memory = &server->rt->memory;

@@ -1,6 +1,7 @@
 /* mcp_session.c - what parts and links see of a connection. */
 #include "mcp/mcp_requests_in.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* ---- subscriptions/listen: the stream of changes of the modern era ---- */
@@ -72,9 +73,16 @@ enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 static void phi__hs_initialize(phi_mcp *mcp);
 static void phi__hs_probe(phi_mcp *mcp, const phi__era *era);
 
-static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *message) {
+static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *format, ...) PHI_PRINTF(3, 4);
+
+static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *format, ...) {
+    char words[200];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
     mcp->agreed.era = NULL;
-    mcp->agreed.ended(mcp, status, message);
+    mcp->agreed.ended(mcp, status, words);
 }
 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
@@ -148,33 +156,29 @@ static phi_status phi__hs_meta(phi_mcp *mcp, const phi__era *era) {
 
 static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
+    phi__agreed *g = &mcp->agreed;
+    const char *pinned = mcp->desc.era;
     phi_str version = phi__records_get_str(reply->result, "protocolVersion");
     const phi__era *era = phi__eras_find(version);
-    char words[200];
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
-    if (reply->status == PHI_REFUSED && (mcp->agreed.legacy || mcp->agreed.silent) &&
-        mcp->desc.era == NULL && !mcp->agreed.second_try) {
-        mcp->agreed.legacy = false; /* that was wrong, or is so no more */
-        mcp->agreed.second_try = true;
+    if (reply->status == PHI_REFUSED && (g->legacy || g->silent) && pinned == NULL &&
+        !g->second_try) {
+        g->legacy = false; /* that was wrong, or is so no more */
+        g->second_try = true;
         phi__hs_probe(mcp, phi__eras_modern());
-        return;
-    }
-    if (reply->status != PHI_OK)
-        (void)snprintf(words, sizeof words, "initialize: %.*s",
-                       (int)phi__min(reply->message.len, 160), reply->message.at);
+    } else if (reply->status != PHI_OK)
+        phi__hs_fail(mcp, reply->status, "initialize: %.*s", (int)phi__min(reply->message.len, 160),
+                     reply->message.at);
     else if (era == NULL || !era->handshake)
-        (void)snprintf(words, sizeof words,
-                       "initialize: the server speaks version \"%.*s\": expected 2024-11-05, "
-                       "2025-03-26, 2025-06-18 or 2025-11-25",
-                       (int)phi__min(version.len, 40), version.at);
-    else if (mcp->desc.era != NULL && !phi__str_is(version, mcp->desc.era))
-        (void)snprintf(words, sizeof words, "initialize: the server speaks %s, and not %s",
-                       era->version, mcp->desc.era);
-    else {
+        phi__hs_fail(mcp, PHI_UNSUPPORTED,
+                     "initialize: the server speaks version \"%.*s\": expected 2024-11-05, "
+                     "2025-03-26, 2025-06-18 or 2025-11-25",
+                     (int)phi__min(version.len, 40), version.at);
+    else if (pinned != NULL && strcmp(era->version, pinned) != 0)
+        phi__hs_fail(mcp, PHI_UNSUPPORTED, "initialize: the server speaks %s, and not %s",
+                     era->version, pinned);
+    else
         phi__hs_agree(mcp, era, reply->result);
-        return;
-    }
-    phi__hs_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
 }
 
 static void phi__hs_initialize(phi_mcp *mcp) {
@@ -195,18 +199,14 @@ static void phi__hs_initialize(phi_mcp *mcp) {
     phi__hs_put_client(mcp, &params, "clientInfo");
     phi__buf_char(&params, '}');
     phi_arena_free(&arena);
-    if (status == PHI_OK && params.failed) status = PHI_NO_MEMORY;
     phi__req_desc desc = PHI_ZERO;
     desc.method = "initialize";
-    desc.params = phi__buf_str(&params);
     desc.done = phi__hs_initialized;
     desc.ctx = mcp;
-    if (status == PHI_OK) status = phi__req_new(mcp, &desc, true, NULL);
-    phi__buf_free(&params);
+    if (status != PHI_OK) params.failed = true;
+    status = phi__req_new_buf(mcp, &desc, &params, true, NULL);
     if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
-
-/* ---- server/discover ---- */
 
 /* The newest version of ours in the list; NULL: none. */
 static const phi__era *phi__hs_common(const phi_json *versions) {
@@ -243,7 +243,6 @@ static void phi__hs_probed(void *ctx, const phi_mcp_reply *reply) {
     const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
     int http_status = mcp->agreed.http_status;
     phi_status status = reply->status;
-    char words[200];
     if (mcp->dead || mcp->phase != PHI__PROBING) return;
     if (status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY)) {
         phi__hs_pick(mcp, versions, reply->result);
@@ -263,11 +262,9 @@ static void phi__hs_probed(void *ctx, const phi_mcp_reply *reply) {
         phi__hs_initialize(mcp);
     } else if (status == PHI_OK)
         phi__hs_fail(mcp, PHI_UNSUPPORTED, "server/discover: the result names no versions");
-    else {
-        (void)snprintf(words, sizeof words, "server/discover: %.*s",
-                       (int)phi__min(reply->message.len, 160), reply->message.at);
-        phi__hs_fail(mcp, status, words);
-    }
+    else
+        phi__hs_fail(mcp, status, "server/discover: %.*s", (int)phi__min(reply->message.len, 160),
+                     reply->message.at);
 }
 
 static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
@@ -356,8 +353,6 @@ static void phi__life_error(phi_mcp *mcp, const char *message,
     (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", words);
 }
 
-/* ---- ends ---- */
-
 /* Nothing is agreed upon any more: requests, questions and parts learn it. False: freed. */
 static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
@@ -387,8 +382,6 @@ static void phi__life_shut(phi_mcp *mcp) {
     phi__life_at(mcp, UINT64_MAX);
     (void)phi__life_tell(mcp, "closed");
 }
-
-/* ---- beginnings ---- */
 
 PHI__FN phi_status phi__life_open(phi_mcp *mcp) {
     mcp->life.timer.fire = phi__life_fire;
@@ -425,8 +418,6 @@ PHI__FN void phi__mcp_settle(phi_mcp *mcp) {
     if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
     (void)phi__life_tell(mcp, mcp->agreed.era->version);
 }
-
-/* ---- losses ---- */
 
 PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
     phi__core_enter(mcp);
@@ -467,7 +458,7 @@ PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
     uint64_t now_us = phi__io_now_us(mcp->rt->io), last_us = mcp->life.expired_us;
     bool soon = last_us != 0 && now_us - last_us < PHI__LIFE_EXPIRY_US;
     if ((mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) || soon) {
-        if (refused != NULL) phi__req_fail(refused, PHI_NETWORK, words);
+        if (refused != NULL) phi__req_fail(refused, PHI_NETWORK, "%s", words);
         return phi__core_leave(mcp);
     }
     mcp->life.expired_us = now_us;
@@ -483,8 +474,6 @@ PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
     if (!mcp->dead) (void)phi__life_tell(mcp, words);
     return phi__core_leave(mcp);
 }
-
-/* ---- closing ---- */
 
 PHI__FN void phi__life_close(phi_mcp *mcp) {
     phi_mcp_state state = phi__life_state(mcp);
@@ -551,13 +540,9 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->arena);
 }
 
-/* ---- messages of the server ---- */
-
 enum {
     PHI__INCOMING_LEAVES = 8 /* values of a message before its id */
 };
-
-/* ---- answers ---- */
 
 static void phi__incoming_error(phi__req *r, const phi__rpc *rpc) {
     phi_mcp_reply reply = PHI_ZERO;
@@ -572,7 +557,6 @@ static void phi__incoming_error(phi__req *r, const phi__rpc *rpc) {
 static void phi__incoming_result(phi__req *r, const phi_json *result) {
     const phi__era *era = r->mcp->agreed.era;
     phi_str type = phi__records_get_str(result, "resultType");
-    char words[120];
     phi__req_off(r);
     if (!phi_json_is(result, PHI_JSON_OBJECT)) {
         phi__req_fail(r, PHI_PARSE, "the result is no object");
@@ -589,9 +573,8 @@ static void phi__incoming_result(phi__req *r, const phi_json *result) {
         if (phi__str_is(type, "task") && phi__str_is(r->item.out.method, "tools/call") &&
             phi__tasks_begin(r, result))
             return;
-        (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
-                       (int)phi__min(type.len, 60), type.at);
-        phi__req_fail(r, PHI_PARSE, words);
+        phi__req_fail(r, PHI_PARSE, "a result of the type \"%.*s\", which is unknown",
+                      (int)phi__min(type.len, 60), type.at);
         return;
     }
     if (r->as_task && phi_json_get(result, "task") != NULL &&
@@ -623,8 +606,6 @@ static void phi__incoming_answer(phi_mcp *mcp, const phi__rpc *rpc) {
     else
         phi__incoming_error(r, rpc);
 }
-
-/* ---- notifications ---- */
 
 static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_json *params) {
     const phi_json *node = phi_json_get(params, "requestId");
@@ -671,14 +652,12 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
         /* The request whose answer it was meant to be need not wait for its deadline. */
         phi__req *r = NULL;
         uint64_t id;
-        char words[120];
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
         if (r == NULL) {
             (void)phi__parts_warn(mcp, "a message that is none: %s", rpc.fault);
             return;
         }
-        (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc.fault);
-        phi__req_fail(r, PHI_PARSE, words);
+        phi__req_fail(r, PHI_PARSE, "the answer is no message: %s", rpc.fault);
     }
         return;
     }
@@ -826,10 +805,10 @@ PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__r
 
 PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
                                      phi__req **out) {
-    desc->params = phi__buf_str(params);
-    phi_status status = params->failed ? PHI_NO_MEMORY : phi__mcp_send(mcp, desc, out);
+    if (mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING)
+        return phi__req_new_buf(mcp, desc, params, false, out);
     phi__buf_free(params);
-    return status;
+    return PHI_MISUSE;
 }
 
 PHI__FN void phi__mcp_cancel(phi__req *request, const char *reason) {
@@ -902,15 +881,14 @@ PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
 }
 
 PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning) {
-    phi__core_enter(mcp);
+    static const char words[] = "a message of more than %llu bytes is left out";
     unsigned long long most = mcp->desc.max_message_bytes;
+    phi__core_enter(mcp);
     phi__req *r = phi__incoming_whose(mcp, beginning);
-    char words[96];
-    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
     if (r == NULL)
-        (void)phi__parts_warn(mcp, "%s", words);
+        (void)phi__parts_warn(mcp, words, most);
     else
-        phi__req_fail(r, PHI_TOO_BIG, words);
+        phi__req_fail(r, PHI_TOO_BIG, words, most);
     return phi__core_leave(mcp);
 }
 
@@ -930,7 +908,7 @@ PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int h
     if (rpc.kind == PHI__RPC_ERROR)
         phi__incoming_error(r, &rpc);
     else
-        phi__req_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
+        phi__req_fail(r, status != PHI_OK ? status : PHI_NETWORK, "%s", message);
     phi_arena_free(&arena);
     return phi__core_leave(mcp);
 }

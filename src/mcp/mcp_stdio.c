@@ -153,8 +153,6 @@ static bool phi__stdio_output(void *ctx, int stream, const char *bytes, size_t l
     return true;
 }
 
-/* ---- its stdin ---- */
-
 static void phi__stdio_room(void *ctx) {
     phi__stdio *s = (phi__stdio *)ctx;
     size_t taken = 0;
@@ -275,9 +273,7 @@ static void phi__stdio_forget(phi__mcp_link *link, phi__out *out) {
 }
 
 static void phi__stdio_agreed(phi__mcp_link *link, const char *version, bool modern) {
-    (void)link;
-    (void)version;
-    (void)modern;
+    (void)link, (void)version, (void)modern;
 }
 
 static void phi__stdio_listen(phi__mcp_link *link) { (void)link; }

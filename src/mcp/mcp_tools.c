@@ -3,13 +3,44 @@
 
    The host's event function is called last of all: it may free the connection. */
 #include "mcp/mcp_requests_in.h"
-#include "mcp/mcp_toolbox_in.h"
 
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_pages_in.h"
+#include "mcp/mcp_tools.h"
+#include "tools/tools_in.h"
 
 #include <stdio.h>
+
+/* A tool; user_data of its phi_tool. */
+typedef struct phi__mcp_tool {
+    phi_mcp *mcp;
+    phi_mcp_tool shown;
+    phi_str definition;     /* JSON text that was hashed */
+    const phi_json *output; /* the output schema; NULL: none that can be checked */
+    const phi_json *marked; /* the input schema with its marks for headers; NULL: none */
+    bool task;              /* 2025-11-25: its calls must ask for a task */
+    char hash[65];
+} phi__mcp_tool;
+
+/* What a box is made from. */
+typedef struct phi__definition {
+    phi_str original;
+    phi_str definition;
+    bool held; /* a definition that was accepted earlier, in place of a new one */
+} phi__definition;
+
+/* One list of tools: made at once, it never changes but for what `held` says; agents use it until the
+   last of them has released it. */
+typedef struct phi__toolbox {
+    phi__link link;
+    phi_arena arena;
+    phi_tool *tools; /* count of each */
+    phi__mcp_tool *items;
+    size_t count;
+    uint64_t version;
+    size_t users; /* agents, and the connection itself */
+} phi__toolbox;
 
 typedef struct phi__known_tool {
     phi__link link; /* in the order of their last list */
@@ -245,8 +276,6 @@ static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_s
     phi__calls_fail_str(c, memory ? phi__buf_str(&words) : PHI__LIT("Out of memory"));
     phi__buf_free(&words);
 }
-
-/* ---- the result ---- */
 
 typedef struct phi__outcome {
     phi_arena arena;
@@ -550,11 +579,263 @@ static void phi__mtools_say(phi__mcp_tools *t, const char *message) {
     phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
 }
 
-static void phi__mtools_warn(void *ctx, phi_str original, const char *message) {
+static void phi__mtools_warn(phi__mcp_tools *t, phi_str original, const char *message) {
     char words[500];
     (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
                    (int)phi__min(original.len, 80), original.at, message);
-    phi__mtools_say((phi__mcp_tools *)ctx, words);
+    phi__mtools_say(t, words);
+}
+
+/* ---- a box of tools, made from definitions ---- */
+
+/* Over HTTP the modern era mirrors parameters into headers. */
+static bool phi__mtools_marks(const phi__mcp_tools *t) {
+    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
+}
+
+enum {
+    PHI__TOOLBOX_LABEL = 200,        /* bytes of a title */
+    PHI__TOOLBOX_DESCRIPTION = 16384 /* bytes of a description */
+};
+
+typedef struct phi__toolbox_maker {
+    phi__mcp_tools *t;
+    phi__toolbox *box;
+    phi__tool_names names;
+    bool quiet;      /* tools that are left out are not reported */
+    bool structured; /* the era has output schemas */
+    bool no_memory;
+    char message[300]; /* why a tool is left out */
+} phi__toolbox_maker;
+
+/* The text by which definitions are compared: name, title, description, schemas, annotations,
+   execution. In the arena. False: no memory. */
+static bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
+    static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
+                                       "outputSchema", "annotations", "execution"};
+    phi__buf text = phi__buf_of(arena->memory);
+    phi__buf_char(&text, '{');
+    for (size_t i = 0; i < PHI__COUNT(keys); i++) {
+        const phi_json *value = phi_json_get(tool, keys[i]);
+        if (value == NULL) continue;
+        phi__json_write_key(&text, phi_str_of(keys[i]));
+        if (phi__json_write(&text, value, 0) != PHI_OK) text.failed = true;
+    }
+    phi__buf_char(&text, '}');
+    return phi__mcp_keep(&text, arena, out);
+}
+
+/* Characters that people do not see, or that turn a line around: controls, zero-width characters,
+   marks of direction, tags. `at` is the start of a valid sequence of len bytes. */
+static bool phi__toolbox_unseen(const char *at, size_t len) {
+    unsigned char a = (unsigned char)at[0];
+    if (len == 1) return a < 0x20 || a == 0x7f;
+    unsigned char b = (unsigned char)at[1];
+    if (len == 2) return (a == 0xc2 && b < 0xa0) || (a == 0xd8 && b == 0x9c);
+    unsigned char c = (unsigned char)at[2];
+    if (len == 4) return a == 0xf3 && b == 0xa0;
+    if (a == 0xef) return b == 0xbb && c == 0xbf;
+    if (a != 0xe2) return false;
+    return (b == 0x80 && ((c >= 0x8b && c <= 0x8f) || (c >= 0xa8 && c <= 0xae))) ||
+           (b == 0x81 && c >= 0xa0 && c <= 0xaf);
+}
+
+/* A text for the model: cut, and without the zero bytes that would end it. */
+static bool phi__toolbox_text(phi__toolbox_maker *m, phi_str from, phi_str *out) {
+    size_t len = phi__utf8_cut(from, PHI__TOOLBOX_DESCRIPTION);
+    char *text = phi__arena_bytes(&m->box->arena, len + 1);
+    if (text == NULL) return false;
+    for (size_t i = 0; i < len; i++) text[i] = from.at[i] != '\0' ? from.at[i] : ' ';
+    text[len] = '\0';
+    *out = phi__str(text, len);
+    return true;
+}
+
+static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_str *out) {
+    return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
+}
+
+static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
+    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
+    shown->destructive =
+        !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
+    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
+    shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
+}
+
+/* The name that models use. False: no memory, or (then *left_out) none is left. */
+static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
+    const char *prefix = m->t->mcp->desc.name_prefix;
+    phi_str original = item->shown.original;
+    unsigned char hash[PHI__SHA256_BYTES];
+    phi__tool_name name;
+    phi__tool_name_begin(&name, prefix, original.at[0]);
+    phi__tool_name_text(&name, original);
+    phi__sha256_of(original, hash);
+    phi_status status = phi__tool_name_claim(&m->names, &name, hash);
+    *left_out = status == PHI_FULL;
+    return status == PHI_OK &&
+           phi__arena_str(&m->box->arena, phi__str(name.at, name.len), &item->shown.name);
+}
+
+static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
+    const phi_json *hints = phi_json_get(tool, "annotations");
+    phi_str title = phi__records_get_str(tool, "title");
+    phi_mcp_tool *shown = &item->shown;
+    phi_str support = phi__json_text_of(phi_json_path(tool, "execution.taskSupport"));
+    item->task = phi__str_is(support, "required");
+    if (title.len == 0) title = phi__records_get_str(hints, "title");
+    if (title.len == 0) title = shown->original;
+    if (!phi_json_is(hints, PHI_JSON_OBJECT)) hints = NULL;
+    phi__toolbox_hints(shown, hints);
+    if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
+    /* the title, for people: on one line */
+    char text[PHI__TOOLBOX_LABEL];
+    size_t at = 0, len = 0;
+    while (at < title.len) {
+        size_t size = phi__json_text_utf8(title.at + at, title.at + title.len);
+        if (size == 0) break; /* the tree has valid UTF-8 only */
+        if (!phi__toolbox_unseen(title.at + at, size)) {
+            if (len + size > sizeof text) break;
+            memcpy(text + len, title.at + at, size);
+            len += size;
+        }
+        at += size;
+    }
+    if (!phi__arena_str(&m->box->arena, phi__str(text, len), &shown->title)) return false;
+    if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
+    return phi__toolbox_text(m, phi__records_get_str(tool, "description"), &shown->description);
+}
+
+/* Most schemas reach the model as they are: then both share one text. */
+static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const phi_json *in) {
+    phi_arena_mark mark = phi_arena_save(&m->box->arena);
+    if (phi_json_is(in, PHI_JSON_NULL)) return true;
+    if (!phi__toolbox_json(m, in, &shown->input)) return false;
+    if (!phi_str_equal(shown->input, shown->schema)) return true;
+    phi_arena_reset(&m->box->arena, mark);
+    shown->input = shown->schema;
+    return true;
+}
+
+/* The schemas. False: the tool is left out, with a message unless m->no_memory. */
+static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
+    const phi_json *in = phi_json_get(tool, "inputSchema");
+    const phi_json *result = phi_json_get(tool, "outputSchema");
+    phi_arena *arena = &m->box->arena;
+    phi_status status =
+        phi__mschema_adapt(in, arena, &item->shown.schema, m->message, sizeof m->message);
+    if (status == PHI_OK && !phi__toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && phi__mtools_marks(m->t) && phi_json_is(in, PHI_JSON_OBJECT)) {
+        if (!phi__xhead_valid(in, m->message, sizeof m->message)) return false;
+        item->marked = phi_json_copy(arena, in);
+        if (item->marked == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK && m->structured && phi_json_is(result, PHI_JSON_OBJECT)) {
+        if (!phi__toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
+        if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
+            item->output = phi_json_copy(arena, result);
+            if (item->output == NULL) status = PHI_NO_MEMORY;
+        }
+    }
+    if (status == PHI_NO_MEMORY) m->no_memory = true;
+    return status == PHI_OK;
+}
+
+static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_tool *tool) {
+    const phi_mcp_desc *desc = &m->t->mcp->desc;
+    *tool = m->t->functions;
+    tool->name = item->shown.name.at;
+    tool->description =
+        item->shown.description.len > 0 ? item->shown.description.at : "MCP tool (no description)";
+    tool->schema = item->shown.schema.at;
+    tool->label = item->shown.title.at;
+    tool->user_data = item;
+    tool->needs_approval = desc->needs_approval && !item->shown.read_only;
+    tool->deferred = desc->deferred;
+    tool->may_defer = !desc->never_deferred;
+    tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
+    tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
+    tool->checks_arguments = true;    /* mcp_tools.c takes null for an absent value */
+}
+
+/* False: no memory. */
+static bool phi__toolbox_add(phi__toolbox_maker *m, const phi__definition *from, phi_json *tool) {
+    phi__toolbox *box = m->box;
+    phi__mcp_tool *item = &box->items[box->count];
+    unsigned char hash[PHI__SHA256_BYTES];
+    bool left_out = false;
+    memset(item, 0, sizeof *item);
+    item->mcp = m->t->mcp;
+    item->shown.held = from->held;
+    item->shown.input = item->shown.output = item->shown.annotations = phi__str("", 0);
+    if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
+        !phi__arena_str(&box->arena, from->definition, &item->definition))
+        return false;
+    phi__sha256_of(from->definition, hash);
+    phi__sha256_hex(hash, item->hash);
+    item->hash[PHI__SHA256_HEX] = '\0';
+    item->shown.hash = item->hash;
+    if (!phi__toolbox_name(m, item, &left_out)) {
+        if (left_out && !m->quiet) phi__mtools_warn(m->t, from->original, "its name is taken");
+        return left_out;
+    }
+    if (!phi__toolbox_texts(m, item, tool)) return false;
+    if (!phi__toolbox_schemas(m, item, tool)) {
+        if (!m->no_memory && !m->quiet) phi__mtools_warn(m->t, from->original, m->message);
+        return !m->no_memory;
+    }
+    phi__toolbox_fill(m, item, &box->tools[box->count++]);
+    return true;
+}
+
+static void phi__toolbox_free(phi_mcp *mcp, phi__toolbox *box) {
+    phi_arena_free(&box->arena);
+    phi__free(&mcp->memory, box, sizeof *box);
+}
+
+static bool phi__toolbox_make(phi__toolbox_maker *m, const phi__definition *from, size_t count) {
+    phi__toolbox *box = m->box;
+    bool fine = phi__tool_name_reserve(&m->names, count);
+    box->tools = (phi_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->tools));
+    box->items =
+        (phi__mcp_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->items));
+    fine = fine && box->tools != NULL && box->items != NULL;
+    for (size_t i = 0; fine && i < count; i++) {
+        phi__tool_name name;
+        phi__tool_name_begin(&name, m->t->mcp->desc.name_prefix, from[i].original.at[0]);
+        phi__tool_name_text(&name, from[i].original);
+        fine = phi__tool_name_count(&m->names, &name);
+    }
+    for (size_t i = 0; fine && i < count; i++) {
+        phi_arena scratch = phi__arena_of(box->arena.memory, 0);
+        phi_json *tool = NULL;
+        fine = phi_json_parse(&scratch, from[i].definition, 0, &tool, NULL) == PHI_OK &&
+               phi__toolbox_add(m, &from[i], tool);
+        phi_arena_free(&scratch);
+    }
+    return fine;
+}
+
+/* Makes a box with one user. NULL: no memory. */
+static phi__toolbox *phi__toolbox_new(phi__mcp_tools *t, const phi__definition *from, size_t count,
+                                      bool quiet) {
+    const phi__era *era = t->mcp->agreed.era;
+    phi_memory *memory = &t->mcp->memory;
+    phi__toolbox_maker m = PHI_ZERO;
+    m.t = t;
+    m.quiet = quiet;
+    m.structured = era != NULL && era->structured;
+    m.box = (phi__toolbox *)phi__alloc(memory, sizeof *m.box);
+    if (m.box == NULL) return NULL;
+    m.box->users = 1;
+    phi_arena_init(&m.box->arena, memory, 0);
+    phi__tool_name_init(&m.names, memory);
+    bool fine = phi__toolbox_make(&m, from, count);
+    phi__tool_name_free(&m.names);
+    if (fine) return m.box;
+    phi__toolbox_free(t->mcp, m.box);
+    return NULL;
 }
 
 /* ---- boxes ---- */
@@ -629,11 +910,6 @@ static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__buf_free(&words);
 }
 
-/* Over HTTP the modern era mirrors parameters into headers. */
-static bool phi__mtools_marks(const phi__mcp_tools *t) {
-    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
-}
-
 /* ---- a list arrives ---- */
 
 static void phi__mtools_drop_list(phi__mcp_tools *t) {
@@ -695,12 +971,10 @@ static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) 
 
 static bool phi__mtools_build(phi__mcp_tools *t) {
     const phi_mcp_desc *desc = &t->mcp->desc;
-    phi__toolbox *box = NULL;
     for (size_t i = 0; i < t->count; i++)
         if (!phi__mtools_compare(t, &t->definitions[i])) return false;
-    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mtools_marks(t), &t->functions,
-                         phi__mtools_warn, t, &box) != PHI_OK)
-        return false;
+    phi__toolbox *box = phi__toolbox_new(t, t->definitions, t->count, false);
+    if (box == NULL) return false;
     phi__mtools_install(t, box);
     /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
        tools and most_bytes. */
@@ -788,8 +1062,6 @@ static void phi__mtools_fire(phi__timer *timer) {
     if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mtools_list(t);
 }
 
-/* ---- the source ---- */
-
 static uint64_t phi__mtools_version(void *user_data) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     if (t->stale_us != UINT64_MAX && phi__io_now_us(t->mcp->rt->io) >= t->stale_us) {
@@ -801,9 +1073,8 @@ static uint64_t phi__mtools_version(void *user_data) {
 
 static phi_status phi__mtools_take(void *user_data, const phi_tool **tools, size_t *count) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->now == NULL && phi__toolbox_new(t->mcp, NULL, 0, false, &t->functions, phi__mtools_warn,
-                                           t, &t->now) != PHI_OK)
-        return PHI_NO_MEMORY;
+    if (t->now == NULL) t->now = phi__toolbox_new(t, NULL, 0, false);
+    if (t->now == NULL) return PHI_NO_MEMORY;
     t->now->users++;
     t->users++;
     *tools = t->now->tools;
@@ -938,17 +1209,12 @@ PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
     return shown;
 }
 
-static void phi__mtools_quiet(void *ctx, phi_str original, const char *message) {
-    (void)ctx, (void)original, (void)message;
-}
-
 /* The list as it is, with one definition that was accepted. */
 static phi_status phi__mtools_again(phi__mcp_tools *t, phi_str accepted) {
     phi_memory *memory = &t->mcp->memory;
     size_t count = t->now->count;
     size_t bytes = count * sizeof(phi__definition);
     phi__definition *all = (phi__definition *)phi__alloc(memory, bytes);
-    phi__toolbox *box = NULL;
     if (all == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const phi__mcp_tool *item = &t->now->items[i];
@@ -958,11 +1224,11 @@ static phi_status phi__mtools_again(phi__mcp_tools *t, phi_str accepted) {
         all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
         all[i].held = item->shown.held && !this_one;
     }
-    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mtools_marks(t), &t->functions,
-                                         phi__mtools_quiet, t, &box);
+    phi__toolbox *box = phi__toolbox_new(t, all, count, true);
     phi__free(memory, all, bytes);
-    if (status == PHI_OK) phi__mtools_install(t, box);
-    return status;
+    if (box == NULL) return PHI_NO_MEMORY;
+    phi__mtools_install(t, box);
+    return PHI_OK;
 }
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {

@@ -23,8 +23,6 @@ static phi_status phi__head_refuse(phi__http_head *head, int status, const char 
     return PHI_PARSE;
 }
 
-/* ---- characters ---- */
-
 static bool phi__head_is_token(char c) {
     return phi__is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
@@ -218,8 +216,6 @@ static phi_status phi__head_connection(phi__http_head *head) {
     head->expects_continue = head->chunked || head->length > 0;
     return PHI_OK;
 }
-
-/* ---- the whole ---- */
 
 /* The next line from *at, without its CRLF. Each was checked to have one. */
 static phi_str phi__head_line(const phi__buf *bytes, size_t *at) {

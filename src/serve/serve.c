@@ -263,8 +263,6 @@ static uint64_t phi__conn_in_ms(const phi__serve *s, uint32_t ms) {
     return phi__io_now_us(s->io) + (uint64_t)ms * 1000;
 }
 
-/* ---- entering and leaving ---- */
-
 /* the server may be gone after it */
 static void phi__conn_leave(phi__serve *s) {
     phi_memory *memory = phi__io_memory(s->io);
@@ -308,8 +306,6 @@ static void phi__conn_close(phi__serve_exchange *c) {
     if (!s->freed) phi__port_watch(s);
     phi__conn_tell_gone(c);
 }
-
-/* ---- watch and timer ---- */
 
 /* watch and timer */
 static void phi__conn_settle(phi__serve_exchange *c) {
@@ -436,9 +432,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     phi__serve_date(out, phi__io_wall_ms(c->serve->io));
     for (size_t i = 0; i < count; i++) {
         phi__buf_add_str(out, headers[i].name);
-        phi__buf_text(out, ": ");
-        phi__buf_add_str(out, headers[i].value);
-        phi__buf_text(out, "\r\n");
+        phi__buf_wrap(out, ": ", headers[i].value, "\r\n");
     }
     if (body == PHI__SERVE_LENGTH)
         phi__buf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)length);
@@ -463,8 +457,6 @@ static void phi__serve_ended(phi__serve_exchange *c) {
         c->read_by_us = phi__conn_in_ms(c->serve, c->serve->desc.body_ms);
     phi__conn_poke(c);
 }
-
-/* ---- the end of an exchange by a fault of the peer's ---- */
 
 static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char *message) {
     bool open = c->out_state == PHI__CONN_OPEN;
@@ -570,8 +562,6 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     return false;
 }
 
-/* ---- sending ---- */
-
 /* All of an answer was sent: keeps the connection or ends it. */
 static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) > 0) return;
@@ -611,8 +601,6 @@ static void phi__serve_run(phi__serve_exchange *c) {
     c->in_at = 0;
     phi__conn_settle(c);
 }
-
-/* ---- the pump's side ---- */
 
 static void phi__serve_on_ready(phi__watch *watch, int have) {
     phi__serve_exchange *c = PHI__OWNER(watch, phi__serve_exchange, watch);
