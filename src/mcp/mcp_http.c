@@ -648,7 +648,7 @@ static phi_status phi__ex_later(phi__exchange *e, uint64_t ms) {
     phi__io *io = e->wire->rt->io;
     e->timer.fire = phi__ex_timer;
     if (e->kind->late != NULL) return phi__io_deadline_set(io, &e->timer, ms * 1000);
-    return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
+    return phi__mcp_timer_in(io, &e->timer, ms);
 }
 
 static phi_status phi__ex_open(phi__exchange *e) {
@@ -1136,7 +1136,7 @@ static void phi__mhttp_timer(phi__timer *timer) {
 
 static phi_status phi__mhttp_soon(phi__mcp_http *http) {
     http->timer.fire = phi__mhttp_timer;
-    return phi__io_timer_set(http->wire.rt->io, &http->timer, phi__io_now_us(http->wire.rt->io));
+    return phi__mcp_timer_in(http->wire.rt->io, &http->timer, 0);
 }
 
 static phi_status phi__mhttp_open(phi__mcp_link *link) {

@@ -25,6 +25,12 @@ static inline phi_arena phi__arena_of(phi_memory *memory, size_t first_block_byt
     return arena;
 }
 
+/* Sets a timer; PHI_UNLIMITED: it keeps a place and does not fire. */
+static inline phi_status phi__mcp_timer_in(phi__io *io, phi__timer *timer, uint64_t ms) {
+    bool never = ms == PHI_UNLIMITED;
+    return phi__io_timer_set(io, timer, never ? UINT64_MAX : phi__io_now_us(io) + ms * 1000);
+}
+
 typedef struct phi__req phi__req;
 
 typedef struct phi__mcp_link phi__mcp_link;
@@ -121,7 +127,6 @@ PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, si
 
 /* Before the connection opens. The part is NULL or memory of mcp's. */
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
-PHI__FN const char *phi__mcp_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
 PHI__FN bool phi__mcp_modern(const phi_mcp *mcp);
 PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
 

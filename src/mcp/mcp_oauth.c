@@ -965,11 +965,6 @@ PHI__FN phi_status phi__oauth_header(phi__oauth *o, phi_str *value) {
     return PHI_NOT_FOUND;
 }
 
-/* A new authorization is possible. */
-static bool phi__oauth_able(const phi__oauth *o) {
-    return !phi__oauth_person(o) || o->desc->open_browser_fn != NULL;
-}
-
 /* No person slows down a program that gets one token after another. */
 static bool phi__oauth_vain(const phi__oauth *o) {
     const phi__oauth_grant *g = &o->grant;
@@ -988,7 +983,8 @@ static phi_status phi__oauth_refused(phi__oauth *o) {
     if (had && g->refresh.len > 0 && !young) return phi__oauth_start(o, PHI__OAUTH_RENEW);
     phi__keep_spend_refresh(g);
     if (had) phi__grant_save(o);
-    if (phi__oauth_able(o) && !vain) return phi__oauth_start(o, PHI__OAUTH_BEGIN);
+    if ((!phi__oauth_person(o) || o->desc->open_browser_fn != NULL) && !vain)
+        return phi__oauth_start(o, PHI__OAUTH_BEGIN);
     phi_status status = vain ? phi__oauth_fail(o, PHI_REFUSED, "the server refuses a new token")
                              : phi__oauth_may_ask(o);
     phi__oauth_rest(o);
@@ -1003,7 +999,7 @@ static phi_status phi__oauth_step_up(phi__oauth *o) {
         why = "the server refuses the request (HTTP status 403)";
     else if (dare->scope.len == 0 || phi__oauth_has_all(o->grant.scope, dare->scope))
         why = "the server wants more scopes, and names none that was not asked for";
-    else if (!phi__oauth_able(o))
+    else if (phi__oauth_person(o) && o->desc->open_browser_fn == NULL)
         why = "the server wants more scopes, and there is no open_browser_fn for a person";
     if (why == NULL) return phi__oauth_start(o, PHI__OAUTH_BEGIN);
     phi__oauth_rest(o);

@@ -69,7 +69,7 @@ PHI__FN bool phi__oauth_person(const phi__oauth *o) {
 
 PHI__FN void phi__oauth_wake(phi__oauth *o) {
     /* it has its place since the object was made: this needs no memory */
-    (void)phi__io_timer_set(o->rt->io, &o->timer, phi__io_now_us(o->rt->io));
+    (void)phi__mcp_timer_in(o->rt->io, &o->timer, 0);
 }
 
 /* ---- requests ---- */
@@ -309,7 +309,7 @@ static const char *phi__form_method_name(uint32_t method) {
     return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
-/* Copies strings of an answer, which is NULL where it was no JSON. False: no memory. */
+/* Copies strings of an answer, which is NULL if it was no JSON. False: no memory. */
 static bool phi__form_texts(phi_arena *arena, const phi_json *root, const char *const *names,
                             phi_str *const *out, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -318,14 +318,15 @@ static bool phi__form_texts(phi_arena *arena, const phi_json *root, const char *
 }
 
 /* A number, or a text with one; fractions are cut. */
-static int64_t phi__form_number(const phi_json *root, const char *name, int64_t fallback) {
-    const phi_json *node = phi_json_get(root, name);
+static int64_t phi__form_number(phi_str text, const char *name, int64_t fallback) {
+    phi__json_found found;
     uint64_t u;
-    double d = phi_json_num(node, -1);
-    if (phi_json_is(node, PHI_JSON_STRING))
-        return phi__str_to_u64(phi_json_str(node, ""), &u) && u < (uint64_t)1 << 40 ? (int64_t)u
-                                                                                    : fallback;
-    return d >= 0 && d <= 1e12 ? (int64_t)d : fallback;
+    double d;
+    if (phi__json_cursor_find(text, name, &found) != PHI_OK) return fallback;
+    if (found.type == PHI_JSON_STRING)
+        return phi__str_to_u64(found.raw, &u) && u < (uint64_t)1 << 40 ? (int64_t)u : fallback;
+    if (!phi__json_cursor_found_num(&found, &d) || !(d >= 0) || d > 1e12) return fallback;
+    return (int64_t)d;
 }
 
 PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out) {
@@ -342,7 +343,7 @@ PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *o
         return false;
     out->dpop = phi__str_is_nocase(type, "DPoP");
     out->other_type = type.len > 0 && !out->dpop && !phi__str_is_nocase(type, "Bearer");
-    out->lifetime_s = phi__form_number(root, "expires_in", INT64_MAX);
+    if (root != NULL) out->lifetime_s = phi__form_number(text, "expires_in", INT64_MAX);
     return true;
 }
 
@@ -362,7 +363,7 @@ PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client 
         if (phi__str_is(method, "client_secret_basic")) client->method = PHI__OAUTH_BASIC;
         if (phi__str_is(method, "client_secret_post")) client->method = PHI__OAUTH_POST;
         if (client->secret.len == 0) client->method = PHI__OAUTH_NONE;
-        int64_t until_s = phi__form_number(root, "client_secret_expires_at", 0);
+        int64_t until_s = phi__form_number(text, "client_secret_expires_at", 0);
         client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
     }
     phi_arena_free(&scratch);

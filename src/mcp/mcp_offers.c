@@ -86,16 +86,13 @@ static phi_status phi__watch_one(phi__watched *w) {
     return status;
 }
 
-static void phi__watch_ignored(void *ctx, const phi_mcp_reply *reply) { (void)ctx, (void)reply; }
-
 /* ---- the modern era ---- */
 
 static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply);
 
 static void phi__watch_in(phi__mcp_watch *watch, uint32_t ms) {
-    phi__io *io = watch->mcp->rt->io;
     if (watch->timer.place == 0 || ms == 0)
-        (void)phi__io_timer_set(io, &watch->timer, phi__io_now_us(io) + (uint64_t)ms * 1000);
+        (void)phi__mcp_timer_in(watch->mcp->rt->io, &watch->timer, ms);
 }
 
 static phi_status phi__watch_open(phi__mcp_watch *watch) {
@@ -201,9 +198,8 @@ static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_don
     if (watch->count == PHI__WATCH_MOST) return PHI_FULL;
     w = (phi__watched *)phi__alloc(&watch->mcp->memory, sizeof *w + uri.len + 1);
     if (w == NULL) return PHI_NO_MEMORY;
-    char *text = (char *)(w + 1);
-    memcpy(text, uri.at, uri.len);
-    w->uri = phi__str(text, uri.len);
+    char *at = (char *)(w + 1);
+    w->uri = phi__mcp_put(&at, uri);
     w->watch = watch;
     w->done = done;
     w->user_data = user_data;
@@ -224,8 +220,7 @@ static phi_status phi__watch_remove(phi__mcp_watch *watch, phi_str uri) {
     if (watch->up && phi__mcp_modern(watch->mcp))
         phi__watch_in(watch, 0);
     else if (watch->up)
-        (void)phi__watch_ask(watch, "resources/unsubscribe", "uri", uri, phi__watch_ignored, NULL,
-                             &request);
+        (void)phi__watch_ask(watch, "resources/unsubscribe", "uri", uri, NULL, NULL, &request);
     phi__watch_drop(w);
     return PHI_OK;
 }

@@ -50,22 +50,6 @@ static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
     return true;
 }
 
-/* False: no memory. */
-static bool phi__pages_item(phi__pages *pages, const phi_json *item) {
-    const phi_memory *memory = &pages->mcp->memory;
-    size_t before = memory->used_bytes;
-    pages->count++;
-    if (!pages->item(pages, item)) return false;
-    if (memory->used_bytes > before) pages->bytes += memory->used_bytes - before;
-    return true;
-}
-
-static bool phi__pages_full(const phi__pages *pages) {
-    const phi_mcp_desc *desc = &pages->mcp->desc;
-    return pages->count >= desc->max_list ||
-           pages->bytes > phi__mul(desc->max_message_bytes, PHI__PAGES_MEMORY);
-}
-
 static void phi__pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi__pages *pages = (phi__pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
@@ -77,11 +61,16 @@ static void phi__pages_done(void *ctx, const phi_mcp_reply *reply) {
         phi__pages_fail(pages, PHI_PARSE, "the result has no list");
         return;
     }
+    const phi_mcp_desc *desc = &pages->mcp->desc;
+    const phi_memory *memory = &pages->mcp->memory;
+    size_t most_bytes = phi__mul(desc->max_message_bytes, PHI__PAGES_MEMORY);
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
-        if (phi__pages_full(pages))
-            pages->cut = true;
-        else if (phi_json_is(it.at, PHI_JSON_OBJECT) && !phi__pages_item(pages, it.at))
-            status = PHI_NO_MEMORY;
+        size_t before = memory->used_bytes;
+        pages->cut = pages->count >= desc->max_list || pages->bytes > most_bytes;
+        if (pages->cut || !phi_json_is(it.at, PHI_JSON_OBJECT)) continue;
+        pages->count++;
+        if (!pages->item(pages, it.at)) status = PHI_NO_MEMORY;
+        if (memory->used_bytes > before) pages->bytes += memory->used_bytes - before;
     }
     pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
     pages->ttl_ms = phi__json_get_uint(ttl, 0);

@@ -119,7 +119,7 @@ PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *fro
 static void phi__asked_due(phi__req *r) {
     r->input.due = true;
     if (r->input.busy) return;
-    (void)phi__io_timer_set(r->mcp->rt->io, &r->timer, phi__io_now_us(r->mcp->rt->io));
+    (void)phi__mcp_timer_in(r->mcp->rt->io, &r->timer, 0);
 }
 
 static void phi__asked_refuse(phi__req *r, phi_status status, const char *message) {
@@ -453,10 +453,8 @@ static void phi__tasks_fire(phi__timer *timer) {
 }
 
 static void phi__tasks_later(struct phi__task *t) {
-    phi__io *io = t->request->mcp->rt->io;
     t->timer.fire = phi__tasks_fire;
-    if (phi__io_timer_set(io, &t->timer, phi__io_now_us(io) + (uint64_t)t->poll_ms * 1000) !=
-        PHI_OK)
+    if (phi__mcp_timer_in(t->request->mcp->rt->io, &t->timer, t->poll_ms) != PHI_OK)
         phi__req_fail(t->request, PHI_NO_MEMORY, "no memory");
 }
 

@@ -40,6 +40,14 @@ PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, si
     return true;
 }
 
+PHI__FN phi_str phi__mcp_put(char **at, phi_str text) {
+    phi_str copy = phi__str(*at, text.len);
+    if (text.len > 0) memcpy(*at, text.at, text.len);
+    (*at)[text.len] = '\0';
+    *at += text.len + 1;
+    return copy;
+}
+
 /* ---- reading messages ---- */
 
 enum { PHI__RPC_FLAGS = PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8 };
@@ -250,8 +258,7 @@ PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_m
 }
 
 PHI__FN void phi__slices_go(phi__slices *slices) {
-    phi__io *io = slices->rt->io;
-    (void)phi__io_timer_set(io, &slices->timer, phi__io_now_us(io));
+    (void)phi__mcp_timer_in(slices->rt->io, &slices->timer, 0);
 }
 
 PHI__FN void phi__slices_end(phi__slices *slices) {

@@ -73,6 +73,10 @@ PHI__FN phi_status phi__rpc_parse_as(phi_arena *arena, phi_str text, uint32_t fl
    was filled. */
 PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out);
 
+/* Copies a text to *at, which moves past it and its terminator: for strings that follow a struct in
+   memory. */
+PHI__FN phi_str phi__mcp_put(char **at, phi_str text);
+
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out);
 

@@ -87,12 +87,12 @@ static void phi__notify_forget(phi__client *client, phi__subscribed *one) {
 }
 
 static bool phi__notify_keep(phi__client *client, phi_str uri) {
-    size_t bytes = sizeof(phi__subscribed) + uri.len;
+    size_t bytes = sizeof(phi__subscribed) + uri.len + 1;
     phi__subscribed *one = (phi__subscribed *)phi__alloc(&client->server->rt->memory, bytes);
     if (one == NULL) return false;
+    char *at = (char *)(one + 1);
     one->bytes = bytes;
-    one->uri = phi__str((const char *)(one + 1), uri.len);
-    memcpy(one + 1, uri.at, uri.len);
+    one->uri = phi__mcp_put(&at, uri);
     phi__list_push(&client->uris, &one->link);
     client->uri_count++;
     return true;
@@ -307,8 +307,7 @@ static void phi__client_renew(phi__client *client) {
     phi_mcp_server *server = client->server;
     uint32_t ms = server->desc.session_idle_ms;
     if (!client->http || ms == PHI_UNLIMITED) return;
-    (void)phi__io_timer_set(server->rt->io, &client->timer,
-                            phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
+    (void)phi__mcp_timer_in(server->rt->io, &client->timer, ms);
 }
 
 static void phi__client_idle(phi__timer *timer) {

@@ -78,9 +78,7 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
         task->outcome = *outcome;
         task->key = key;
     }
-    (void)phi__io_timer_set(server->rt->io, &serving->timer,
-                            phi__io_now_us(server->rt->io) +
-                                (uint64_t)server->desc.task_ttl_ms * 1000);
+    (void)phi__mcp_timer_in(server->rt->io, &serving->timer, server->desc.task_ttl_ms);
     phi__sv_keep(serving);
 }
 
@@ -232,7 +230,7 @@ static const phi_message *phi__srun_result(const phi__agent *agent) {
     return NULL;
 }
 
-/* The answer: the result, or where that is NULL the failure. Frees the request, unless it is a
+/* The answer: the result, or the failure if that is NULL. Frees the request, unless it is a
    task. */
 static void phi__srun_end(phi__serving *serving, const phi_message *result, phi_status status,
                           const phi_failure *failure) {

@@ -120,14 +120,6 @@ static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, 
     return true;
 }
 
-/* Reads an id of such an event. */
-static bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number) {
-    size_t dash = phi__str_find(text, 0, "-");
-    return dash != SIZE_MAX && phi__str_to_u64(phi__str(text.at, dash), stream) &&
-           phi__str_to_u64(phi__str(text.at + dash + 1, text.len - dash - 1), number) &&
-           *stream != 0;
-}
-
 /* ---- streams of answers ---- */
 
 enum {
@@ -174,8 +166,7 @@ static void phi__web_release(phi__io *io, phi__mcp_post *post) {
 }
 
 static void phi__web_timer_in(phi__mcp_post *post, uint32_t ms) {
-    (void)phi__io_timer_set(post->http->io, &post->timer,
-                            phi__io_now_us(post->http->io) + (uint64_t)ms * 1000);
+    (void)phi__mcp_timer_in(post->http->io, &post->timer, ms);
 }
 
 static void phi__web_moor(phi__mcp_post *post) {
@@ -457,11 +448,15 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* The stream that the client was cut off from; NULL: it is not kept any more. */
+/* The stream that the client was cut off from, by the id of its last event, "3-1"; NULL: it is not
+   kept any more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {
+    size_t dash = phi__str_find(id, 0, "-");
     uint64_t stream, number;
-    if (id.at == NULL || !phi__mcp_events_id(id, &stream, &number)) return NULL;
+    if (dash == SIZE_MAX || !phi__str_to_u64(phi__str(id.at, dash), &stream) ||
+        !phi__str_to_u64(phi__str_from(id, dash + 1), &number) || stream == 0)
+        return NULL;
     for (phi__link *link = http->posts.first; link != NULL; link = link->next) {
         phi__mcp_post *post = PHI__OWNER(link, phi__mcp_post, link);
         if (post->events.stream != stream || !post->streams ||

@@ -482,13 +482,6 @@ static void phi__sask_give(phi__mcp_question *ask, phi_status status, const phi_
     if (desc.done_fn != NULL) desc.done_fn(desc.user_data, status, result, message);
 }
 
-static phi_str phi__sask_put(char **at, phi_str text) {
-    char *to = *at;
-    if (text.len > 0) memcpy(to, text.at, text.len);
-    *at = to + text.len;
-    return phi__str(to, text.len);
-}
-
 static bool phi__sask_has(const phi__serving *serving, phi_str key) {
     for (const phi__link *link = serving->asks.first; link != NULL; link = link->next)
         if (phi_str_equal(PHI__OWNER(link, const phi__mcp_question, link)->key, key)) return true;
@@ -513,16 +506,16 @@ static phi__mcp_question *phi__sask_make(phi__serving *serving, const phi_mcp_as
     bool named = desc->key != NULL && serving->task == NULL;
     phi_str key = named ? phi_str_of(desc->key) : phi__sask_number(serving, number);
     phi__mcp_question *ask;
-    size_t bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
+    size_t bytes = phi__add(sizeof *ask + 3, phi__add(key.len, phi__add(method.len, params.len)));
     ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
     if (ask == NULL) return NULL;
     char *at = (char *)(ask + 1);
     ask->of = serving;
     ask->bytes = bytes;
     ask->desc = *desc;
-    ask->key = phi__sask_put(&at, key);
-    ask->method = phi__sask_put(&at, method);
-    ask->params = phi__sask_put(&at, params);
+    ask->key = phi__mcp_put(&at, key);
+    ask->method = phi__mcp_put(&at, method);
+    ask->params = phi__mcp_put(&at, params);
     ask->number = ++server->asked;
     serving->asked++;
     serving->ask_count++;
@@ -540,10 +533,7 @@ static void phi__sask_late(phi__timer *timer) {
 
 /* Sets a timer to the deadline of a question. */
 static phi_status phi__sask_until(const phi_mcp_server *server, phi__timer *timer) {
-    uint32_t ms = server->desc.ask_timeout_ms;
-    uint64_t at_us =
-        ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
-    return phi__io_timer_set(server->rt->io, timer, at_us);
+    return phi__mcp_timer_in(server->rt->io, timer, server->desc.ask_timeout_ms);
 }
 
 PHI__FN phi_status phi__sask_wait(phi__mcp_question *ask) {
@@ -664,7 +654,7 @@ static void phi__sask_crowded(phi_mcp_server *server) {
         count++;
     }
     if (count > (server->desc.max_calls + 1) / 2)
-        (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
+        (void)phi__mcp_timer_in(server->rt->io, &oldest->timer, 0);
 }
 
 PHI__FN void phi__sask_write(const phi__serving *serving, phi__buf *out) {
@@ -718,16 +708,31 @@ static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool
     return false;
 }
 
+/* The same for all. NULL: the request has ended. */
+static phi__serving *phi__sask_settle_all(phi__serving *serving, const phi_json *inputs,
+                                          bool late) {
+    phi_mcp_server *server = serving->server;
+    phi_mcp_incoming handle = phi__sv_handle(serving);
+    uint32_t most = serving->ask_count;
+    phi__sask_enter(server);
+    while (serving != NULL && !server->retired && most-- > 0 &&
+           phi__sask_settle(serving, inputs, late))
+        serving = phi__sv_find(handle);
+    (void)phi__sask_leave(server);
+    return serving;
+}
+
+PHI__FN void phi__sask_take(phi__serving *serving, const phi_json *inputs) {
+    (void)phi__sask_settle_all(serving, inputs, false);
+}
+
 /* Questions were asked, or answers have come; or a parked request has waited too long. */
 static void phi__sask_due(phi__timer *timer) {
     phi__serving *serving = PHI__OWNER(timer, phi__serving, timer);
     phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__sv_handle(serving);
     bool late = serving->parked;
-    uint32_t most = serving->ask_count;
     phi__sask_enter(server);
-    while (serving != NULL && most-- > 0 && phi__sask_settle(serving, serving->inputs, late))
-        serving = phi__sv_find(handle);
+    serving = phi__sask_settle_all(serving, serving->inputs, late);
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__sask_required(serving);
@@ -737,21 +742,9 @@ static void phi__sask_due(phi__timer *timer) {
     (void)phi__sask_leave(server);
 }
 
-PHI__FN void phi__sask_take(phi__serving *serving, const phi_json *inputs) {
-    phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__sv_handle(serving);
-    uint32_t most = serving->ask_count;
-    phi__sask_enter(server);
-    while (serving != NULL && !server->retired && most-- > 0 &&
-           phi__sask_settle(serving, inputs, false))
-        serving = phi__sv_find(handle);
-    (void)phi__sask_leave(server);
-}
-
 static phi_status phi__sask_soon(phi__serving *serving) {
-    phi__io *io = serving->server->rt->io;
     serving->timer.fire = phi__sask_due;
-    return phi__io_timer_set(io, &serving->timer, phi__io_now_us(io));
+    return phi__mcp_timer_in(serving->server->rt->io, &serving->timer, 0);
 }
 
 PHI__FN bool phi__sask_inputs(phi__origin *origin, const phi_json *params) {

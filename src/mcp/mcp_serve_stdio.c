@@ -25,7 +25,7 @@ static bool phi__sio_send(phi__mcp_way *way, phi_str json, int http_status, bool
     phi__io *io = stdio->server->rt->io;
     size_t taken = 0, ended = 0;
     (void)http_status;
-    if (stdio->ending && last) (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
+    if (stdio->ending && last) (void)phi__mcp_timer_in(io, &stdio->timer, 0);
     if (json.len == 0) return true;
     if (stdio->lost || stdio->over) return false;
     /* half a message is worse than none */
@@ -152,13 +152,13 @@ static void phi__sio_taken(phi__mcp_way *way) {
 
 PHI__FN phi_status phi__sio_new(phi_mcp_server *server, phi__serve_stdio **out) {
     phi_memory *memory = &server->rt->memory;
+    static const phi__mcp_way_table table = {phi__sio_send, phi__sio_session, phi__sio_taken};
     phi__serve_stdio *stdio = (phi__serve_stdio *)phi__alloc(memory, sizeof *stdio);
     phi_status status = PHI_NO_MEMORY;
     phi__channel_desc desc = PHI_ZERO;
     *out = stdio;
     if (stdio != NULL) {
         stdio->server = server;
-        static const phi__mcp_way_table table = {phi__sio_send, phi__sio_session, phi__sio_taken};
         stdio->way.table = &table;
         stdio->timer.fire = phi__sio_due;
         phi__buf_init(&stdio->line, memory);

@@ -24,8 +24,7 @@ static void phi__mcp_listen_later(phi_mcp *mcp) {
     uint64_t ms = PHI__MCP_LISTEN_DELAY_MOST_MS;
     if (tries < 5) ms = (uint64_t)PHI__MCP_LISTEN_DELAY_MS << tries;
     mcp->listening.timer.fire = phi__mcp_listen_again;
-    (void)phi__io_timer_set(mcp->rt->io, &mcp->listening.timer,
-                            phi__io_now_us(mcp->rt->io) + ms * 1000);
+    (void)phi__mcp_timer_in(mcp->rt->io, &mcp->listening.timer, ms);
 }
 
 static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
@@ -335,7 +334,8 @@ static void phi__life_at(phi_mcp *mcp, uint64_t at_us) {
 }
 
 static void phi__life_in(phi_mcp *mcp, uint32_t ms) {
-    phi__life_at(mcp, phi__core_after_ms(phi__io_now_us(mcp->rt->io), ms));
+    mcp->life.timer.fire = phi__life_fire;
+    (void)phi__mcp_timer_in(mcp->rt->io, &mcp->life.timer, ms);
 }
 
 static void phi__life_limit(phi_mcp *mcp) {
@@ -385,8 +385,7 @@ static void phi__life_shut(phi_mcp *mcp) {
 
 PHI__FN phi_status phi__life_open(phi_mcp *mcp) {
     mcp->life.timer.fire = phi__life_fire;
-    phi_status status =
-        phi__io_timer_set(mcp->rt->io, &mcp->life.timer, phi__io_now_us(mcp->rt->io));
+    phi_status status = phi__mcp_timer_in(mcp->rt->io, &mcp->life.timer, 0);
     if (status != PHI_OK) return status;
     mcp->phase = PHI__OPENING;
     mcp->life.told = PHI_MCP_CONNECTING;
@@ -771,10 +770,6 @@ PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *tab
     for (size_t i = 0; i < mcp->part_count; i++)
         if (mcp->parts[i].table == table) return mcp->parts[i].part;
     return NULL;
-}
-
-PHI__FN const char *phi__mcp_era(const phi_mcp *mcp) {
-    return mcp->agreed.era != NULL ? mcp->agreed.era->version : NULL;
 }
 
 PHI__FN bool phi__mcp_modern(const phi_mcp *mcp) {

@@ -164,14 +164,6 @@ typedef struct phi__news_item {
     phi_str name, before, text;
 } phi__news_item;
 
-static phi_str phi__news_put(char **at, phi_str from) {
-    phi_str copy = phi__str(*at, from.len);
-    if (from.len > 0) memcpy(*at, from.at, from.len);
-    (*at)[from.len] = '\0';
-    *at += from.len + 1;
-    return copy;
-}
-
 /* Copies all; without memory the event is lost. */
 static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind, phi_str name,
                           phi_str before, phi_str text) {
@@ -187,9 +179,9 @@ static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind
     item->bytes = bytes;
     item->kind = kind;
     char *at = (char *)(item + 1);
-    item->name = phi__news_put(&at, name);
-    item->before = phi__news_put(&at, before);
-    item->text = phi__news_put(&at, text);
+    item->name = phi__mcp_put(&at, name);
+    item->before = phi__mcp_put(&at, before);
+    item->text = phi__mcp_put(&at, text);
     phi__list_push(&news->list, &item->link);
     news->count++;
 }
@@ -211,7 +203,7 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     news->hidden = 0;
     while ((item = phi__news_take(news)) != NULL) {
         bool alive = phi__mcp_tell(mcp, item->kind, item->name, item->before, item->text);
-        /* where the part is gone its memory is not: the session frees itself when this returns */
+        /* a part that is gone has left its memory: the session frees itself when this returns */
         phi__free(&mcp->memory, item, item->bytes);
         if (!alive) return false;
     }
