@@ -446,7 +446,7 @@ static phi_status phi__grant_exchange(phi__oauth *o) {
 static phi_status phi__grant_renew(phi__oauth *o) {
     if (!o->renewing && phi__grant_newer(o, false)) return PHI_OK;
     if (!phi__oac_recall(o)) {
-        phi__keep_spend_refresh(&o->grant);
+        phi__keep_spend(&o->grant.refresh, &o->grant.spent[1]);
         o->step = PHI__OAUTH_BEGIN;
         return o->renewing ? PHI_BUSY : PHI_OK;
     }
@@ -473,7 +473,7 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     /* refresh tokens that serve once: another connection was faster */
     if (phi__grant_newer(o, true)) return PHI_OK;
     if (phi__str_is(reply.error, "invalid_client")) phi__oac_forget(o);
-    phi__keep_spend_refresh(&o->grant);
+    phi__keep_spend(&o->grant.refresh, &o->grant.spent[1]);
     phi__grant_save(o);
     o->step = PHI__OAUTH_BEGIN;
     o->nonced = false;                      /* the new authorization may be of another endpoint */
@@ -978,10 +978,10 @@ static phi_status phi__oauth_refused(phi__oauth *o) {
     phi__oauth_grant *g = &o->grant;
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__OAUTH_YOUNG_MS;
     bool had = g->bearer.len > 0, vain = phi__oauth_vain(o);
-    phi__keep_spend_bearer(g);
+    phi__keep_spend(&g->bearer, &g->spent[0]);
     o->renewing = true;
     if (had && g->refresh.len > 0 && !young) return phi__oauth_start(o, PHI__OAUTH_RENEW);
-    phi__keep_spend_refresh(g);
+    phi__keep_spend(&g->refresh, &g->spent[1]);
     if (had) phi__grant_save(o);
     if ((!phi__oauth_person(o) || o->desc->open_browser_fn != NULL) && !vain)
         return phi__oauth_start(o, PHI__OAUTH_BEGIN);

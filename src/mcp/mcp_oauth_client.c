@@ -391,17 +391,9 @@ PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from) {
     phi__keep_init(from, to->arena.memory);
 }
 
-static void phi__keep_spend(phi_str *token, phi_str *spent) {
+PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent) {
     if (token->len > 0) *spent = *token;
     *token = phi__str("", 0);
-}
-
-PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant) {
-    phi__keep_spend(&grant->bearer, &grant->spent[0]);
-}
-
-PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant) {
-    phi__keep_spend(&grant->refresh, &grant->spent[1]);
 }
 
 /* kind and half of a hash. */

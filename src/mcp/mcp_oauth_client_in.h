@@ -216,9 +216,8 @@ PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
 /* Takes over `from`, which is then empty. */
 PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
 
-/* They were refused, and are not used any more. */
-PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant);
-PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant);
+/* A token was refused, and is not used any more: it moves to its place in grant->spent. */
+PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent);
 
 /* store NULL: PHI_NOT_FOUND, and saving does nothing. */
 PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out);

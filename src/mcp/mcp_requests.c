@@ -6,6 +6,26 @@
 
 static void phi__tasks_later(struct phi__task *t);
 
+/* The input that it asked for is there. */
+static void phi__tasks_answered(phi__req *r);
+
+/* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a
+   literal. PHI_FULL: too many wait. */
+static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
+
+/* The agent that waits for it; zero: none. */
+static phi_agent phi__req_agent(const phi__req *r);
+
+/* False for no call. */
+static bool phi__req_same_call(phi_call a, phi_call b);
+
+/* The agent that all requests of agents under way belong to; zero: none, or several. *only: the
+   request, if they are of one call; a task's own requests count as those of its call. */
+static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
+
+/* Sent once more under a new id, with further members of params. */
+static phi_status phi__req_repeat(phi__req *r, phi_str members);
+
 PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask) {
     for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
@@ -235,7 +255,8 @@ static bool phi__asked_holds(const phi__mcp_ask *a, const phi__req *r) {
     return a->request == NULL || phi__req_same_call(a->request->desc.call, r->desc.call);
 }
 
-PHI__FN bool phi__asked_late(phi__req *r) {
+/* The timer of a request: true: that was no deadline. */
+static bool phi__asked_late(phi__req *r) {
     if (r->input.due) {
         phi__asked_repeat(r);
         return true;
@@ -356,7 +377,7 @@ static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *quest
 }
 
 /* All input is there. */
-PHI__FN void phi__tasks_answered(phi__req *r) {
+static void phi__tasks_answered(phi__req *r) {
     phi__buf more = phi__buf_of(&r->mcp->memory);
     phi__buf_wrap(&more, "\"inputResponses\":{", phi__buf_str(&r->input.answers), "}");
     r->began_us = phi__io_counted_us(r->mcp->rt->io);
@@ -459,7 +480,7 @@ static void phi__tasks_later(struct phi__task *t) {
 }
 
 /* The request is about to end. */
-PHI__FN void phi__tasks_drop(phi__req *r) {
+static void phi__tasks_drop(phi__req *r) {
     struct phi__task *t = r->task;
     phi_mcp *mcp = r->mcp;
     const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
@@ -658,7 +679,7 @@ static void phi__post_take(phi_mcp *mcp, phi__mcp_item *item) {
     if (item->owned) mcp->queue.owned--;
 }
 
-PHI__FN phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
+static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
     phi__mcp_item *item = NULL;
     phi_status status = PHI_NO_MEMORY;
     if (mcp->queue.owned >= PHI__POST_OWNED)
@@ -740,15 +761,15 @@ PHI__FN bool phi__req_issued(const phi_mcp *mcp, uint64_t id) {
     return id > 0 && id < mcp->requests.next_id;
 }
 
-PHI__FN phi_agent phi__req_agent(const phi__req *r) {
+static phi_agent phi__req_agent(const phi__req *r) {
     return r->desc.agent.rt != NULL ? r->desc.agent : phi__update_info(r->desc.call).agent;
 }
 
-PHI__FN bool phi__req_same_call(phi_call a, phi_call b) {
+static bool phi__req_same_call(phi_call a, phi_call b) {
     return a.rt != NULL && a.rt == b.rt && a.index == b.index && a.gen == b.gen;
 }
 
-PHI__FN phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only) {
+static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only) {
     const phi__req *first = NULL;
     phi_agent agent;
     phi_agent found = PHI_ZERO;
@@ -1017,7 +1038,7 @@ PHI__FN phi_status phi__req_new_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf 
     return status;
 }
 
-PHI__FN phi_status phi__req_repeat(phi__req *r, phi_str members) {
+static phi_status phi__req_repeat(phi__req *r, phi_str members) {
     phi__req_off(r);
     if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
     phi__req_map(r);

@@ -184,10 +184,6 @@ PHI__FN bool phi__parts_held(const phi_mcp *mcp);
 /* The client's capabilities, as JSON text in the arena. */
 PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
-/* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a
-   literal. PHI_FULL: too many wait. */
-PHI__FN phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
-
 /* The same, made here. */
 PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                           bool first);
@@ -210,13 +206,6 @@ PHI__FN phi__req *phi__req_find(const phi_mcp *mcp, uint64_t id);
 PHI__FN phi__req *phi__req_first(const phi_mcp *mcp, uint64_t id);
 PHI__FN bool phi__req_issued(const phi_mcp *mcp, uint64_t id);
 
-/* The agent that waits for it; zero: none. */
-PHI__FN phi_agent phi__req_agent(const phi__req *r);
-PHI__FN bool phi__req_same_call(phi_call a, phi_call b); /* false for no call */
-
-/* The agent that all requests of agents under way belong to; zero: none, or several. *only: the
-   request, where they are of one call; a task's own requests count as those of its call. NULL. */
-PHI__FN phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
 PHI__FN phi__req *phi__req_of(phi__out *out);
 
 /* The link has no more to do with it: it was answered, or lost. */
@@ -233,9 +222,6 @@ PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *mess
 
 /* Without `done`. The server gets notifications/cancelled, where the era has that. */
 PHI__FN void phi__req_cancel(phi__req *r, const char *reason);
-
-/* Sent once more under a new id, with further members of params. */
-PHI__FN phi_status phi__req_repeat(phi__req *r, phi_str members);
 
 /* Sent once more as it is: a connection that was agreed upon again. */
 PHI__FN void phi__req_again(phi__req *r);
@@ -260,12 +246,6 @@ PHI__FN phi_status phi__mtools_join(phi_mcp *mcp);
 
 /* ---- tasks (mcp_requests.c) ---- */
 
-/* The input that it asked for is there. */
-PHI__FN void phi__tasks_answered(phi__req *r);
-
-/* The request is about to end. */
-PHI__FN void phi__tasks_drop(phi__req *r);
-
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
 PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task);
 
@@ -275,9 +255,6 @@ enum {
     PHI__ASKED_MOST = 64,  /* at once */
     PHI__ASKED_ROUNDS = 16 /* of input for one request */
 };
-
-/* The timer of a request: true: that was no deadline. */
-PHI__FN bool phi__asked_late(phi__req *r);
 
 /* A request is about to end: its questions need no answer. NULL: all. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r);
