@@ -30,8 +30,8 @@ typedef struct phi__definition {
     bool held; /* a definition that was accepted earlier, in place of a new one */
 } phi__definition;
 
-/* One list of tools: made at once, it never changes but for what `held` says; agents use it until the
-   last of them has released it. */
+/* One list of tools: made at once, it never changes but for what `held` says; agents use it until
+   the last of them has released it. */
 typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;
