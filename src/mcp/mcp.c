@@ -12,27 +12,24 @@
 /* ---- settings of a connection: checked, copied, with defaults ---- */
 
 enum {
-    PHI__DESC_RESTARTS = 3,
-    PHI__DESC_RESTART_MS = 500,
-    PHI__DESC_CLOSE_MS = 2000,
-    PHI__DESC_CONNECT_MS = 30000,
-    PHI__DESC_TIMEOUT_MS = 30000, /* behaviours, C 65 */
-    PHI__DESC_TIMEOUT_MOST_MS = 600000,
     PHI__DESC_MESSAGE = 16777216,
     PHI__DESC_MESSAGE_LEAST = 4096,
-    PHI__DESC_LIST = 2000,
     PHI__DESC_PREFIX = 32 /* bytes: names of tools have 64 */
 };
 
-/* ---- checks ---- */
+static const phi__mcp_standard phi__desc_standards[] = {
+    {offsetof(phi_mcp_desc, max_restarts), 3},
+    {offsetof(phi_mcp_desc, restart_delay_ms), 500},
+    {offsetof(phi_mcp_desc, close_ms), 2000},
+    {offsetof(phi_mcp_desc, connect_timeout_ms), 30000},
+    {offsetof(phi_mcp_desc, timeout_ms), 30000}, /* behaviours, C 65 */
+    {offsetof(phi_mcp_desc, max_timeout_ms), 600000},
+    {offsetof(phi_mcp_desc, max_list), 2000}};
 
 static bool phi__desc_is_prefix(const char *prefix) {
     size_t i;
-    for (i = 0; prefix[i] != '\0'; i++) {
-        char c = prefix[i];
-        bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-        if (!plain && c != '_' && c != '-') return false;
-    }
+    for (i = 0; prefix[i] != '\0'; i++)
+        if (!phi__is_alnum(prefix[i]) && prefix[i] != '_' && prefix[i] != '-') return false;
     return i > 0 && i <= PHI__DESC_PREFIX;
 }
 
@@ -76,16 +73,6 @@ static const char *phi__desc_refuse(const phi_mcp_desc *desc) {
     return desc->url != NULL ? phi__desc_refuse_url(desc) : NULL;
 }
 
-/* ---- copies ---- */
-
-static bool phi__desc_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__desc_list(phi_arena *arena, const char *const **list) {
     const char **copy;
     size_t count = 0;
@@ -95,23 +82,9 @@ static bool phi__desc_list(phi_arena *arena, const char *const **list) {
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*list)[i];
-        if (!phi__desc_text(arena, &copy[i])) return false;
+        if (!phi__mcp_own(arena, &copy[i])) return false;
     }
     *list = copy;
-    return true;
-}
-
-static bool phi__desc_headers(phi_arena *arena, phi_mcp_desc *desc) {
-    size_t bytes = phi__mul(desc->header_count, sizeof(phi_mcp_pair));
-    if (desc->header_count == 0) return true;
-    phi_mcp_pair *copy = (phi_mcp_pair *)phi_arena_alloc(arena, bytes);
-    if (copy == NULL) return false;
-    for (size_t i = 0; i < desc->header_count; i++) {
-        copy[i] = desc->headers[i];
-        if (!phi__desc_text(arena, &copy[i].name) || !phi__desc_text(arena, &copy[i].value))
-            return false;
-    }
-    desc->headers = copy;
     return true;
 }
 
@@ -120,39 +93,27 @@ static bool phi__desc_roots(phi_arena *arena, phi_mcp_desc *desc) {
     if (desc->root_count == 0) return true;
     phi_mcp_root *copy = (phi_mcp_root *)phi_arena_alloc(arena, bytes);
     if (copy == NULL) return false;
-    for (size_t i = 0; i < desc->root_count; i++) {
-        copy[i] = desc->roots[i];
-        if (!phi__desc_text(arena, &copy[i].uri) || !phi__desc_text(arena, &copy[i].name))
-            return false;
-    }
+    memcpy(copy, desc->roots, bytes);
     desc->roots = copy;
+    for (size_t i = 0; i < desc->root_count; i++)
+        if (!phi__mcp_own(arena, &copy[i].uri) || !phi__mcp_own(arena, &copy[i].name)) return false;
     return true;
-}
-
-static void phi__desc_default(uint32_t *value, uint32_t by_default) {
-    if (*value == 0) *value = by_default;
 }
 
 /* A deep copy with defaults. False: no memory. */
 static bool phi__desc_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
+    const char **texts[] = {&out->name,        &out->url,           &out->cwd,
+                            &out->era,         &out->name_prefix,   &out->log_level,
+                            &out->client_name, &out->client_version};
     *out = *from;
-    phi__desc_default(&out->max_restarts, PHI__DESC_RESTARTS);
-    phi__desc_default(&out->restart_delay_ms, PHI__DESC_RESTART_MS);
-    phi__desc_default(&out->close_ms, PHI__DESC_CLOSE_MS);
-    phi__desc_default(&out->connect_timeout_ms, PHI__DESC_CONNECT_MS);
-    phi__desc_default(&out->timeout_ms, PHI__DESC_TIMEOUT_MS);
-    phi__desc_default(&out->max_timeout_ms, PHI__DESC_TIMEOUT_MOST_MS);
-    phi__desc_default(&out->max_list, PHI__DESC_LIST);
+    phi__mcp_standards(out, phi__desc_standards, PHI__COUNT(phi__desc_standards));
     if (out->max_timeout_ms < out->timeout_ms) out->max_timeout_ms = out->timeout_ms;
     if (out->max_message_bytes == 0) out->max_message_bytes = PHI__DESC_MESSAGE;
     if (out->client_name == NULL) out->client_name = "phi";
     if (out->client_version == NULL) out->client_version = PHI_VERSION;
-    return phi__desc_text(arena, &out->name) && phi__desc_text(arena, &out->url) &&
-           phi__desc_text(arena, &out->cwd) && phi__desc_text(arena, &out->era) &&
-           phi__desc_text(arena, &out->name_prefix) && phi__desc_text(arena, &out->log_level) &&
-           phi__desc_text(arena, &out->client_name) &&
-           phi__desc_text(arena, &out->client_version) && phi__desc_list(arena, &out->argv) &&
-           phi__desc_list(arena, &out->env) && phi__desc_headers(arena, out) &&
+    return phi__mcp_own_all(arena, texts, PHI__COUNT(texts)) && phi__desc_list(arena, &out->argv) &&
+           phi__desc_list(arena, &out->env) &&
+           phi__mcp_own_pairs(arena, &out->headers, out->header_count) &&
            phi__desc_roots(arena, out) &&
            (out->oauth == NULL || phi__oauth_copy(arena, out->oauth, &out->oauth));
 }
@@ -192,14 +153,12 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
 
-/* ---- its link and its parts ---- */
-
 /* ---- what a host says about an authorization ---- */
 
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
     phi__oauth *oauth =
-        mcp->desc.url != NULL && mcp->link != NULL ? phi__mcp_http_oauth(mcp->link) : NULL;
+        mcp->desc.url != NULL && mcp->link != NULL ? phi__mhttp_oauth(mcp->link) : NULL;
     if (oauth == NULL)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_authorize: the connection has no oauth");
     if (given == NULL) {
@@ -210,10 +169,6 @@ PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
         return phi__oauth_asserted(oauth, phi_str_of(given));
     return phi__oauth_redirected(oauth, phi_str_of(given));
 }
-
-/* ---- the functions of mcp.h ---- */
-
-/* ---- connections ---- */
 
 PHI_API void phi_mcp_close(phi_mcp *mcp) {
     if (mcp != NULL) phi__life_close(mcp);
@@ -282,15 +237,14 @@ static void phi__asking_done(void *ctx, const phi_mcp_reply *reply) {
 
 /* For the header Mcp-Name, of the methods that have it. */
 static phi_str phi__asking_name(const char *method, const phi_json *params) {
-    if (strcmp(method, "resources/read") == 0)
-        return phi__json_text_of(phi_json_get(params, "uri"));
+    if (strcmp(method, "resources/read") == 0) return phi__records_get_str(params, "uri");
     if (strcmp(method, "tools/call") == 0 || strcmp(method, "prompts/get") == 0)
-        return phi__json_text_of(phi_json_get(params, "name"));
+        return phi__records_get_str(params, "name");
     return phi__str(NULL, 0);
 }
 
 /* Takes _meta out of the params, which then are text again. */
-static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__mcp_request_desc *desc) {
+static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;
     phi_status status = phi_json_parse(arena, text, 0, &root, NULL);
@@ -307,9 +261,9 @@ static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__mcp_re
 }
 
 static phi_status phi__asking_send(phi_mcp *mcp, const phi_mcp_send_desc *request, phi_arena *arena,
-                                   phi__mcp_request **out) {
+                                   phi__req **out) {
     phi__asking *a;
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = request->method;
     phi_status status = phi__asking_params(arena, request->params, &desc);
     if (status != PHI_OK) return status;
@@ -321,21 +275,20 @@ static phi_status phi__asking_send(phi_mcp *mcp, const phi_mcp_send_desc *reques
     desc.progress = request->progress_fn != NULL ? phi__asking_progress : NULL;
     desc.done = phi__asking_done;
     desc.ctx = a;
-    status = phi__requests_new(mcp, &desc, false, out);
+    status = phi__req_new(mcp, &desc, false, out);
     if (status != PHI_OK) phi__free(&mcp->memory, a, sizeof *a);
     return status;
 }
 
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id) {
-    phi__mcp_request *r = NULL;
-    phi_arena arena;
+    phi__req *r = NULL;
     if (mcp == NULL) return PHI_BAD_ARG;
     if (request == NULL || request->method == NULL || request->method[0] == '\0' ||
         request->done_fn == NULL)
         return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_send: method or done is missing");
     if (mcp->phase != PHI__LIVE)
         return phi__error(mcp->rt, PHI_MISUSE, "phi_mcp_send: the connection is not ready");
-    phi_arena_init(&arena, &mcp->memory, 0);
+    phi_arena arena = phi__arena_of(&mcp->memory, 0);
     phi_status status = phi__asking_send(mcp, request, &arena, &r);
     phi_arena_free(&arena);
     if (status == PHI_BAD_ARG)
@@ -347,9 +300,9 @@ PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, 
 }
 
 PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id) {
-    phi__mcp_request *r = phi__requests_first(mcp, id);
+    phi__req *r = phi__req_first(mcp, id);
     if (r == NULL || r->desc.done != phi__asking_done) return;
     phi__asking *a = (phi__asking *)r->desc.ctx;
-    phi__requests_cancel(r, "cancelled by the host");
+    phi__req_cancel(r, "cancelled by the host");
     phi__free(&mcp->memory, a, sizeof *a);
 }

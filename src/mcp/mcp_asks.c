@@ -8,6 +8,45 @@
 
 #include <stdio.h>
 
+typedef enum phi__asks_kind {
+    PHI__ASKS_FORM = 1,
+    PHI__ASKS_URL,
+    PHI__ASKS_SAMPLING
+} phi__asks_kind;
+
+enum {
+    PHI__ASKS_REFUSED = -1,  /* code: the person does not want a model to answer */
+    PHI__ASKS_SHOWN = 500,   /* bytes of a prompt that a person is shown */
+    PHI__ASKS_FIELDS = 1000, /* of a form */
+    PHI__ASKS_MEMORY = 4     /* times the bytes of the longest message, for all of them */
+};
+
+/* The part. */
+typedef struct phi__asks_all {
+    phi_mcp *mcp;
+    phi__list open;
+    size_t bytes;    /* of the params of all that are open */
+    phi_arena arena; /* of roots, once they were set */
+    const phi_mcp_root *roots;
+    size_t root_count;
+} phi__asks_all;
+
+/* A question to a host, and then perhaps to a model. */
+typedef struct phi__asks_one {
+    phi__link link;
+    phi__asks_all *of;
+    uint64_t ask;
+    phi__asks_kind kind;
+    phi_agent agent;
+    phi_arena arena;
+    phi_json *params; /* of the server's request */
+    size_t bytes;     /* of memory that they take */
+    phi__question *question;
+    phi_agent child;       /* that samples; rt NULL: none */
+    bool tools;            /* the request has some, so its answer may be a list of blocks */
+    phi_arena child_arena; /* its tools and messages */
+} phi__asks_one;
+
 /* ---- forms ---- */
 
 /* The host's values for a form: writes the object, with the schema's defaults for members that are
@@ -24,10 +63,10 @@ static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_
                        status == PHI_PARSE ? parse.message : "expected a JSON object");
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
     }
-    const phi_json *properties = phi_json_get(schema, "properties"), *property;
+    const phi_json *properties = phi_json_get(schema, "properties");
     phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
-    while (status == PHI_OK && (property = phi_json_next(&it)) != NULL) {
-        const phi_json *value = phi_json_get(property, "default");
+    while (status == PHI_OK && phi_json_next(&it) != NULL) {
+        const phi_json *value = phi_json_get(it.at, "default");
         if (value == NULL || phi__json_get_n(root, it.key) != NULL) continue;
         phi_json *copy = phi_json_copy(arena, value);
         status = copy != NULL ? phi__json_edit_set(arena, root, it.key, copy) : PHI_NO_MEMORY;
@@ -40,20 +79,9 @@ static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_
 
 /* ---- sampling: a hidden agent makes one model call; tools are the server's ---- */
 
-typedef struct phi__sampling {
-    phi_agent child; /* rt NULL: none */
-    phi_memory *memory;
-    bool tools;      /* the request has some, so its answer may be a list of blocks */
-    phi_arena arena; /* the child's tools */
-    /* Once, from phi_step: the result as JSON text, or, with PHI_OK not, a message. The child is
-       gone. */
-    void (*done)(void *ctx, phi_status status, phi_str result);
-    void *ctx;
-} phi__sampling;
-
 enum { PHI__SAMPLING_MESSAGES = 4096 };
 
-/* ---- messages ---- */
+static void phi__asks_sampled(phi__asks_one *one, phi_status status, phi_str result);
 
 typedef struct phi__sample_list {
     phi_arena *arena;
@@ -143,18 +171,17 @@ static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
 }
 
 static size_t phi__sample_most(const phi_json *messages) {
-    const phi_json *node;
     phi_json_iter it = phi_json_each(messages);
     size_t most = 0;
-    while ((node = phi_json_next(&it)) != NULL) {
-        const phi_json *content = phi_json_get(node, "content");
+    while (phi_json_next(&it) != NULL) {
+        const phi_json *content = phi_json_get(it.at, "content");
         most += 1 + (phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1);
     }
     return most;
 }
 
 static phi_status phi__sample_read(phi__sample_list *list, const phi_json *params) {
-    const phi_json *messages = phi_json_get(params, "messages"), *node;
+    const phi_json *messages = phi_json_get(params, "messages");
     phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
     list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__sample_most(messages) : 0;
     if (list->most == 0) list->fault = "messages are missing";
@@ -163,52 +190,48 @@ static phi_status phi__sample_read(phi__sample_list *list, const phi_json *param
     list->messages =
         (phi_message *)phi_arena_alloc(list->arena, phi__mul(list->most, sizeof *list->messages));
     if (list->messages == NULL) return PHI_NO_MEMORY;
-    while (list->fault == NULL && (node = phi_json_next(&it)) != NULL)
-        if (!phi__sample_message(list, node)) return PHI_NO_MEMORY;
+    while (list->fault == NULL && phi_json_next(&it) != NULL)
+        if (!phi__sample_message(list, it.at)) return PHI_NO_MEMORY;
     if (list->fault == NULL &&
         (list->count == 0 || list->messages[list->count - 1].role == PHI_ROLE_ASSISTANT))
         list->fault = "messages: the last one is not the user's";
     return list->fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
-/* ---- the agent ---- */
-
 /* A call of the server's tool ends the run's one turn. */
 static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
-    (void)user_data;
-    (void)call;
-    (void)arguments;
+    (void)user_data, (void)call, (void)arguments;
     return PHI_DONE;
 }
 
-static bool phi__sample_text(phi_arena *arena, phi_str text, const char **out) {
-    phi_str copy;
-    *out = NULL;
-    if (!phi__arena_str(arena, text, &copy)) return false;
-    *out = copy.at; /* terminated */
-    return true;
+/* A string, terminated; "" if there is none. */
+static bool phi__sample_text(phi_arena *arena, const phi_json *node, const char **out) {
+    phi_str copy = PHI_ZERO;
+    bool fine = phi__arena_str(arena, phi__json_text_of(node), &copy);
+    *out = copy.at;
+    return fine;
 }
 
 /* False: no memory. */
 static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
-    const phi_json *list = phi_json_get(params, "tools"), *node;
+    const phi_json *list = phi_json_get(params, "tools");
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
     phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
-    phi_tool *tools;
     if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0) return true;
-    tools = (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
+    phi_tool *tools =
+        (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
     d->tools = tools;
     d->tool_options.choice = phi__str_is(mode, "required") ? PHI_TOOL_CHOICE_REQUIRED
                              : phi__str_is(mode, "none")   ? PHI_TOOL_CHOICE_NONE
                                                            : PHI_TOOL_CHOICE_AUTO;
-    while ((node = phi_json_next(&it)) != NULL) {
+    while (phi_json_next(&it) != NULL) {
         phi_tool *tool = &tools[d->tool_count++];
-        const phi_json *schema = phi_json_get(node, "inputSchema");
+        const phi_json *schema = phi_json_get(it.at, "inputSchema");
         phi_str text = phi__str(NULL, 0);
         if (schema != NULL && phi_json_write(arena, schema, 0, &text) != PHI_OK) return false;
-        if (!phi__sample_text(arena, phi__records_get_str(node, "name"), &tool->name) ||
-            !phi__sample_text(arena, phi__records_get_str(node, "description"), &tool->description))
+        if (!phi__sample_text(arena, phi_json_get(it.at, "name"), &tool->name) ||
+            !phi__sample_text(arena, phi_json_get(it.at, "description"), &tool->description))
             return false;
         tool->schema = text.len > 0 ? text.at : NULL;
         tool->start = phi__sample_call;
@@ -315,27 +338,27 @@ static const phi_message *phi__sample_reply(const phi__agent *child) {
     return NULL;
 }
 
-static void phi__sample_free(phi__sampling *s, phi__agent *child) {
-    s->child.rt = NULL;
+static void phi__sample_free(phi__asks_one *one, phi__agent *child) {
+    one->child.rt = NULL;
     child->tree.watch = NULL; /* `gone` is not for us */
     phi_agent_free(child->handle);
-    phi_arena_free(&s->arena);
+    phi_arena_free(&one->child_arena);
 }
 
 static void phi__sample_over(phi__agent *child, phi_status status, const phi_failure *failure,
                              bool stopping) {
-    phi__sampling *s = (phi__sampling *)child->tree.watched;
+    phi__asks_one *one = (phi__asks_one *)child->tree.watched;
     const phi_message *reply = phi__sample_reply(child);
     phi_arena scratch;
     phi__buf out;
     (void)stopping;
-    phi__buf_init(&out, &child->rt->memory); /* `done` may free the connection */
-    phi_arena_init(&scratch, s->memory, 0);
+    phi__buf_init(&out, &child->rt->memory); /* the answer may free the connection */
+    phi_arena_init(&scratch, &one->of->mcp->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
-        phi__sample_content(&out, reply, s->tools, &scratch);
+        phi__sample_content(&out, reply, one->tools, &scratch);
         const char *stop = reply->stop_reason == PHI_STOP_REASON_LENGTH ? "maxTokens" : "endTurn";
-        if (s->tools && reply->stop_reason == PHI_STOP_REASON_TOOL_USE) stop = "toolUse";
+        if (one->tools && reply->stop_reason == PHI_STOP_REASON_TOOL_USE) stop = "toolUse";
         phi__sample_end(
             &out, reply->model.len > 0 ? reply->model : phi_str_of(child->desc.model.id), stop);
         status = out.failed ? PHI_NO_MEMORY : PHI_OK;
@@ -348,22 +371,20 @@ static void phi__sample_over(phi__agent *child, phi_status status, const phi_fai
                                             : phi_status_text(status));
     }
     phi_arena_free(&scratch);
-    phi__sample_free(s, child);
-    s->done(s->ctx, status, out.failed ? PHI__LIT("no memory") : phi__buf_str(&out));
+    phi__sample_free(one, child);
+    phi__asks_sampled(one, status, out.failed ? PHI__LIT("no memory") : phi__buf_str(&out));
     phi__buf_free(&out);
 }
 
 static void phi__sample_gone(phi__agent *child) {
-    phi__sampling *s = (phi__sampling *)child->tree.watched;
-    s->child.rt = NULL;
-    phi_arena_free(&s->arena);
-    s->done(s->ctx, PHI_CANCELLED, PHI__LIT("the agent was freed"));
+    phi__asks_one *one = (phi__asks_one *)child->tree.watched;
+    one->child.rt = NULL;
+    phi_arena_free(&one->child_arena);
+    phi__asks_sampled(one, PHI_CANCELLED, PHI__LIT("the agent was freed"));
 }
 
 static const phi__child_watch phi__sample_watch = {
     true, false, NULL, NULL, phi__sample_over, phi__sample_gone};
-
-/* ---- starting ---- */
 
 static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *list) {
     phi_status status = PHI_OK;
@@ -379,42 +400,39 @@ static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *lis
     return phi__run_new(child, &order);
 }
 
-static phi_status phi__sample_begin(phi__sampling *s, phi__agent *agent, const phi_json *params,
-                                    const phi__sample_list *list) {
-    phi_agent_desc d = phi__sample_desc(agent, params);
-    const phi_json *system = phi_json_get(params, "systemPrompt");
-    if (system != NULL &&
-        !phi__sample_text(list->arena, phi_json_str(system, ""), &d.system_prompt))
-        return PHI_NO_MEMORY;
-    if (s->tools && !phi__sample_tools(list->arena, params, &d)) return PHI_NO_MEMORY;
-    phi__agent *child = phi__agent_make(agent->rt, &d, NULL);
-    if (child == NULL) return phi__error_last(agent->rt, NULL);
-    child->tree.watch = &phi__sample_watch;
-    child->tree.watched = s;
-    phi_status status = phi__sample_run(child, list);
-    if (status == PHI_OK)
-        s->child = child->handle;
-    else
-        phi__sample_free(s, child);
-    return status;
-}
-
-/* params: of sampling/createMessage. `sampling` must stay until done or drop. PHI_OK: `done` will
-   be called; else it will not, and *words says why: static, or phi_last_error's. */
-static phi_status phi__sample_start(phi__sampling *s, phi__agent *agent, const phi_json *params,
-                                    const char **words) {
+/* Asks a model with the params. PHI_OK: phi__asks_sampled follows; else it does not, and *words
+   says why: static, or phi_last_error's. */
+static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const char **words) {
+    phi_arena *arena = &one->child_arena;
+    phi_agent_desc d = phi__sample_desc(agent, one->params);
+    const phi_json *system = phi_json_get(one->params, "systemPrompt");
     phi__sample_list list = PHI_ZERO;
-    phi_arena_init(&s->arena, s->memory, 0);
-    list.arena = &s->arena;
+    phi__agent *child = NULL;
+    phi_arena_init(arena, &one->of->mcp->memory, 0);
+    list.arena = arena;
     *words = "no memory";
-    phi_status status = phi__sample_read(&list, params);
-    if (list.fault != NULL)
-        *words = list.fault;
-    else if (status == PHI_OK) {
-        status = phi__sample_begin(s, agent, params, &list);
+    phi_status status = phi__sample_read(&list, one->params);
+    if (list.fault != NULL) *words = list.fault;
+    if (status == PHI_OK &&
+        ((system != NULL && !phi__sample_text(arena, system, &d.system_prompt)) ||
+         (one->tools && !phi__sample_tools(arena, one->params, &d))))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK) {
+        child = phi__agent_make(agent->rt, &d, NULL);
+        status = child != NULL ? PHI_OK : phi__error_last(agent->rt, NULL);
+        if (child != NULL) {
+            child->tree.watch = &phi__sample_watch;
+            child->tree.watched = one;
+            status = phi__sample_run(child, &list);
+        }
         if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__error_last(agent->rt, words);
     }
-    if (status != PHI_OK) phi_arena_free(&s->arena);
+    if (status == PHI_OK)
+        one->child = child->handle;
+    else if (child != NULL)
+        phi__sample_free(one, child);
+    else
+        phi_arena_free(arena);
     return status;
 }
 
@@ -436,54 +454,14 @@ static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str r
     return !out->failed;
 }
 
-/* ---- questions of a server ---- */
-
-typedef enum phi__asks_kind {
-    PHI__ASKS_FORM = 1,
-    PHI__ASKS_URL,
-    PHI__ASKS_SAMPLING
-} phi__asks_kind;
-
-enum {
-    PHI__ASKS_REFUSED = -1,  /* code: the person does not want a model to answer */
-    PHI__ASKS_SHOWN = 500,   /* bytes of a prompt that a person is shown */
-    PHI__ASKS_FIELDS = 1000, /* of a form */
-    PHI__ASKS_MEMORY = 4     /* times the bytes of the longest message, for all of them */
-};
-
-/* The part. */
-typedef struct phi__asks_all {
-    phi_mcp *mcp;
-    phi__list open;
-    size_t bytes;    /* of the params of all that are open */
-    phi_arena arena; /* of roots, once they were set */
-    const phi_mcp_root *roots;
-    size_t root_count;
-} phi__asks_all;
-
-/* A question to a host, and then perhaps to a model. */
-typedef struct phi__asks_one {
-    phi__link link;
-    phi__asks_all *of;
-    uint64_t ask;
-    phi__asks_kind kind;
-    phi_agent agent;
-    phi_arena arena;
-    phi_json *params; /* of the server's request */
-    size_t bytes;     /* of memory that they take */
-    phi__question *question;
-    phi__sampling sampling;
-} phi__asks_one;
-
-/* ---- its end ---- */
+/* ---- questions of a server: their ends ---- */
 
 static void phi__asks_free(phi__asks_one *one) {
     phi_memory *memory = &one->of->mcp->memory;
     phi__question_close(one->question);
-    phi__sampling *s = &one->sampling;
-    phi__agent *child = s->child.rt != NULL ? phi__find_agent(s->child) : NULL;
-    s->child.rt = NULL;
-    if (child != NULL) phi__sample_free(s, child);
+    phi__agent *child = one->child.rt != NULL ? phi__find_agent(one->child) : NULL;
+    one->child.rt = NULL;
+    if (child != NULL) phi__sample_free(one, child);
     phi__list_take(&one->of->open, &one->link);
     one->of->bytes -= one->bytes;
     phi_arena_free(&one->arena);
@@ -514,14 +492,11 @@ static void phi__asks_refuse(phi__asks_one *one, bool denied) {
         phi__asks_fail(one, PHI__RPC_INTERNAL, "Nobody has decided");
 }
 
-/* ---- forms ---- */
-
 static void phi__asks_filled(phi__asks_one *one, phi_str values) {
     phi_mcp *mcp = one->of->mcp;
     phi_schema_error error;
-    phi__buf out;
     error.message[0] = '\0';
-    phi__buf_init(&out, &mcp->memory);
+    phi__buf out = phi__buf_of(&mcp->memory);
     phi__buf_text(&out, "{\"action\":\"accept\",\"content\":");
     phi_status status = phi__forms_fill(&one->arena, phi_json_get(one->params, "requestedSchema"),
                                         values, &out, &error);
@@ -538,8 +513,8 @@ static void phi__asks_filled(phi__asks_one *one, phi_str values) {
 
 /* ---- answers of a model ---- */
 
-static void phi__asks_sampled(void *ctx, phi_status status, phi_str result) {
-    phi__asks_one *one = (phi__asks_one *)ctx;
+/* The result as JSON text, or, with PHI_OK not, a message. The child is gone. */
+static void phi__asks_sampled(phi__asks_one *one, phi_status status, phi_str result) {
     phi_mcp *mcp = one->of->mcp;
     char words[160];
     phi__core_enter(mcp);
@@ -555,10 +530,9 @@ static void phi__asks_sample(phi__asks_one *one, phi__agent *agent, phi_str repl
     phi_json *root = NULL, *messages = NULL;
     const char *words = "no memory";
     phi_status status = PHI_OK;
-    phi__buf own;
     if (reply.len > 0 && phi_json_parse(&one->arena, reply, 0, &root, NULL) == PHI_OK)
         messages = phi_json_remove(root, "messages");
-    phi__buf_init(&own, &mcp->memory);
+    phi__buf own = phi__buf_of(&mcp->memory);
     if (messages != NULL)
         status = phi_json_set(&one->arena, one->params, "messages", messages);
     else if (reply.len > 0) {
@@ -569,13 +543,11 @@ static void phi__asks_sample(phi__asks_one *one, phi__agent *agent, phi_str repl
         phi__buf_free(&own);
         return;
     }
-    if (status == PHI_OK) status = phi__sample_start(&one->sampling, agent, one->params, &words);
+    if (status == PHI_OK) status = phi__sample_begin(one, agent, &words);
     if (status != PHI_OK)
         phi__asks_fail(one, status == PHI_NO_MEMORY ? PHI__RPC_INTERNAL : PHI__RPC_BAD_PARAMS,
                        words);
 }
-
-/* ---- the host's answer ---- */
 
 static void phi__asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     phi__asks_one *one = (phi__asks_one *)ctx;
@@ -693,10 +665,7 @@ static phi__asks_one *phi__asks_new(phi__asks_all *all, const phi_json *params, 
     one->ask = ask;
     one->kind = kind;
     one->agent = agent;
-    one->sampling.memory = memory;
-    one->sampling.tools = phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0;
-    one->sampling.done = phi__asks_sampled;
-    one->sampling.ctx = one;
+    one->tools = phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0;
     phi__list_push(&all->open, &one->link);
     one->params = phi_json_copy(&one->arena, params);
     one->bytes = memory->used_bytes - before;
@@ -735,11 +704,16 @@ static void phi__asks_begin(phi__asks_all *all, const phi_json *params, phi__ask
 static bool phi__asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json *params,
                             phi_call call, phi_agent agent, uint64_t ask) {
     phi__asks_all *all = (phi__asks_all *)part;
-    phi__asks_kind kind = PHI__ASKS_FORM;
-    if (phi__str_is(method, "roots/list")) {
-        if (mcp->desc.root_count == 0) return false;
-        phi__buf out;
-        phi__buf_init(&out, &all->mcp->memory);
+    uint32_t answers = mcp->desc.answers;
+    bool url = phi__str_is(phi__records_get_str(params, "mode"), "url");
+    phi__buf out;
+    if (phi__str_is(method, "sampling/createMessage") && (answers & PHI_MCP_SAMPLING) != 0)
+        phi__asks_begin(all, params, PHI__ASKS_SAMPLING, call, agent, ask);
+    else if (phi__str_is(method, "elicitation/create") &&
+             (answers & ((uint32_t)PHI_MCP_FORMS | PHI_MCP_URLS)) != 0)
+        phi__asks_begin(all, params, url ? PHI__ASKS_URL : PHI__ASKS_FORM, call, agent, ask);
+    else if (phi__str_is(method, "roots/list") && mcp->desc.root_count > 0) {
+        phi__buf_init(&out, &mcp->memory);
         phi__buf_text(&out, "{\"roots\":[");
         for (size_t i = 0; i < all->root_count; i++) {
             phi__json_write_comma(&out);
@@ -750,22 +724,11 @@ static bool phi__asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_
             phi__buf_char(&out, '}');
         }
         phi__buf_text(&out, "]}");
-        if (out.failed)
-            phi__mcp_answer(all->mcp, ask, phi__str("", 0), PHI__RPC_INTERNAL, "no memory");
-        else
-            phi__mcp_answer(all->mcp, ask, phi__buf_str(&out), 0, NULL);
+        phi__mcp_answer(mcp, ask, phi__buf_str(&out), out.failed ? PHI__RPC_INTERNAL : 0,
+                        out.failed ? "no memory" : NULL);
         phi__buf_free(&out);
-        return true;
-    }
-    if (phi__str_is(method, "sampling/createMessage")) {
-        if ((mcp->desc.answers & PHI_MCP_SAMPLING) == 0) return false;
-        kind = PHI__ASKS_SAMPLING;
-    } else if (!phi__str_is(method, "elicitation/create") ||
-               (mcp->desc.answers & ((uint32_t)PHI_MCP_FORMS | PHI_MCP_URLS)) == 0)
+    } else
         return false;
-    else if (phi__str_is(phi_json_str(phi_json_get(params, "mode"), "form"), "url"))
-        kind = PHI__ASKS_URL;
-    phi__asks_begin(all, params, kind, call, agent, ask);
     return true;
 }
 
@@ -782,9 +745,7 @@ static void phi__asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
 
 /* The person has been to a page: nothing here waits for it. */
 static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
-    (void)mcp;
-    (void)part;
-    (void)params;
+    (void)mcp, (void)part, (void)params;
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 
@@ -857,21 +818,15 @@ PHI__FN phi_status phi__asks_join(phi_mcp *mcp) {
 /* ---- public ---- */
 
 static phi_status phi__asks_copy(phi__asks_all *all, const phi_mcp_root *roots, size_t count) {
-    phi_arena arena;
-    phi_mcp_root *copy;
-    phi_str uri, name;
-    phi_arena_init(&arena, &all->mcp->memory, 0);
-    copy = (phi_mcp_root *)phi__arena_zero(&arena, phi__mul(phi__max(count, 1), sizeof *copy));
-    for (size_t i = 0; copy != NULL && i < count; i++) {
-        if (!phi__arena_str(&arena, phi_str_of(roots[i].uri), &uri) ||
-            !phi__arena_str(&arena, phi_str_of(roots[i].name), &name)) {
-            copy = NULL;
-            break;
-        }
-        copy[i].uri = uri.at;
-        copy[i].name = roots[i].name != NULL ? name.at : NULL;
+    phi_arena arena = phi__arena_of(&all->mcp->memory, 0);
+    phi_mcp_root *copy =
+        (phi_mcp_root *)phi__arena_zero(&arena, phi__mul(phi__max(count, 1), sizeof *copy));
+    bool fine = copy != NULL;
+    for (size_t i = 0; fine && i < count; i++) {
+        copy[i] = roots[i];
+        fine = phi__mcp_own(&arena, &copy[i].uri) && phi__mcp_own(&arena, &copy[i].name);
     }
-    if (copy == NULL) {
+    if (!fine) {
         phi_arena_free(&arena);
         return PHI_NO_MEMORY;
     }

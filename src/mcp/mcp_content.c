@@ -1,5 +1,6 @@
 /* mcp_content.c - content blocks of MCP and content of messages. */
 #include "mcp/mcp_content_in.h"
+#include "mcp/mcp_rpc_in.h"
 
 enum { PHI__CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
 
@@ -43,13 +44,10 @@ static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_co
     return NULL;
 }
 
-static phi_str phi__content_member(const phi_json *node, const char *key) {
-    return phi__json_text_of(phi_json_get(node, key));
-}
-
-static bool phi__content_set_text(phi_arena *arena, const phi__buf *words, phi_content *out) {
+/* Frees the words. False: no memory. */
+static bool phi__content_set_text(phi_arena *arena, phi__buf *words, phi_content *out) {
     out->kind = PHI_CONTENT_TEXT;
-    return !words->failed && phi__arena_str(arena, phi__buf_str(words), &out->text);
+    return phi__mcp_keep(words, arena, &out->text);
 }
 
 /* ", image/png, 512 bytes" */
@@ -78,9 +76,7 @@ static bool phi__content_note(phi_arena *arena, const char *what, phi_str uri, p
     phi__content_put_facts(&words, mime, data, true);
     phi__buf_text(&words, fault);
     phi__buf_char(&words, ']');
-    bool fine = phi__content_set_text(arena, &words, out);
-    phi__buf_free(&words);
-    return fine;
+    return phi__content_set_text(arena, &words, out);
 }
 
 /* A block of data; kind 0: of any type that is known. */
@@ -97,8 +93,7 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
     if (data.at[len - 1] == '=') len--;
     for (size_t i = 0; i < len; i++) {
         char c = data.at[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '+' || c == '/';
+        bool fine = phi__is_alnum(c) || c == '+' || c == '/';
         if (!fine) return phi__content_note(arena, what, uri, mime, data, ": it is no base64", out);
     }
     out->kind = type->kind;
@@ -114,19 +109,16 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
 
 /* "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]" */
 static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
-    phi_str name = phi__content_member(block, "title");
-    phi_str mime = phi__content_member(block, "mimeType");
-    phi_str about = phi__content_member(block, "description");
+    phi_str name = phi__records_get_str(block, "title");
+    phi_str mime = phi__records_get_str(block, "mimeType");
+    phi_str about = phi__records_get_str(block, "description");
     uint64_t size = phi__json_get_uint(phi_json_get(block, "size"), 0);
-    phi__buf words;
-    if (name.len == 0) name = phi__content_member(block, "name");
-    phi__buf_init(&words, arena->memory);
+    if (name.len == 0) name = phi__records_get_str(block, "name");
+    phi__buf words = phi__buf_of(arena->memory);
     phi__buf_text(&words, "[resource ");
-    phi__buf_add_str(&words, phi__content_member(block, "uri"));
+    phi__buf_add_str(&words, phi__records_get_str(block, "uri"));
     if (name.len > 0) {
-        phi__buf_text(&words, ", \"");
-        phi__buf_add_str(&words, name);
-        phi__buf_char(&words, '"');
+        phi__buf_wrap(&words, ", \"", name, "\"");
     }
     phi__content_put_facts(&words, mime, mime, false);
     if (size > 0) {
@@ -139,19 +131,17 @@ static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_conte
         phi__buf_add_str(&words, about);
     }
     phi__buf_char(&words, ']');
-    bool fine = phi__content_set_text(arena, &words, out);
-    phi__buf_free(&words);
-    return fine;
+    return phi__content_set_text(arena, &words, out);
 }
 
 PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out) {
-    phi_str type = phi__content_member(block, "type");
-    phi_str data = phi__content_member(block, "data");
-    phi_str mime = phi__content_member(block, "mimeType");
+    phi_str type = phi__records_get_str(block, "type");
+    phi_str data = phi__records_get_str(block, "data");
+    phi_str mime = phi__records_get_str(block, "mimeType");
     memset(out, 0, sizeof *out);
     if (phi__str_is(type, "text") && phi_json_is(phi_json_get(block, "text"), PHI_JSON_STRING)) {
         out->kind = PHI_CONTENT_TEXT;
-        out->text = phi__content_member(block, "text");
+        out->text = phi__records_get_str(block, "text");
         return true;
     }
     if (phi__str_is(type, "image") && data.len > 0)
@@ -172,21 +162,13 @@ PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_con
             out->text = phi__json_text_of(text);
             return true;
         }
-        return phi__content_data(
-            arena, "resource", (phi_content_kind)0, phi__content_member(resource, "uri"),
-            phi__content_member(resource, "mimeType"), phi__content_member(resource, "blob"), out);
+        return phi__content_data(arena, "resource", (phi_content_kind)0,
+                                 phi__records_get_str(resource, "uri"),
+                                 phi__records_get_str(resource, "mimeType"),
+                                 phi__records_get_str(resource, "blob"), out);
     }
     out->kind = PHI_CONTENT_TEXT;
     return phi_json_write(arena, block, 0, &out->text) == PHI_OK;
-}
-
-static bool phi__content_rest(phi_arena *arena, size_t count, phi_content *out) {
-    phi__buf words;
-    phi__buf_init(&words, arena->memory);
-    phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)count);
-    bool fine = phi__content_set_text(arena, &words, out);
-    phi__buf_free(&words);
-    return fine;
 }
 
 PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
@@ -203,7 +185,12 @@ PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_con
     if (made == NULL) return false;
     for (i = 0; i < most; i++)
         if (!phi__content_block(list ? phi_json_next(&it) : blocks, arena, &made[i])) return false;
-    if (all > most && !phi__content_rest(arena, all - most, &made[i++])) return false;
+    if (all > most) {
+        phi__buf words;
+        phi__buf_init(&words, arena->memory);
+        phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)(all - most));
+        if (!phi__content_set_text(arena, &words, &made[i++])) return false;
+    }
     *out = made;
     *count = i;
     return true;

@@ -22,4 +22,12 @@ PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_con
 /* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
 PHI__FN void phi__content_of_assistant(phi_content *content, size_t count);
 
+enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
+
+/* mcp_schema.c: the input schema of a tool, as agents take it. *out: JSON text, terminated, in the
+   arena. schema NULL, or JSON's null: an object without properties. PHI_NO_MEMORY; PHI_BAD_ARG,
+   PHI_TOO_BIG: no tool can have it, `message` says why. */
+PHI__FN phi_status phi__mschema_adapt(const phi_json *schema, phi_arena *arena, phi_str *out,
+                                      char *message, size_t size);
+
 #endif

@@ -2,6 +2,7 @@
 #include "mcp/mcp_headers_in.h"
 
 #include "loop/loop_in.h"
+#include "mcp/mcp_rpc_in.h"
 
 #include <stdio.h>
 
@@ -13,14 +14,14 @@ enum {
 
 #define PHI__MCP_HEADERS_SAFE INT64_C(9007199254740991) /* 2^53 - 1, as the specification says */
 
-typedef struct phi__mcp_headers_check {
+typedef struct phi__xhead_check {
     phi_str seen[PHI__MCP_HEADERS_MOST];
     size_t count;
     char *message;
     size_t size;
-} phi__mcp_headers_check;
+} phi__xhead_check;
 
-static bool phi__mcp_headers_refuse(phi__mcp_headers_check *c, phi_str name, const char *why) {
+static bool phi__xhead_refuse(phi__xhead_check *c, phi_str name, const char *why) {
     (void)snprintf(c->message, c->size, "x-mcp-header \"%.*s\": %s", (int)phi__min(name.len, 80),
                    name.len > 0 ? name.at : "", why);
     return false;
@@ -28,154 +29,124 @@ static bool phi__mcp_headers_refuse(phi__mcp_headers_check *c, phi_str name, con
 
 /* ---- rules ---- */
 
-static bool phi__mcp_headers_primitive(phi_str type) {
-    return phi__str_is(type, "string") || phi__str_is(type, "integer") ||
-           phi__str_is(type, "boolean");
+static bool phi__xhead_among(phi_str key, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (phi__str_is(key, names[i])) return true;
+    return false;
 }
 
 /* "string", or a list of one primitive type and "null". */
-static bool phi__mcp_headers_type(const phi_json *type) {
+static bool phi__xhead_type(const phi_json *type) {
+    static const char *const primitive[] = {"string", "integer", "boolean"};
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
-    const phi_json *one;
-    size_t primitives = 0;
+    size_t found = 0;
     if (phi_json_is(type, PHI_JSON_STRING))
-        return phi__mcp_headers_primitive(phi__json_text_of(type));
-    while ((one = phi_json_next(&it)) != NULL) {
-        phi_str text = phi__json_text_of(one);
-        if (phi__mcp_headers_primitive(text))
-            primitives++;
-        else if (!phi__str_is(text, "null"))
-            return false;
+        return phi__xhead_among(phi__json_text_of(type), primitive, PHI__COUNT(primitive));
+    while (phi_json_next(&it) != NULL) {
+        phi_str text = phi__json_text_of(it.at);
+        bool is = phi__xhead_among(text, primitive, PHI__COUNT(primitive));
+        if (!is && !phi__str_is(text, "null")) return false;
+        found += is;
     }
-    return primitives == 1;
+    return found == 1;
 }
 
-static bool phi__mcp_headers_mark(phi__mcp_headers_check *c, const phi_json *schema,
-                                  const phi_json *mark, bool reachable) {
+static bool phi__xhead_mark(phi__xhead_check *c, const phi_json *schema, const phi_json *mark,
+                            bool reachable) {
     phi_str name = phi__json_text_of(mark);
-    if (!phi_json_is(mark, PHI_JSON_STRING))
-        return phi__mcp_headers_refuse(c, name, "it is no string");
+    if (!phi_json_is(mark, PHI_JSON_STRING)) return phi__xhead_refuse(c, name, "it is no string");
     if (!phi__fetch_name_fits(name))
-        return phi__mcp_headers_refuse(c, name, "expected a token of HTTP, as Region");
-    if (name.len > PHI__MCP_HEADERS_NAME) return phi__mcp_headers_refuse(c, name, "it is too long");
+        return phi__xhead_refuse(c, name, "expected a token of HTTP, as Region");
+    if (name.len > PHI__MCP_HEADERS_NAME) return phi__xhead_refuse(c, name, "it is too long");
     if (!reachable)
-        return phi__mcp_headers_refuse(c, name, "its parameter is not reached by properties alone");
-    if (!phi__mcp_headers_type(phi_json_get(schema, "type")))
-        return phi__mcp_headers_refuse(c, name, "expected a string, an integer or a boolean");
+        return phi__xhead_refuse(c, name, "its parameter is not reached by properties alone");
+    if (!phi__xhead_type(phi_json_get(schema, "type")))
+        return phi__xhead_refuse(c, name, "expected a string, an integer or a boolean");
     for (size_t i = 0; i < c->count; i++)
         if (phi__str_equal_nocase(c->seen[i], name))
-            return phi__mcp_headers_refuse(c, name, "two parameters have it");
+            return phi__xhead_refuse(c, name, "two parameters have it");
     if (c->count == PHI__MCP_HEADERS_MOST)
-        return phi__mcp_headers_refuse(c, name, "more than 64 parameters have one");
+        return phi__xhead_refuse(c, name, "more than 64 parameters have one");
     c->seen[c->count++] = name;
     return true;
 }
 
 /* ---- the walk over a schema ---- */
 
-/* Where subschemas are. Values of other keywords are data, which may hold any member. */
-static bool phi__mcp_headers_is_schema(phi_str key) {
-    static const char *const names[] = {"items",
-                                        "prefixItems",
-                                        "additionalItems",
-                                        "contains",
-                                        "unevaluatedItems",
-                                        "oneOf",
-                                        "anyOf",
-                                        "allOf",
-                                        "not",
-                                        "if",
-                                        "then",
-                                        "else",
-                                        "additionalProperties",
-                                        "propertyNames",
-                                        "unevaluatedProperties",
-                                        "contentSchema"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(key, names[i])) return true;
-    return false;
-}
+/* Where subschemas are; lists and maps of them, too. Values of other keywords are data, which may
+   hold any member. */
+static const char *const phi__xhead_schemas[] = {"items",
+                                                 "prefixItems",
+                                                 "additionalItems",
+                                                 "contains",
+                                                 "unevaluatedItems",
+                                                 "oneOf",
+                                                 "anyOf",
+                                                 "allOf",
+                                                 "not",
+                                                 "if",
+                                                 "then",
+                                                 "else",
+                                                 "additionalProperties",
+                                                 "propertyNames",
+                                                 "unevaluatedProperties",
+                                                 "contentSchema"};
+static const char *const phi__xhead_maps[] = {
+    "properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"};
 
-static bool phi__mcp_headers_is_map(phi_str key) {
-    static const char *const names[] = {"properties",       "$defs",
-                                        "definitions",      "patternProperties",
-                                        "dependentSchemas", "dependencies"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(key, names[i])) return true;
-    return false;
-}
-
-static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *schema,
-                                    bool reachable, uint32_t depth);
-
-/* A list of schemas, or a map of them. */
-static bool phi__mcp_headers_each(phi__mcp_headers_check *c, const phi_json *list, bool reachable,
-                                  uint32_t depth) {
-    phi_json_iter it = phi_json_each(list);
-    const phi_json *one;
-    while ((one = phi_json_next(&it)) != NULL)
-        if (phi_json_is(one, PHI_JSON_OBJECT) && !phi__mcp_headers_schema(c, one, reachable, depth))
-            return false;
-    return true;
-}
-
-static bool phi__mcp_headers_schema(phi__mcp_headers_check *c, const phi_json *schema,
-                                    bool reachable, uint32_t depth) {
+/* A schema; or, if `map` or for an array, several of them. */
+static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
+                              uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
-    const phi_json *value;
+    bool many = map || phi_json_is(schema, PHI_JSON_ARRAY), good = true;
     if (depth > PHI__MCP_HEADERS_DEEP) return true; /* nothing is mirrored from there */
-    while ((value = phi_json_next(&it)) != NULL) {
-        bool good = true;
-        if (phi__str_is(it.key, "x-mcp-header"))
-            good = phi__mcp_headers_mark(c, schema, value, reachable && depth > 0);
-        else if (phi__mcp_headers_is_map(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
-            good = phi__mcp_headers_each(c, value, reachable && phi__str_is(it.key, "properties"),
-                                         depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_ARRAY))
-            good = phi__mcp_headers_each(c, value, false, depth + 1);
-        else if (phi__mcp_headers_is_schema(it.key) && phi_json_is(value, PHI_JSON_OBJECT))
-            good = phi__mcp_headers_schema(c, value, false, depth + 1);
-        if (!good) return false;
+    while (good && phi_json_next(&it) != NULL) {
+        bool object = phi_json_is(it.at, PHI_JSON_OBJECT);
+        if (many)
+            good = !object || phi__xhead_schema(c, it.at, false, reachable, depth);
+        else if (phi__str_is(it.key, "x-mcp-header"))
+            good = phi__xhead_mark(c, schema, it.at, reachable && depth > 0);
+        else if (object && phi__xhead_among(it.key, phi__xhead_maps, PHI__COUNT(phi__xhead_maps)))
+            good = phi__xhead_schema(c, it.at, true, reachable && phi__str_is(it.key, "properties"),
+                                     depth + 1);
+        else if ((object || phi_json_is(it.at, PHI_JSON_ARRAY)) &&
+                 phi__xhead_among(it.key, phi__xhead_schemas, PHI__COUNT(phi__xhead_schemas)))
+            good = phi__xhead_schema(c, it.at, false, false, depth + 1);
     }
-    return true;
+    return good;
 }
 
-PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size) {
-    phi__mcp_headers_check check = PHI_ZERO;
+PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size) {
+    phi__xhead_check check = PHI_ZERO;
     check.message = message;
     check.size = size;
     if (size > 0) message[0] = '\0';
     return !phi_json_is(schema, PHI_JSON_OBJECT) ||
-           phi__mcp_headers_schema(&check, schema, true, 0);
+           phi__xhead_schema(&check, schema, false, true, 0);
 }
 
 /* ---- the headers of a call ---- */
 
-PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out) {
-    phi__buf buf;
+PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out) {
     bool plain = value.len == 0 || (value.at[0] != ' ' && value.at[value.len - 1] != ' ');
     for (size_t i = 0; i < value.len && plain; i++)
         plain = value.at[i] >= 0x20 && value.at[i] <= 0x7e;
-    if (plain && phi__str_starts(value, "=?base64?") &&
-        memcmp(value.at + value.len - 2, "?=", 2) == 0)
-        plain = false;
+    if (phi__str_starts(value, "=?base64?") && phi__str_ends(value, "?=")) plain = false;
     if (plain) return phi__arena_str(arena, value, out);
-    phi__buf_init(&buf, arena->memory);
+    phi__buf buf = phi__buf_of(arena->memory);
     phi__buf_text(&buf, "=?base64?");
     phi__base64_encode(&buf, value.at, value.len);
     phi__buf_text(&buf, "?=");
-    plain = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
-    phi__buf_free(&buf);
-    return plain;
+    return phi__mcp_keep(&buf, arena, out);
 }
 
-typedef struct phi__mcp_headers_list {
+typedef struct phi__xhead_list {
     phi_arena *arena;
     phi_mcp_pair *pairs;
     size_t count;
-} phi__mcp_headers_list;
+} phi__xhead_list;
 
-static phi_status phi__mcp_headers_text(phi_arena *arena, const phi_json *value, phi_str *out) {
+static phi_status phi__xhead_text(phi_arena *arena, const phi_json *value, phi_str *out) {
     char digits[32];
     int64_t n = phi_json_int(value, INT64_MAX);
     phi_str text = phi__json_text_of(value);
@@ -188,18 +159,17 @@ static phi_status phi__mcp_headers_text(phi_arena *arena, const phi_json *value,
         (void)snprintf(digits, sizeof digits, "%lld", (long long)n);
         text = phi_str_of(digits);
     }
-    return phi__mcp_headers_encode(arena, text, out) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__xhead_encode(arena, text, out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark,
-                                       const phi_json *value) {
+static phi_status phi__xhead_add(phi__xhead_list *list, phi_str mark, const phi_json *value) {
     static const char prefix[] = "Mcp-Param-";
     phi_str text;
     if (phi_json_is(value, PHI_JSON_NULL) || phi_json_is(value, PHI_JSON_OBJECT) ||
         phi_json_is(value, PHI_JSON_ARRAY))
         return PHI_OK;
     if (list->count == PHI__MCP_HEADERS_MOST || !phi__fetch_name_fits(mark)) return PHI_OK;
-    phi_status status = phi__mcp_headers_text(list->arena, value, &text);
+    phi_status status = phi__xhead_text(list->arena, value, &text);
     if (status != PHI_OK) return status;
     if (list->pairs == NULL)
         list->pairs = (phi_mcp_pair *)phi__arena_zero(list->arena,
@@ -215,8 +185,8 @@ static phi_status phi__mcp_headers_add(phi__mcp_headers_list *list, phi_str mark
 }
 
 /* Walks a schema and the arguments together, by properties alone. */
-static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const phi_json *schema,
-                                           const phi_json *arguments, uint32_t depth) {
+static phi_status phi__xhead_collect(phi__xhead_list *list, const phi_json *schema,
+                                     const phi_json *arguments, uint32_t depth) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;
     phi_json_iter it = phi_json_each(phi_json_is(properties, PHI_JSON_OBJECT) ? properties : NULL);
     phi_status status = PHI_OK;
@@ -227,18 +197,18 @@ static phi_status phi__mcp_headers_collect(phi__mcp_headers_list *list, const ph
         if (mark == NULL && !nested) continue;
         const phi_json *value = phi__json_get_n(arguments, it.key);
         if (value != NULL && phi_json_is(mark, PHI_JSON_STRING))
-            status = phi__mcp_headers_add(list, phi__json_text_of(mark), value);
+            status = phi__xhead_add(list, phi__json_text_of(mark), value);
         if (status == PHI_OK && nested && phi_json_is(value, PHI_JSON_OBJECT))
-            status = phi__mcp_headers_collect(list, property, value, depth + 1);
+            status = phi__xhead_collect(list, property, value, depth + 1);
     }
     return status;
 }
 
-PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *arguments,
-                                       phi_arena *arena, phi_mcp_pair **out, size_t *count) {
-    phi__mcp_headers_list list = PHI_ZERO;
+PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *arguments,
+                                 phi_arena *arena, phi_mcp_pair **out, size_t *count) {
+    phi__xhead_list list = PHI_ZERO;
     list.arena = arena;
-    phi_status status = phi__mcp_headers_collect(&list, schema, arguments, 0);
+    phi_status status = phi__xhead_collect(&list, schema, arguments, 0);
     *out = status == PHI_OK ? list.pairs : NULL;
     *count = status == PHI_OK ? list.count : 0;
     return status;

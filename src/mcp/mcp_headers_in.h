@@ -14,16 +14,16 @@
 
 /* True if all marks of an input schema keep the rules; a schema without any does. False: `message`
    (of `size` bytes) says which mark breaks which rule. */
-PHI__FN bool phi__mcp_headers_valid(const phi_json *schema, char *message, size_t size);
+PHI__FN bool phi__xhead_valid(const phi_json *schema, char *message, size_t size);
 
 /* The headers of a call, their values encoded; all of it in the arena. Arguments that are not
    there, or null, have none. A schema that is not valid gives what it can. PHI_BAD_ARG: an integer
    that a double cannot carry; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__mcp_headers_of(const phi_json *schema, const phi_json *arguments,
-                                       phi_arena *arena, phi_mcp_pair **out, size_t *count);
+PHI__FN phi_status phi__xhead_of(const phi_json *schema, const phi_json *arguments,
+                                 phi_arena *arena, phi_mcp_pair **out, size_t *count);
 
 /* A value for a header: itself where it is plain (0x20 to 0x7E, no space at an end, not of the form
    below), else "=?base64?...?=". Terminated, in the arena. False: no memory. */
-PHI__FN bool phi__mcp_headers_encode(phi_arena *arena, phi_str value, phi_str *out);
+PHI__FN bool phi__xhead_encode(phi_arena *arena, phi_str value, phi_str *out);
 
 #endif

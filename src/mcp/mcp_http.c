@@ -42,7 +42,7 @@ typedef enum phi__shape {
     PHI__SHAPE_FAULT /* the answer is a refusal: e->words says of what */
 } phi__shape;
 
-typedef struct phi__exchange_kind {
+typedef struct phi__ex_kind {
     const char *method; /* of HTTP */
     bool stands;        /* a stream that may stay silent for ever */
     bool skips;         /* the body of a good answer is not wanted */
@@ -53,12 +53,12 @@ typedef struct phi__exchange_kind {
     bool (*ended)(phi__exchange *e, phi_status status);
     /* Its timer has fired. NULL: it is sent again. */
     void (*late)(phi__exchange *e);
-} phi__exchange_kind;
+} phi__ex_kind;
 
 struct phi__exchange {
     phi__wire *wire;
     phi__link link; /* of wire->exchanges */
-    const phi__exchange_kind *kind;
+    const phi__ex_kind *kind;
     void *owner;       /* the kind's */
     phi__out *out;     /* the request that is answered; NULL: none, or not any more */
     phi__buf json;     /* the message of a kind without out */
@@ -104,15 +104,15 @@ typedef struct phi__mcp_http {
     bool old;                 /* the server has been found to speak it */
 } phi__mcp_http;
 
-typedef enum phi__mcp_http_what {
+typedef enum phi__mhttp_what {
     PHI__MCP_HTTP_REQUEST,
     PHI__MCP_HTTP_TOLD,   /* a notification, or an answer of ours */
     PHI__MCP_HTTP_RESUME, /* of a broken stream */
     PHI__MCP_HTTP_OLD     /* a message over the old transport, whose stream answers */
-} phi__mcp_http_what;
+} phi__mhttp_what;
 
-static phi_status phi__exchange_send(phi__exchange *e);
-static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what);
+static phi_status phi__ex_send(phi__exchange *e);
+static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what);
 
 /* ---- addresses that a server names, joined to its own ---- */
 
@@ -135,94 +135,85 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
              phi__str_equal_nocase(own.port, other.port)));
 }
 
-/* ---- headers of requests and answers ---- */
-
-/* ---- of a request ---- */
+/* ---- headers of a request ---- */
 
 enum { PHI__MCP_HEAD_OWN = 10 }; /* headers of ours, at most */
 
-typedef struct phi__mcp_head_list {
+typedef struct phi__mhead_list {
     phi__header *at;
-    size_t count, own;
-} phi__mcp_head_list;
+    size_t count;
+} phi__mhead_list;
 
-static void phi__mcp_head_add(phi__mcp_head_list *list, const char *name, phi_str value) {
+static void phi__mhead_add(phi__mhead_list *list, const char *name, phi_str value) {
     list->at[list->count].name = phi_str_of(name);
     list->at[list->count++].value = value;
 }
 
-/* The era of 2026-07-28: what the message says is said in headers, too. */
-static bool phi__mcp_head_add_message(phi__mcp_head_list *list, const phi__out *out,
-                                      phi_arena *arena) {
-    phi_str name;
-    if (out->method.len > 0) phi__mcp_head_add(list, "Mcp-Method", out->method);
-    if (out->name.len > 0) {
-        if (!phi__mcp_headers_encode(arena, out->name, &name)) return false;
-        phi__mcp_head_add(list, "Mcp-Name", name);
-    }
-    for (size_t i = 0; i < out->header_count; i++)
-        phi__mcp_head_add(list, out->headers[i].name, phi_str_of(out->headers[i].value));
-    return true;
-}
-
 /* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
    none. False: no memory. */
-static bool phi__mcp_head_make(const phi__exchange *e, phi_str proof, phi_arena *arena,
-                               phi__header **out, size_t *count) {
+static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *arena,
+                            phi__header **out, size_t *count) {
     const phi__wire *wire = e->wire;
     const phi__era *era = wire->era;
-    size_t more = phi__add(wire->desc->header_count, e->out != NULL ? e->out->header_count : 0);
-    phi__mcp_head_list list = PHI_ZERO;
+    const phi_mcp_desc *desc = wire->desc;
+    const phi__out *message = era != NULL && era->message_headers ? e->out : NULL;
+    size_t more = phi__add(desc->header_count, message != NULL ? message->header_count : 0);
+    bool get = strcmp(e->kind->method, "GET") == 0;
+    phi__mhead_list list = PHI_ZERO;
     list.at = (phi__header *)phi__arena_zero(
         arena, phi__mul(phi__add(more, PHI__MCP_HEAD_OWN), sizeof *list.at));
     if (list.at == NULL) return false;
-    if (strcmp(e->kind->method, "GET") == 0)
-        phi__mcp_head_add(&list, "Accept", PHI__LIT("text/event-stream"));
+    if (get) phi__mhead_add(&list, "Accept", PHI__LIT("text/event-stream"));
     if (strcmp(e->kind->method, "POST") == 0) {
-        phi__mcp_head_add(&list, "Accept", PHI__LIT("application/json, text/event-stream"));
-        phi__mcp_head_add(&list, "Content-Type", PHI__LIT("application/json"));
+        phi__mhead_add(&list, "Accept", PHI__LIT("application/json, text/event-stream"));
+        phi__mhead_add(&list, "Content-Type", PHI__LIT("application/json"));
     }
     if (wire->version[0] != '\0' && era != NULL && era->version_header)
-        phi__mcp_head_add(&list, "MCP-Protocol-Version", phi_str_of(wire->version));
+        phi__mhead_add(&list, "MCP-Protocol-Version", phi_str_of(wire->version));
     if (wire->session.len > 0)
-        phi__mcp_head_add(&list, "Mcp-Session-Id", phi__buf_str(&wire->session));
-    if (e->resume.id.len > 0 && strcmp(e->kind->method, "GET") == 0)
-        phi__mcp_head_add(&list, "Last-Event-ID", phi__buf_str(&e->resume.id));
-    if (e->sent.len > 0) phi__mcp_head_add(&list, "Authorization", phi__buf_str(&e->sent));
-    if (proof.len > 0) phi__mcp_head_add(&list, "DPoP", proof);
-    if (era != NULL && era->message_headers && e->out != NULL &&
-        !phi__mcp_head_add_message(&list, e->out, arena))
-        return false;
-    /* Those of the host's desc, but for names that are in the list already. */
-    const phi_mcp_desc *desc = wire->desc;
-    size_t j, own = list.count;
+        phi__mhead_add(&list, "Mcp-Session-Id", phi__buf_str(&wire->session));
+    if (e->resume.id.len > 0 && get)
+        phi__mhead_add(&list, "Last-Event-ID", phi__buf_str(&e->resume.id));
+    if (e->sent.len > 0) phi__mhead_add(&list, "Authorization", phi__buf_str(&e->sent));
+    if (proof.len > 0) phi__mhead_add(&list, "DPoP", proof);
+    /* the era of 2026-07-28: what the message says is said in headers, too */
+    if (message != NULL && message->method.len > 0)
+        phi__mhead_add(&list, "Mcp-Method", message->method);
+    if (message != NULL && message->name.len > 0) {
+        phi_str name;
+        if (!phi__xhead_encode(arena, message->name, &name)) return false;
+        phi__mhead_add(&list, "Mcp-Name", name);
+    }
+    for (size_t i = 0; message != NULL && i < message->header_count; i++)
+        phi__mhead_add(&list, message->headers[i].name, phi_str_of(message->headers[i].value));
+    /* those of the host's desc, but for names that are in the list already */
+    size_t own = list.count;
     for (size_t i = 0; i < desc->header_count; i++) {
         bool taken = false;
-        for (j = 0; j < own && !taken; j++)
+        for (size_t j = 0; j < own && !taken; j++)
             taken = phi__str_is_nocase(list.at[j].name, desc->headers[i].name);
         if (!taken)
-            phi__mcp_head_add(&list, desc->headers[i].name, phi_str_of(desc->headers[i].value));
+            phi__mhead_add(&list, desc->headers[i].name, phi_str_of(desc->headers[i].value));
     }
     *out = list.at;
     *count = list.count;
     return true;
 }
 
-/* ---- of an answer ---- */
+/* ---- the head of an answer ---- */
 
-static phi__shape phi__mcp_head_refuse(phi__exchange *e, const char *why) {
+static phi__shape phi__mhead_refuse(phi__exchange *e, const char *why) {
     (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: %s", e->http_status, why);
     return PHI__SHAPE_FAULT;
 }
 
-static bool phi__mcp_head_is_json(phi_str type) {
-    size_t n = type.len;
+static bool phi__mhead_is_json(phi_str type) {
     return phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
-           (n > 5 && phi__str_is_nocase(phi__str(type.at + n - 5, 5), "+json"));
+           (type.len > 5 && phi__str_is_nocase(phi__str_from(type, type.len - 5), "+json"));
 }
 
 /* Bytes that a message can show. */
-static void phi__mcp_head_show(char *out, size_t size, phi_str text) {
+static void phi__mhead_show(char *out, size_t size, phi_str text) {
     size_t n = 0;
     for (size_t i = 0; i < text.len && n + 1 < size; i++)
         out[n++] = text.at[i] >= 0x20 && text.at[i] <= 0x7e ? text.at[i] : '?';
@@ -230,7 +221,7 @@ static void phi__mcp_head_show(char *out, size_t size, phi_str text) {
 }
 
 /* How the body is to be read; of a refusal, e->words are set. */
-static phi__shape phi__mcp_head_shape(phi__exchange *e, phi_str headers) {
+static phi__shape phi__mhead_shape(phi__exchange *e, phi_str headers) {
     phi_str encoding = phi__str_trim(phi__headers_value(headers, "content-encoding"));
     if (e->http_status / 100 != 2) {
         const char *more = e->http_status / 100 == 3 ? ": a redirect that is not followed" : "";
@@ -241,10 +232,10 @@ static phi__shape phi__mcp_head_shape(phi__exchange *e, phi_str headers) {
     }
     if (e->kind->skips) return PHI__SHAPE_SKIP;
     if (encoding.len > 0 && !phi__str_is_nocase(encoding, "identity"))
-        return phi__mcp_head_refuse(e, "the answer is compressed, which was not asked for");
+        return phi__mhead_refuse(e, "the answer is compressed, which was not asked for");
     if (e->out == NULL && strcmp(e->kind->method, "POST") == 0) return PHI__SHAPE_SKIP;
     if (e->http_status == 202 || e->http_status == 204)
-        return phi__mcp_head_refuse(e, "no answer to a request");
+        return phi__mhead_refuse(e, "no answer to a request");
     /* "text/html; charset=utf-8" > "text/html" */
     phi_str value = phi__headers_value(headers, "content-type");
     size_t end = phi__str_find(value, 0, ";");
@@ -252,37 +243,35 @@ static phi__shape phi__mcp_head_shape(phi__exchange *e, phi_str headers) {
     bool get = strcmp(e->kind->method, "GET") == 0;
     char shown[100], why[240];
     if (phi__str_is_nocase(type, "text/event-stream")) return PHI__SHAPE_SSE;
-    if (!get && (type.len == 0 || phi__mcp_head_is_json(type))) return PHI__SHAPE_JSON;
-    phi__mcp_head_show(shown, sizeof shown, type);
+    if (!get && (type.len == 0 || phi__mhead_is_json(type))) return PHI__SHAPE_JSON;
+    phi__mhead_show(shown, sizeof shown, type);
     (void)snprintf(why, sizeof why, "content type \"%s\", expected %stext/event-stream", shown,
                    get ? "" : "application/json or ");
-    return phi__mcp_head_refuse(e, why);
+    return phi__mhead_refuse(e, why);
 }
 
 /* Takes the session id out of the answer to initialize. False: it is none that can be sent back;
    e->words are set. */
-static bool phi__mcp_head_session(phi__exchange *e, phi_str headers) {
+static bool phi__mhead_session(phi__exchange *e, phi_str headers) {
     phi_str id = phi__headers_value(headers, "mcp-session-id");
     phi__buf *own = &e->wire->session;
     for (size_t i = 0; i < id.len; i++)
         if (id.at[i] < 0x21 || id.at[i] > 0x7e) {
-            (void)phi__mcp_head_refuse(e, "a session id with characters that are not visible "
-                                          "ASCII");
+            (void)phi__mhead_refuse(e, "a session id with characters that are not visible "
+                                       "ASCII");
             return false;
         }
     phi__buf_clear(own);
     phi__buf_add_str(own, id);
     if (!own->failed) return true;
     phi__buf_free(own);
-    (void)phi__mcp_head_refuse(e, "no memory for its session id");
+    (void)phi__mhead_refuse(e, "no memory for its session id");
     return false;
 }
 
-/* ---- messages ---- */
-
 /* Hides secrets of the request in a text. False: no memory, they may still be there. */
-static bool phi__mcp_head_hide_in(const phi__exchange *e, char *at, size_t len,
-                                  phi__secret_text kind) {
+static bool phi__mhead_hide_in(const phi__exchange *e, char *at, size_t len,
+                               phi__secret_text kind) {
     phi_arena arena;
     phi__secrets set;
     phi_arena_init(&arena, e->wire->memory, 0);
@@ -304,9 +293,9 @@ static bool phi__mcp_head_hide_in(const phi__exchange *e, char *at, size_t len,
 }
 
 /* Hides them alone. */
-static void phi__mcp_head_hide(phi__exchange *e) {
-    if (phi__mcp_head_hide_in(e, e->words, strlen(e->words), PHI__SECRET_WORDS) &&
-        phi__mcp_head_hide_in(e, e->body.at, e->body.len, PHI__SECRET_JSON))
+static void phi__mhead_hide(phi__exchange *e) {
+    if (phi__mhead_hide_in(e, e->words, strlen(e->words), PHI__SECRET_WORDS) &&
+        phi__mhead_hide_in(e, e->body.at, e->body.len, PHI__SECRET_JSON))
         return;
     (void)snprintf(e->words, sizeof e->words, "HTTP %d from server", e->http_status);
     phi__buf_clear(&e->body);
@@ -314,24 +303,23 @@ static void phi__mcp_head_hide(phi__exchange *e) {
 
 /* Adds the message of the body's JSON-RPC error to e->words, and hides secrets of the request in
    both. */
-static void phi__mcp_head_fault(phi__exchange *e) {
+static void phi__mhead_fault(phi__exchange *e) {
     phi__json_found found;
-    phi_arena arena;
     phi_str text;
     size_t n = strlen(e->words);
-    phi__mcp_head_hide(e);
+    phi__mhead_hide(e);
     if (e->body.len == 0 || e->http_status / 100 == 2) return;
     if (phi__json_cursor_find(phi__buf_str(&e->body), "error.message", &found) != PHI_OK) return;
-    phi_arena_init(&arena, e->wire->memory, 0);
+    phi_arena arena = phi__arena_of(e->wire->memory, 0);
     if (phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0 &&
         n + 3 < sizeof e->words) {
         memcpy(e->words + n, ": ", 2);
-        phi__mcp_head_show(e->words + n + 2, sizeof e->words - n - 2, text);
+        phi__mhead_show(e->words + n + 2, sizeof e->words - n - 2, text);
     }
     phi_arena_free(&arena);
 }
 
-/* ---- one HTTP request and its answer ---- */
+/* ---- the life of an exchange: one HTTP request and its answer ---- */
 
 enum {
     PHI__EXCHANGE_REDIRECTS = 3,
@@ -340,11 +328,9 @@ enum {
     PHI__EXCHANGE_FAULT = 65536   /* bytes of a refusal's body that are read */
 };
 
-/* ---- life ---- */
-
 /* json: copied unless out is given, whose message is sent. NULL: no memory. */
-static phi__exchange *phi__exchange_new(phi__wire *wire, const phi__exchange_kind *kind,
-                                        phi__out *out, phi_str json) {
+static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi__out *out,
+                                  phi_str json) {
     phi__exchange *e = (phi__exchange *)phi__alloc(wire->memory, sizeof *e);
     if (e == NULL) return NULL;
     e->wire = wire;
@@ -370,33 +356,32 @@ static phi__exchange *phi__exchange_new(phi__wire *wire, const phi__exchange_kin
 }
 
 /* Ends the fetch and the timer; the exchange can be sent again. */
-static void phi__exchange_stop(phi__exchange *e) {
+static void phi__ex_stop(phi__exchange *e) {
     phi__fetch_close(e->fetch);
     e->fetch = NULL;
     phi__io_timer_clear(e->wire->rt->io, &e->timer);
 }
 
 /* out is the session's again: it was answered, lost, or is unwanted. */
-static void phi__exchange_detach(phi__exchange *e) {
+static void phi__ex_detach(phi__exchange *e) {
     if (e->out != NULL) e->out->of_link = NULL;
     e->out = NULL;
 }
 
-static void phi__exchange_destroy(phi__exchange *e) {
+static void phi__ex_destroy(phi__exchange *e) {
     phi__wire *wire = e->wire;
     phi__list_take(&wire->exchanges, &e->link);
     phi__buf_free(&e->json);
     phi__buf_free(&e->url);
-    phi__buf *secret = &e->sent;
-    if (secret->len > 0) memset(secret->at, 0, secret->len);
-    phi__buf_free(secret);
+    if (e->sent.len > 0) memset(e->sent.at, 0, e->sent.len);
+    phi__buf_free(&e->sent);
     phi__buf_free(&e->body);
     phi__sse_free(&e->sse);
     phi__sse_resume_free(&e->resume);
     phi__free(wire->memory, e, sizeof *e);
 }
 
-static void phi__exchange_waits(phi__exchange *e, bool waits) {
+static void phi__ex_waits(phi__exchange *e, bool waits) {
     phi__wire *wire = e->wire;
     if (e->waits == waits) return;
     e->waits = waits;
@@ -404,34 +389,24 @@ static void phi__exchange_waits(phi__exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-static void phi__exchange_discount(phi__exchange *e) {
-    phi__wire *wire = e->wire;
-    if (!e->note) return;
-    e->note = false;
-    wire->notes--;
-    if (wire->full) (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
-}
-
 /* At once, from anywhere; out is left alone but for out->of_link. */
-static void phi__exchange_close(phi__exchange *e) {
-    phi__exchange_discount(e);
-    phi__exchange_stop(e);
+static void phi__ex_close(phi__exchange *e) {
     phi__wire *wire = e->wire;
-    if (wire->gate == e) {
-        wire->gate = NULL;
-        (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0); /* it has a place */
-    }
-    phi__exchange_detach(e);
-    phi__exchange_waits(e, false);
+    if (e->note) wire->notes--;
+    if ((e->note && wire->full) || wire->gate == e) /* the timer has a place */
+        (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
+    if (wire->gate == e) wire->gate = NULL;
+    e->note = false;
+    phi__ex_stop(e);
+    phi__ex_detach(e);
+    phi__ex_waits(e, false);
     e->closed = true;
-    if (!e->busy) phi__exchange_destroy(e);
+    if (!e->busy) phi__ex_destroy(e);
 }
-
-/* ---- what the kind does ---- */
 
 /* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
    where it is not in e->body. Without memory for that: nothing. */
-static phi_str phi__exchange_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
+static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
     if ((e->sent.len == 0 && e->wire->desc->header_count == 0) ||
@@ -439,110 +414,110 @@ static phi_str phi__exchange_quiet(phi__exchange *e, phi_str json, phi__buf *cop
         phi__json_cursor_find(json, "error", &found) != PHI_OK)
         return json;
     if (own == copy) phi__buf_add_str(copy, json);
-    if (own->failed || !phi__mcp_head_hide_in(e, own->at, own->len, PHI__SECRET_JSON))
+    if (own->failed || !phi__mhead_hide_in(e, own->at, own->len, PHI__SECRET_JSON))
         return phi__str(NULL, 0);
     return phi__buf_str(own);
 }
 
 /* False: the exchange is gone. */
-static bool phi__exchange_give(phi__exchange *e, phi_str event, phi_str json) {
+static bool phi__ex_give(phi__exchange *e, phi_str event, phi_str json) {
     phi__buf copy;
     if (json.len > 0) e->tries = 0;
     phi__buf_init(&copy, &e->wire->rt->memory); /* the message may free mcp */
     e->busy = true;
-    bool stays = e->kind->message(e, event, phi__exchange_quiet(e, json, &copy));
+    bool stays = e->kind->message(e, event, phi__ex_quiet(e, json, &copy));
     phi__buf_free(&copy);
     if (!stays) return false;
     e->busy = false;
     if (!e->closed) return true;
-    phi__exchange_destroy(e);
+    phi__ex_destroy(e);
     return false;
 }
 
 /* Stops it with a failure. False: all is freed. */
-static bool phi__exchange_fail(phi__exchange *e, phi_status status, const char *words) {
+static bool phi__ex_fail(phi__exchange *e, phi_status status, const char *words) {
     if (words != NULL) (void)snprintf(e->words, sizeof e->words, "%s", words);
-    phi__exchange_stop(e);
-    phi__mcp_head_hide(e);
+    phi__ex_stop(e);
+    phi__mhead_hide(e);
     return e->kind->ended(e, status);
 }
 
-static bool phi__exchange_repeat(phi__exchange *e) {
-    phi__exchange_stop(e);
-    phi_status status = phi__exchange_send(e);
-    return status == PHI_OK || phi__exchange_fail(e, status, NULL);
+static bool phi__ex_repeat(phi__exchange *e) {
+    phi__ex_stop(e);
+    phi_status status = phi__ex_send(e);
+    return status == PHI_OK || phi__ex_fail(e, status, NULL);
 }
 
-/* ---- the head of an answer ---- */
+/* A redirect is followed within the server's own place. */
+static void phi__ex_redirect(phi__exchange *e, phi_str location) {
+    e->redirects++;
+    phi__buf to = phi__buf_of(e->wire->memory);
+    if (!phi__place_join(&to, e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url, location)) {
+        phi__buf_free(&to);
+        (void)phi__ex_fail(e, PHI_REFUSED,
+                           "HTTP 307 or 308 from server: a redirect to another place is not "
+                           "followed");
+        return;
+    }
+    phi__buf_free(&e->url);
+    e->url = to;
+    (void)phi__ex_repeat(e);
+}
 
-static void phi__exchange_head(void *user_data, int http_status, phi_str headers) {
+static void phi__ex_challenged(phi__exchange *e, phi_str headers) {
+    char message[sizeof e->words];
+    e->challenges++;
+    phi_status status =
+        phi__oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
+    if (status == PHI_OK) {
+        (void)phi__ex_repeat(e);
+        return;
+    }
+    phi__ex_stop(e);
+    if (status == PHI_BUSY) {
+        phi__ex_waits(e, true);
+        return;
+    }
+    (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status,
+                   phi_last_error(e->wire->rt).message);
+    (void)phi__ex_fail(e, status, message);
+}
+
+static void phi__ex_head(void *user_data, int http_status, phi_str headers) {
     phi__exchange *e = (phi__exchange *)user_data;
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
     if (e->wire->oauth != NULL) phi__oauth_heard(e->wire->oauth, headers);
     if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
     if ((http_status == 307 || http_status == 308) && location.len > 0 &&
-        e->redirects < PHI__EXCHANGE_REDIRECTS) {
-        e->redirects++;
-        phi__buf to;
-        phi_str from = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
-        phi__buf_init(&to, e->wire->memory);
-        if (!phi__place_join(&to, from, location)) {
-            phi__buf_free(&to);
-            (void)phi__exchange_fail(e, PHI_REFUSED,
-                                     "HTTP 307 or 308 from server: a redirect to another place "
-                                     "is not followed");
-            return;
-        }
-        phi__buf_free(&e->url);
-        e->url = to;
-        (void)phi__exchange_repeat(e);
-        return;
+        e->redirects < PHI__EXCHANGE_REDIRECTS)
+        phi__ex_redirect(e, location);
+    else if ((http_status == 401 || http_status == 403) && e->wire->oauth != NULL &&
+             e->challenges < PHI__EXCHANGE_CHALLENGES)
+        phi__ex_challenged(e, headers);
+    else {
+        e->shape = phi__mhead_shape(e, headers);
+        if (e->shape != PHI__SHAPE_FAULT && e->initialize && !phi__mhead_session(e, headers))
+            e->shape = PHI__SHAPE_FAULT;
     }
-    if ((http_status == 401 || http_status == 403) && e->wire->oauth != NULL &&
-        e->challenges < PHI__EXCHANGE_CHALLENGES) {
-        e->challenges++;
-        const char *words = "";
-        char message[sizeof e->words];
-        phi_status status =
-            phi__oauth_challenge(e->wire->oauth, e->http_status, headers, phi__buf_str(&e->sent));
-        if (status == PHI_OK) {
-            (void)phi__exchange_repeat(e);
-            return;
-        }
-        phi__exchange_stop(e);
-        if (status == PHI_BUSY) {
-            phi__exchange_waits(e, true);
-            return;
-        }
-        words = phi_last_error(e->wire->rt).message;
-        (void)snprintf(message, sizeof message, "HTTP %d from server: %s", e->http_status, words);
-        (void)phi__exchange_fail(e, status, message);
-        return;
-    }
-    e->shape = phi__mcp_head_shape(e, headers);
-    if (e->shape != PHI__SHAPE_FAULT && e->initialize && !phi__mcp_head_session(e, headers))
-        e->shape = PHI__SHAPE_FAULT;
 }
 
-/* ---- its body ---- */
-
-static void phi__exchange_events(phi__exchange *e, phi_str bytes) {
+static void phi__ex_events(phi__exchange *e, phi_str bytes) {
     phi__sse_event event;
     char words[100];
     int got;
     phi__sse_feed(&e->sse, bytes.at, bytes.len);
     while ((got = phi__sse_next(&e->sse, &event)) > 0)
-        if (!phi__exchange_give(e, event.name, event.data)) return;
+        if (!phi__ex_give(e, event.name, event.data)) return;
     if (!phi__fetch_value_fits(phi__buf_str(&e->resume.id))) phi__buf_clear(&e->resume.id);
     if (got == 0) return;
     (void)snprintf(words, sizeof words, "an event is larger than %llu bytes",
                    (unsigned long long)e->wire->desc->max_message_bytes);
     if (got == PHI_NO_MEMORY) (void)snprintf(words, sizeof words, "no memory for the answer");
-    (void)phi__exchange_fail(e, (phi_status)got, words);
+    (void)phi__ex_fail(e, (phi_status)got, words);
 }
 
-static void phi__exchange_collect(phi__exchange *e, phi_str bytes) {
+static void phi__ex_collect(phi__exchange *e, phi_str bytes) {
     bool fault = e->shape == PHI__SHAPE_FAULT;
     size_t most = fault ? (size_t)PHI__EXCHANGE_FAULT : e->wire->desc->max_message_bytes;
     char words[100];
@@ -550,84 +525,82 @@ static void phi__exchange_collect(phi__exchange *e, phi_str bytes) {
         (void)snprintf(words, sizeof words, "the answer is larger than %llu bytes",
                        (unsigned long long)most);
         phi__buf_free(&e->body);
-        (void)phi__exchange_fail(e, PHI_TOO_BIG, words);
+        (void)phi__ex_fail(e, PHI_TOO_BIG, words);
         return;
     }
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
-        (void)phi__exchange_fail(e, PHI_NO_MEMORY, "no memory for the answer");
+        (void)phi__ex_fail(e, PHI_NO_MEMORY, "no memory for the answer");
     else if (e->body.len == most && fault) { /* the rest says no more */
-        phi__mcp_head_fault(e);
-        phi__exchange_stop(e);
+        phi__mhead_fault(e);
+        phi__ex_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
     }
 }
 
-static size_t phi__exchange_body(void *user_data, phi_str bytes) {
+static size_t phi__ex_body(void *user_data, phi_str bytes) {
     phi__exchange *e = (phi__exchange *)user_data;
     if (e->shape == PHI__SHAPE_SSE)
-        phi__exchange_events(e, bytes);
+        phi__ex_events(e, bytes);
     else if (e->shape != PHI__SHAPE_SKIP)
-        phi__exchange_collect(e, bytes);
+        phi__ex_collect(e, bytes);
     return bytes.len;
 }
 
 /* A last event without a blank line after it counts, if no resumption brings it again. */
-static bool phi__exchange_last(phi__exchange *e) {
+static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
     while (phi__sse_finish(&e->sse, &event) > 0)
-        if (!phi__exchange_give(e, event.name, event.data)) return false;
+        if (!phi__ex_give(e, event.name, event.data)) return false;
     return true;
 }
 
-static void phi__exchange_end(void *user_data, phi_status status, const char *message) {
+static void phi__ex_end(void *user_data, phi_status status, const char *message) {
     phi__exchange *e = (phi__exchange *)user_data;
     e->fetch = NULL;
     if (status != PHI_OK) {
         (void)snprintf(e->words, sizeof e->words, "%s", message);
         e->shape = e->shape == PHI__SHAPE_SSE ? e->shape : PHI__SHAPE_NONE;
     } else if (e->shape == PHI__SHAPE_FAULT) {
-        phi__mcp_head_fault(e);
+        phi__mhead_fault(e);
         status = e->http_status / 100 == 2 ? PHI_PARSE : PHI_REFUSED;
     } else if (e->shape == PHI__SHAPE_JSON && e->body.len == 0) {
         (void)snprintf(e->words, sizeof e->words, "HTTP %d from server: an empty answer",
                        e->http_status);
         status = PHI_PARSE;
     } else if (e->shape == PHI__SHAPE_JSON) {
-        if (!phi__exchange_give(e, phi__str(NULL, 0), phi__buf_str(&e->body))) return;
-    } else if (e->shape == PHI__SHAPE_SSE && !phi__exchange_last(e))
+        if (!phi__ex_give(e, phi__str(NULL, 0), phi__buf_str(&e->body))) return;
+    } else if (e->shape == PHI__SHAPE_SSE && !phi__ex_last(e))
         return;
     (void)e->kind->ended(e, status);
 }
 
 /* ---- sending ---- */
 
-static void phi__exchange_timer(phi__timer *timer) {
+static void phi__ex_timer(phi__timer *timer) {
     phi__exchange *e = PHI__OWNER(timer, phi__exchange, timer);
     if (e->kind->late != NULL)
         e->kind->late(e);
     else
-        (void)phi__exchange_repeat(e);
+        (void)phi__ex_repeat(e);
 }
 
 /* After a delay: kind->late. */
-static phi_status phi__exchange_later(phi__exchange *e, uint64_t ms) {
+static phi_status phi__ex_later(phi__exchange *e, uint64_t ms) {
     phi__io *io = e->wire->rt->io;
-    e->timer.fire = phi__exchange_timer;
+    e->timer.fire = phi__ex_timer;
     if (e->kind->late != NULL) return phi__io_deadline_set(io, &e->timer, ms * 1000);
-    return phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + ms * 1000);
+    return phi__mcp_timer_in(io, &e->timer, ms);
 }
 
-static phi_status phi__exchange_open(phi__exchange *e) {
-    phi_arena arena;
+static phi_status phi__ex_open(phi__exchange *e) {
     phi__header *headers = NULL;
     phi_status status = PHI_OK;
     const char *words = "";
-    phi__buf proof;
     phi__fetch_desc desc = PHI_ZERO;
-    phi_arena_init(&arena, e->wire->memory, 1024);
-    phi__buf_init(&proof, e->wire->memory);
+    phi_arena arena = phi__arena_of(e->wire->memory, 1024);
+    phi__buf proof = phi__buf_of(e->wire->memory);
     /* the runtime's memory: a fetch is freed behind its last callback, which may free mcp */
     desc.memory = &e->wire->rt->memory;
     desc.method = phi_str_of(e->kind->method);
@@ -636,9 +609,9 @@ static phi_status phi__exchange_open(phi__exchange *e) {
     if (strcmp(e->kind->method, "POST") != 0) desc.body = phi__str(NULL, 0);
     /* the stream of the old transport carries all answers: it is no idle one */
     desc.stands = e->out != NULL ? e->out->stream : e->kind->stands;
-    desc.on_head = phi__exchange_head;
-    desc.on_body = phi__exchange_body;
-    desc.on_end = phi__exchange_end;
+    desc.on_head = phi__ex_head;
+    desc.on_body = phi__ex_body;
+    desc.on_end = phi__ex_end;
     desc.user_data = e;
     /* The session's deadline counts for a request, the connection's timeout for a notification. */
     phi_deadlines *d = &desc.deadlines;
@@ -648,13 +621,13 @@ static phi_status phi__exchange_open(phi__exchange *e) {
         status = phi__oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
     if (status != PHI_OK)
         words = phi_last_error(e->wire->rt).message;
-    else if (!phi__mcp_head_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
+    else if (!phi__mhead_make(e, phi__buf_str(&proof), &arena, &headers, &desc.header_count))
         status = PHI_NO_MEMORY;
     else {
         desc.headers = headers;
         status = phi__fetch_open(e->wire->rt, &desc, &e->fetch);
         if (status == PHI_FULL)
-            status = phi__exchange_later(e, PHI__EXCHANGE_FULL_MS);
+            status = phi__ex_later(e, PHI__EXCHANGE_FULL_MS);
         else if (status != PHI_OK)
             words = phi_last_error(e->wire->rt).message;
     }
@@ -666,7 +639,7 @@ static phi_status phi__exchange_open(phi__exchange *e) {
 }
 
 /* PHI_BUSY: it waits. */
-static phi_status phi__exchange_authorize(phi__exchange *e) {
+static phi_status phi__ex_authorize(phi__exchange *e) {
     const char *words = "";
     phi_str value;
     if (e->sent.len > 0) memset(e->sent.at, 0, e->sent.len);
@@ -685,7 +658,7 @@ static phi_status phi__exchange_authorize(phi__exchange *e) {
 
 /* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
    e->words says why. Calls no function of kind's. */
-static phi_status phi__exchange_send(phi__exchange *e) {
+static phi_status phi__ex_send(phi__exchange *e) {
     e->held = e->wire->gate != NULL && e->wire->gate != e;
     if (e->held) return PHI_OK;
     e->http_status = 0;
@@ -697,29 +670,25 @@ static phi_status phi__exchange_send(phi__exchange *e) {
     phi__buf_clear(&e->body);
     phi__sse_free(&e->sse);
     phi__sse_resume_with(&e->sse, &e->resume);
-    phi_status status = phi__exchange_authorize(e);
+    phi_status status = phi__ex_authorize(e);
     if (status == PHI_BUSY) {
-        phi__exchange_waits(e, true);
+        phi__ex_waits(e, true);
         return PHI_OK;
     }
-    return status == PHI_OK ? phi__exchange_open(e) : status;
+    return status == PHI_OK ? phi__ex_open(e) : status;
 }
 
-/* The first that is to be sent again, or that was held. */
-static phi__exchange *phi__exchange_first(phi__wire *wire, bool held) {
-    for (phi__link *link = wire->exchanges.first; link != NULL; link = link->next) {
-        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
-        if (held ? e->held : e->again) return e;
-    }
-    return NULL;
-}
-
-static void phi__exchange_opened(phi__timer *timer) {
+static void phi__ex_opened(phi__timer *timer) {
     phi__wire *wire = PHI__OWNER(timer, phi__wire, opened);
-    phi__exchange *e;
+    phi__link *link = wire->exchanges.first;
     (void)phi__io_timer_set(wire->rt->io, timer, UINT64_MAX);
-    while (wire->gate == NULL && (e = phi__exchange_first(wire, true)) != NULL)
-        if (!phi__exchange_repeat(e)) return;
+    while (wire->gate == NULL && link != NULL) {
+        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
+        link = link->next;
+        if (!e->held) continue;
+        if (!phi__ex_repeat(e)) return;
+        link = wire->exchanges.first; /* it may have closed any of them */
+    }
     if (!wire->full || wire->notes >= PHI__EXCHANGE_NOTES) return;
     wire->full = false;
     phi__mcp_drained(wire->mcp);
@@ -736,8 +705,6 @@ enum {
 };
 
 #define PHI__STREAM_NAMED_MS UINT64_C(3600000) /* of a server's own delay, at most */
-
-/* ---- shared ---- */
 
 /* The delay before a stream is opened again; counts the tries. */
 static uint64_t phi__stream_delay(phi__exchange *e) {
@@ -758,8 +725,8 @@ static bool phi__stream_lose(phi__exchange *e, phi_status status) {
     phi__out *out = e->out;
     char words[sizeof e->words];
     memcpy(words, e->words, sizeof words);
-    phi__exchange_stop(e);
-    phi__exchange_detach(e);
+    phi__ex_stop(e);
+    phi__ex_detach(e);
     if (out != NULL) {
         e->busy = true; /* its body is read by the session */
         if (!phi__mcp_lost(e->wire->mcp, out, status, e->http_status, phi__buf_str(&e->body),
@@ -767,26 +734,21 @@ static bool phi__stream_lose(phi__exchange *e, phi_status status) {
             return false;
         e->busy = false;
     }
-    phi__exchange_close(e);
+    phi__ex_close(e);
     return true;
 }
 
-static bool phi__stream_is_message(phi_str event) {
-    return event.len == 0 || phi__str_is(event, "message");
-}
-
-/* ---- messages of the server's own ---- */
-
+/* An event with data that is a message; others have an id alone, or another name. */
 static bool phi__stream_heard(phi__exchange *e, phi_str event, phi_str json) {
-    if (!phi__stream_is_message(event) || json.len == 0) return true;
-    return phi__mcp_message(e->wire->mcp, json, NULL);
+    if (json.len == 0 || (event.len > 0 && !phi__str_is(event, "message"))) return true;
+    return phi__mcp_message(e->wire->mcp, json, e->out);
 }
 
 /* not listening: harmless */
 static void phi__stream_deafen(phi__mcp_http *http) {
     phi__exchange *e = http->listening;
     http->listening = NULL;
-    if (e != NULL) phi__exchange_close(e);
+    if (e != NULL) phi__ex_close(e);
 }
 
 /* What the server refuses, it does not have; all else is tried again. */
@@ -796,7 +758,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
     if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* not the same event again */
     if (!none && status != PHI_CANCELLED && !http->closing &&
-        phi__exchange_later(e, phi__stream_delay(e)) == PHI_OK)
+        phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
     phi__stream_deafen(http);
     return !expired || phi__mcp_expired(http->link.mcp, NULL);
@@ -809,7 +771,7 @@ static void phi__stream_close(phi__mcp_http *http) {
     phi__exchange *e = http->stream;
     http->stream = NULL;
     phi__buf_free(&http->endpoint);
-    if (e != NULL) phi__exchange_close(e);
+    if (e != NULL) phi__ex_close(e);
 }
 
 /* The first request is lost, with `words`, else with its refusal's own words. */
@@ -837,18 +799,17 @@ static bool phi__stream_endpoint(phi__mcp_http *http, phi_str data) {
     phi__io_timer_clear(http->wire.rt->io, &http->stream->timer);
     if (first == NULL) return true;
     http->first = NULL;
-    first->kind = phi__mcp_http_kind(PHI__MCP_HTTP_OLD);
+    first->kind = phi__mhttp_kind(PHI__MCP_HTTP_OLD);
     phi__buf_clear(&first->url);
     phi__buf_add_str(&first->url, phi__buf_str(&http->endpoint));
-    phi_status status = first->url.failed ? PHI_NO_MEMORY : phi__exchange_send(first);
+    phi_status status = first->url.failed ? PHI_NO_MEMORY : phi__ex_send(first);
     return status == PHI_OK || first->kind->ended(first, status);
 }
 
 static bool phi__stream_message(phi__exchange *e, phi_str event, phi_str json) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     if (phi__str_is(event, "endpoint")) return phi__stream_endpoint(http, json);
-    if (!phi__stream_is_message(event) || json.len == 0 || http->endpoint.len == 0) return true;
-    return phi__mcp_message(http->link.mcp, json, NULL);
+    return http->endpoint.len == 0 || phi__stream_heard(e, event, json);
 }
 
 static bool phi__stream_ended(phi__exchange *e, phi_status status) {
@@ -867,33 +828,26 @@ static bool phi__stream_ended(phi__exchange *e, phi_status status) {
 static void phi__stream_late(phi__exchange *e) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     /* a person may be asked, before anything is sent */
-    if (e->waits && phi__exchange_later(e, PHI__STREAM_ENDPOINT_MS) == PHI_OK) return;
+    if (e->waits && phi__ex_later(e, PHI__STREAM_ENDPOINT_MS) == PHI_OK) return;
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
 /* The same where that transport is known: calls no function of the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
-    static const phi__exchange_kind kind = {
+    static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
     phi__stream_close(http);
-    phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    phi__exchange *e = phi__ex_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
     http->stream = e;
     http->first = first;
-    phi_status status = phi__exchange_later(e, PHI__STREAM_ENDPOINT_MS);
-    if (status == PHI_OK) status = phi__exchange_send(e);
+    phi_status status = phi__ex_later(e, PHI__STREAM_ENDPOINT_MS);
+    if (status == PHI_OK) status = phi__ex_send(e);
     if (status == PHI_OK) return status;
     http->first = NULL;
     phi__stream_close(http);
     return status;
-}
-
-/* Opens the stream of the old transport for an initialize, which is sent once the endpoint is
-   known, or lost as e->words say. False: all is freed. */
-static bool phi__stream_old(phi__mcp_http *http, phi__exchange *first) {
-    phi_status status = phi__stream_again(http, first);
-    return status == PHI_OK || phi__stream_lose(first, PHI_REFUSED);
 }
 
 /* ---- the link: POSTs and the connection ---- */
@@ -904,21 +858,13 @@ enum {
     PHI__MCP_HTTP_CLOSING_US = 10000
 };
 
-static phi__mcp_http *phi__mcp_http_of(const phi__mcp_link *link) {
+static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
-}
-
-/* ---- what answers mean ---- */
-
-static bool phi__mcp_http_message(phi__exchange *e, phi_str event, phi_str json) {
-    if (json.len == 0) return true; /* an event that only has an id */
-    if (event.len > 0 && !phi__str_is(event, "message")) return true;
-    return phi__mcp_message(e->wire->mcp, json, e->out);
 }
 
 /* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
    that is missing, a version. */
-static bool phi__mcp_http_is_modern_error(phi_str body) {
+static bool phi__mhttp_is_modern_error(phi_str body) {
     phi__json_found found;
     int64_t code = 0;
     return phi__json_cursor_find(body, "error.code", &found) == PHI_OK &&
@@ -926,14 +872,14 @@ static bool phi__mcp_http_is_modern_error(phi_str body) {
 }
 
 /* A refusal of initialize, as servers of the old transport answer. */
-static bool phi__mcp_http_maybe_old(const phi__exchange *e, phi_status status) {
+static bool phi__mhttp_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
     return status == PHI_REFUSED && e->initialize && e->url.len == 0 &&
            (http == 400 || http == 404 || http == 405) &&
-           !phi__mcp_http_is_modern_error(phi__buf_str(&e->body));
+           !phi__mhttp_is_modern_error(phi__buf_str(&e->body));
 }
 
-static bool phi__mcp_http_resumable(const phi__exchange *e, phi_status status) {
+static bool phi__mhttp_resumable(const phi__exchange *e, phi_status status) {
     const phi__mcp_http *http = (const phi__mcp_http *)e->owner;
     bool get = strcmp(e->kind->method, "GET") == 0;
     if (http->closing || e->denied || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES)
@@ -945,42 +891,43 @@ static bool phi__mcp_http_resumable(const phi__exchange *e, phi_status status) {
            status == PHI_TIMEOUT || status == PHI_UNREACHABLE;
 }
 
-static bool phi__mcp_http_ended(phi__exchange *e, phi_status status);
+static bool phi__mhttp_ended(phi__exchange *e, phi_status status);
 
 /* Nobody waits any more, or a broken stream is to be resumed. */
-static void phi__mcp_http_late(phi__exchange *e) {
+static void phi__mhttp_late(phi__exchange *e) {
     if (e->out == NULL) {
-        phi__exchange_close(e);
+        phi__ex_close(e);
         return;
     }
-    phi_status status = phi__exchange_send(e);
-    if (status != PHI_OK) (void)phi__mcp_http_ended(e, status);
+    phi_status status = phi__ex_send(e);
+    if (status != PHI_OK) (void)phi__mhttp_ended(e, status);
 }
 
 /* A notification, or an answer of ours, that was refused. */
-static bool phi__mcp_http_unsent(phi__exchange *e, phi_status status) {
+static bool phi__mhttp_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
     char words[sizeof e->words + 40];
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
     bool refused = status == PHI_REFUSED && e->json.len > 0;
     (void)snprintf(words, sizeof words, "a notification was refused: %s", e->words);
-    phi__exchange_close(e);
+    phi__ex_close(e);
     if (expired) return phi__mcp_expired(mcp, NULL);
     return !refused || phi__mcp_warn(mcp, words);
 }
 
-static bool phi__mcp_http_ended(phi__exchange *e, phi_status status) {
+static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     phi__out *out = e->out;
-    if (out == NULL) return phi__mcp_http_unsent(e, status);
+    if (out == NULL) return phi__mhttp_unsent(e, status);
     if (e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch) {
-        phi__exchange_close(e);
+        phi__ex_close(e);
         return phi__mcp_expired(http->link.mcp, out);
     }
-    if (phi__mcp_http_maybe_old(e, status)) return phi__stream_old(http, e);
-    if (phi__mcp_http_resumable(e, status)) {
-        e->kind = phi__mcp_http_kind(PHI__MCP_HTTP_RESUME);
-        status = phi__exchange_later(e, phi__stream_delay(e));
+    if (phi__mhttp_maybe_old(e, status)) /* its initialize waits for the old stream's endpoint */
+        return phi__stream_again(http, e) == PHI_OK || phi__stream_lose(e, PHI_REFUSED);
+    if (phi__mhttp_resumable(e, status)) {
+        e->kind = phi__mhttp_kind(PHI__MCP_HTTP_RESUME);
+        status = phi__ex_later(e, phi__stream_delay(e));
         if (status == PHI_OK) return true;
     }
     if (status == PHI_OK && e->shape == PHI__SHAPE_SSE) {
@@ -995,37 +942,35 @@ static bool phi__mcp_http_ended(phi__exchange *e, phi_status status) {
 }
 
 /* Over the old transport the answer comes by its stream. */
-static bool phi__mcp_http_posted(phi__exchange *e, phi_status status) {
-    if (e->out == NULL) return phi__mcp_http_unsent(e, status);
+static bool phi__mhttp_posted(phi__exchange *e, phi_status status) {
+    if (e->out == NULL) return phi__mhttp_unsent(e, status);
     if (status != PHI_OK) return phi__stream_lose(e, status);
-    phi__exchange_close(e);
+    phi__ex_close(e);
     return true;
 }
 
-/* ---- sending ---- */
-
-static const phi__exchange_kind *phi__mcp_http_kind(phi__mcp_http_what what) {
-    static const phi__exchange_kind kinds[] = {
-        {"POST", false, false, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
-        {"POST", false, true, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
-        {"GET", false, false, phi__mcp_http_message, phi__mcp_http_ended, phi__mcp_http_late},
-        {"POST", false, true, phi__mcp_http_message, phi__mcp_http_posted, NULL}};
+static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what) {
+    static const phi__ex_kind kinds[] = {
+        {"POST", false, false, phi__stream_heard, phi__mhttp_ended, phi__mhttp_late},
+        {"POST", false, true, phi__stream_heard, phi__mhttp_ended, phi__mhttp_late},
+        {"GET", false, false, phi__stream_heard, phi__mhttp_ended, phi__mhttp_late},
+        {"POST", false, true, phi__stream_heard, phi__mhttp_posted, NULL}};
     return &kinds[what];
 }
 
-static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__out *out) {
-    phi__mcp_http *http = phi__mcp_http_of(link);
+static phi_status phi__mhttp_send(phi__mcp_link *link, phi__out *out) {
+    phi__mcp_http *http = phi__mhttp_of(link);
     phi_status status = PHI_OK;
     if (http->closing && out->request) return PHI_MISUSE;
     if (!out->request && http->wire.notes >= PHI__EXCHANGE_NOTES) {
         http->wire.full = true; /* a server can ask faster than it takes our answers */
         return PHI_FULL;
     }
-    phi__mcp_http_what what = http->old      ? PHI__MCP_HTTP_OLD
-                              : out->request ? PHI__MCP_HTTP_REQUEST
-                                             : PHI__MCP_HTTP_TOLD;
-    phi__exchange *e = phi__exchange_new(&http->wire, phi__mcp_http_kind(what),
-                                         out->request ? out : NULL, out->json);
+    phi__mhttp_what what = http->old      ? PHI__MCP_HTTP_OLD
+                           : out->request ? PHI__MCP_HTTP_REQUEST
+                                          : PHI__MCP_HTTP_TOLD;
+    phi__exchange *e =
+        phi__ex_new(&http->wire, phi__mhttp_kind(what), out->request ? out : NULL, out->json);
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
     if (!out->request) {
@@ -1038,28 +983,27 @@ static phi_status phi__mcp_http_send(phi__mcp_link *link, phi__out *out) {
         status = phi__stream_again(http, e);
     } else {
         if (http->old) phi__buf_add_str(&e->url, phi__buf_str(&http->endpoint));
-        status = e->url.failed ? PHI_NO_MEMORY : phi__exchange_send(e);
+        status = e->url.failed ? PHI_NO_MEMORY : phi__ex_send(e);
     }
-    if (status != PHI_OK) phi__exchange_close(e);
+    if (status != PHI_OK) phi__ex_close(e);
     return status;
 }
 
-static void phi__mcp_http_forget(phi__mcp_link *link, phi__out *out) {
-    phi__mcp_http *http = phi__mcp_http_of(link);
+static void phi__mhttp_forget(phi__mcp_link *link, phi__out *out) {
+    phi__mcp_http *http = phi__mhttp_of(link);
     phi__exchange *e = (phi__exchange *)out->of_link;
     if (e == NULL) return;
     if (e == http->first) {
         http->first = NULL;
         phi__stream_close(http);
     }
-    phi__exchange_detach(e);
+    phi__ex_detach(e);
     /* An answer was reported: its stream ends by itself, and the connection can be used again. */
-    if (!e->busy || phi__exchange_later(e, PHI__MCP_HTTP_LINGER_MS) != PHI_OK)
-        phi__exchange_close(e);
+    if (!e->busy || phi__ex_later(e, PHI__MCP_HTTP_LINGER_MS) != PHI_OK) phi__ex_close(e);
 }
 
-static void phi__mcp_http_agreed(phi__mcp_link *link, const char *version, bool modern) {
-    phi__mcp_http *http = phi__mcp_http_of(link);
+static void phi__mhttp_agreed(phi__mcp_link *link, const char *version, bool modern) {
+    phi__mcp_http *http = phi__mhttp_of(link);
     phi__wire *wire = &http->wire;
     wire->era = version != NULL ? phi__eras_find(phi_str_of(version)) : NULL;
     (void)snprintf(wire->version, sizeof wire->version, "%s", version != NULL ? version : "");
@@ -1069,113 +1013,105 @@ static void phi__mcp_http_agreed(phi__mcp_link *link, const char *version, bool 
     wire->epoch++;
 }
 
-static void phi__mcp_http_listen(phi__mcp_link *link) {
-    phi__mcp_http *http = phi__mcp_http_of(link);
-    static const phi__exchange_kind kind = {
-        "GET", true, false, phi__stream_heard, phi__stream_unheard, NULL};
+static void phi__mhttp_listen(phi__mcp_link *link) {
+    phi__mcp_http *http = phi__mhttp_of(link);
+    static const phi__ex_kind kind = {"GET", true, false, phi__stream_heard, phi__stream_unheard,
+                                      NULL};
     if (http->listening != NULL || http->stream != NULL) return;
-    phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+    phi__exchange *e = phi__ex_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
     if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
     e->owner = http;
     http->listening = e;
-    phi_status status = phi__exchange_send(e);
+    phi_status status = phi__ex_send(e);
     if (status != PHI_OK) (void)phi__stream_unheard(e, status); /* not sent: nothing expired */
 }
 
 /* ---- the connection ---- */
 
-static void phi__mcp_http_close_all(phi__mcp_http *http) {
+static void phi__mhttp_close_all(phi__mcp_http *http) {
     phi__link *next;
     phi__stream_deafen(http);
     phi__stream_close(http);
     http->first = NULL;
     for (phi__link *link = http->wire.exchanges.first; link != NULL; link = next) {
         next = link->next;
-        phi__exchange_close(PHI__OWNER(link, phi__exchange, link));
+        phi__ex_close(PHI__OWNER(link, phi__exchange, link));
     }
 }
 
-static bool phi__mcp_http_left(phi__exchange *e, phi_status status) {
+static bool phi__mhttp_left(phi__exchange *e, phi_status status) {
     (void)status;
-    phi__exchange_close(e);
-    return true;
-}
-
-static bool phi__mcp_http_no_message(phi__exchange *e, phi_str event, phi_str json) {
-    (void)e;
-    (void)event;
-    (void)json;
+    phi__ex_close(e);
     return true;
 }
 
 /* Exchanges under way end by themselves, then the session; all of it by a deadline. */
-static void phi__mcp_http_closes(phi__mcp_http *http) {
+static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
     phi__stream_deafen(http);
     phi__stream_close(http);
     if (http->wire.exchanges.first == NULL && http->wire.session.len > 0 && !http->ended) {
-        static const phi__exchange_kind kind = {
-            "DELETE", false, true, phi__mcp_http_no_message, phi__mcp_http_left, NULL};
+        static const phi__ex_kind kind = {"DELETE",          false,           true,
+                                          phi__stream_heard, phi__mhttp_left, NULL};
         http->ended = true;
-        phi__exchange *e = phi__exchange_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
-        if (e != NULL && phi__exchange_send(e) != PHI_OK) phi__exchange_close(e);
+        phi__exchange *e = phi__ex_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
+        if (e != NULL && phi__ex_send(e) != PHI_OK) phi__ex_close(e);
     }
     if (http->wire.exchanges.first != NULL && now < http->close_by_us &&
         phi__io_timer_set(io, &http->timer, now + PHI__MCP_HTTP_CLOSING_US) == PHI_OK)
         return;
-    phi__mcp_http_close_all(http);
+    phi__mhttp_close_all(http);
     phi__buf_clear(&http->wire.session);
     http->closing = false;
     (void)phi__mcp_down(http->link.mcp, PHI_OK, false, "");
 }
 
-static void phi__mcp_http_timer(phi__timer *timer) {
+static void phi__mhttp_timer(phi__timer *timer) {
     phi__mcp_http *http = PHI__OWNER(timer, phi__mcp_http, timer);
     if (http->closing)
-        phi__mcp_http_closes(http);
+        phi__mhttp_closes(http);
     else if (http->opening) {
         http->opening = false;
         phi__mcp_up(http->link.mcp);
     }
 }
 
-static phi_status phi__mcp_http_soon(phi__mcp_http *http) {
-    http->timer.fire = phi__mcp_http_timer;
-    return phi__io_timer_set(http->wire.rt->io, &http->timer, phi__io_now_us(http->wire.rt->io));
+static phi_status phi__mhttp_soon(phi__mcp_http *http) {
+    http->timer.fire = phi__mhttp_timer;
+    return phi__mcp_timer_in(http->wire.rt->io, &http->timer, 0);
 }
 
-static phi_status phi__mcp_http_open(phi__mcp_link *link) {
-    phi__mcp_http *http = phi__mcp_http_of(link);
-    phi__mcp_http_close_all(http);
+static phi_status phi__mhttp_open(phi__mcp_link *link) {
+    phi__mcp_http *http = phi__mhttp_of(link);
+    phi__mhttp_close_all(http);
     phi__buf_clear(&http->wire.session);
     http->wire.epoch++;
     http->closing = http->ended = false;
     http->opening = true;
-    return phi__mcp_http_soon(http);
+    return phi__mhttp_soon(http);
 }
 
-static void phi__mcp_http_close(phi__mcp_link *link) {
-    phi__mcp_http *http = phi__mcp_http_of(link);
+static void phi__mhttp_close(phi__mcp_link *link) {
+    phi__mcp_http *http = phi__mhttp_of(link);
     phi__io *io = http->wire.rt->io;
     if (http->closing) return;
     http->opening = false;
     http->closing = true;
     http->close_by_us = phi__io_now_us(io) + (uint64_t)http->wire.desc->close_ms * 1000;
-    if (phi__mcp_http_soon(http) != PHI_OK) http->close_by_us = 0;
+    if (phi__mhttp_soon(http) != PHI_OK) http->close_by_us = 0;
 }
 
-static void phi__mcp_http_free(phi__mcp_link *link) {
-    phi__mcp_http *http = phi__mcp_http_of(link);
+static void phi__mhttp_free(phi__mcp_link *link) {
+    phi__mcp_http *http = phi__mhttp_of(link);
     phi_memory *memory = http->wire.memory;
     for (phi__link *at = http->wire.exchanges.first; at != NULL; at = at->next) {
         phi__exchange *e = PHI__OWNER(at, phi__exchange, link);
         e->waits = e->busy = false; /* no call of the session's any more */
     }
-    phi__mcp_http_close_all(http);
+    phi__mhttp_close_all(http);
     phi__oauth_free(http->wire.oauth);
-    phi__wire *wire = &http->wire;
-    phi__io_timer_clear(wire->rt->io, &wire->opened);
+    phi__io_timer_clear(http->wire.rt->io, &http->wire.opened);
     phi__io_timer_clear(http->wire.rt->io, &http->timer);
     if (http->wire.session.len > 0) memset(http->wire.session.at, 0, http->wire.session.len);
     phi__buf_free(&http->wire.session);
@@ -1185,69 +1121,71 @@ static void phi__mcp_http_free(phi__mcp_link *link) {
 
 /* ---- making one ---- */
 
-static void phi__mcp_http_authorized(void *ctx, phi_status status, const char *message) {
+static void phi__mhttp_authorized(void *ctx, phi_status status, const char *message) {
     phi__mcp_http *http = (phi__mcp_http *)ctx;
     if (status == PHI_OK && message[0] != '\0' && !phi__mcp_warn(http->wire.mcp, message)) return;
-    /* For phi__oauth_listener. */
-    phi__exchange *e;
     for (phi__link *link = http->wire.exchanges.first; link != NULL; link = link->next) {
-        e = PHI__OWNER(link, phi__exchange, link);
+        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
         e->again = e->waits;
     }
-    while ((e = phi__exchange_first(&http->wire, false)) != NULL) {
+    phi__link *link = http->wire.exchanges.first;
+    while (link != NULL) {
+        phi__exchange *e = PHI__OWNER(link, phi__exchange, link);
         bool good;
+        link = link->next;
+        if (!e->again) continue;
         e->again = false;
         e->denied = status != PHI_OK && status != PHI_NETWORK && status != PHI_NO_MEMORY;
-        phi__exchange_waits(e, false);
+        phi__ex_waits(e, false);
         if (status == PHI_OK)
-            good = phi__exchange_repeat(e);
+            good = phi__ex_repeat(e);
         else /* a stream learns by this status that it is not to be opened again */
-            good = phi__exchange_fail(
+            good = phi__ex_fail(
                 e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
         if (!good) return;
+        link = http->wire.exchanges.first; /* it may have closed any of them */
     }
 }
 
-PHI__FN phi__oauth *phi__mcp_http_oauth(const phi__mcp_link *link) {
-    return phi__mcp_http_of(link)->wire.oauth;
+PHI__FN phi__oauth *phi__mhttp_oauth(const phi__mcp_link *link) {
+    return phi__mhttp_of(link)->wire.oauth;
 }
 
-PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out) {
+PHI__FN phi_status phi__mhttp_new(phi_mcp *mcp, phi__mcp_link **out) {
     phi_memory *memory = &mcp->memory;
     phi__mcp_http *http = (phi__mcp_http *)phi__alloc(memory, sizeof *http);
-    phi__oauth_listener listener;
-    *out = NULL;
-    if (http == NULL) return PHI_NO_MEMORY;
-    static const phi__mcp_link_table table = {phi__mcp_http_open,
-                                              phi__mcp_http_send,
-                                              phi__mcp_http_forget,
-                                              phi__mcp_http_agreed,
-                                              phi__mcp_http_listen,
-                                              phi__mcp_http_close,
-                                              phi__mcp_http_free,
+    static const phi__mcp_link_table table = {phi__mhttp_open,
+                                              phi__mhttp_send,
+                                              phi__mhttp_forget,
+                                              phi__mhttp_agreed,
+                                              phi__mhttp_listen,
+                                              phi__mhttp_close,
+                                              phi__mhttp_free,
                                               NULL,
                                               NULL};
-    http->link.table = &table;
-    http->link.mcp = http->wire.mcp = mcp;
-    http->wire.rt = mcp->rt;
-    http->wire.memory = memory;
-    http->wire.desc = &mcp->desc;
-    http->wire.url = phi_str_of(http->wire.desc->url);
-    phi__buf_init(&http->wire.session, memory);
-    phi__buf_init(&http->endpoint, memory);
+    *out = NULL;
+    if (http == NULL) return PHI_NO_MEMORY;
     phi__wire *wire = &http->wire;
-    wire->opened.fire = phi__exchange_opened;
+    http->link.table = &table;
+    http->link.mcp = wire->mcp = mcp;
+    wire->rt = mcp->rt;
+    wire->memory = memory;
+    wire->desc = &mcp->desc;
+    wire->url = phi_str_of(mcp->desc.url);
+    phi__buf_init(&wire->session, memory);
+    phi__buf_init(&http->endpoint, memory);
+    wire->opened.fire = phi__ex_opened;
     phi_status status = phi__io_timer_set(wire->rt->io, &wire->opened, UINT64_MAX);
-    if (status == PHI_OK && http->wire.desc->oauth != NULL) {
-        listener.changed = phi__mcp_http_authorized;
+    if (status == PHI_OK && mcp->desc.oauth != NULL) {
+        phi__oauth_listener listener;
+        listener.changed = phi__mhttp_authorized;
         listener.ctx = http;
         /* the runtime's memory: a callback of the authorization may free mcp, and returns to it */
-        status = phi__oauth_new(http->wire.rt, &http->wire.rt->memory, http->wire.desc->oauth,
-                                http->wire.url, http->wire.desc->client_name, &listener,
-                                &http->wire.oauth);
+        status = phi__oauth_new(wire->rt, &wire->rt->memory, mcp->desc.oauth, wire->url,
+                                mcp->desc.client_name, &listener, &wire->oauth);
     }
     if (status != PHI_OK) {
-        phi__mcp_http_free(&http->link);
+        phi__mhttp_free(&http->link);
         return status;
     }
     *out = &http->link;

@@ -12,7 +12,26 @@
 #include "mcp/mcp.h"
 #include "text/json.h"
 
-typedef struct phi__mcp_request phi__mcp_request;
+/* An empty buffer, and an empty arena, as initialisers. */
+static inline phi__buf phi__buf_of(phi_memory *memory) {
+    phi__buf buf;
+    phi__buf_init(&buf, memory);
+    return buf;
+}
+
+static inline phi_arena phi__arena_of(phi_memory *memory, size_t first_block_bytes) {
+    phi_arena arena;
+    phi_arena_init(&arena, memory, first_block_bytes);
+    return arena;
+}
+
+/* Sets a timer; PHI_UNLIMITED: it keeps a place and does not fire. */
+static inline phi_status phi__mcp_timer_in(phi__io *io, phi__timer *timer, uint64_t ms) {
+    bool never = ms == PHI_UNLIMITED;
+    return phi__io_timer_set(io, timer, never ? UINT64_MAX : phi__io_now_us(io) + ms * 1000);
+}
+
+typedef struct phi__req phi__req;
 
 typedef struct phi__mcp_link phi__mcp_link;
 
@@ -88,9 +107,26 @@ typedef struct phi__mcp_part {
 
 enum { PHI__PARTS = 6 };
 
+/* A field of a desc that is 0 by default, and its value then. */
+typedef struct phi__mcp_standard {
+    size_t offset;
+    uint32_t value;
+} phi__mcp_standard;
+
+static inline void phi__mcp_standards(void *desc, const phi__mcp_standard *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *field = (uint32_t *)(void *)((char *)desc + rows[i].offset);
+        if (*field == 0) *field = rows[i].value;
+    }
+}
+
+/* Copies texts of a desc into the arena, in their places; NULL stays. False: no memory. */
+PHI__FN bool phi__mcp_own(phi_arena *arena, const char **text);
+PHI__FN bool phi__mcp_own_all(phi_arena *arena, const char **const *texts, size_t count);
+PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, size_t count);
+
 /* Before the connection opens. The part is NULL or memory of mcp's. */
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part);
-PHI__FN const char *phi__mcp_era(const phi_mcp *mcp); /* "2025-06-18"; NULL: not agreed */
 PHI__FN bool phi__mcp_modern(const phi_mcp *mcp);
 PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
 
@@ -106,7 +142,7 @@ PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                            phi_str text);
 
-typedef struct phi__mcp_request_desc {
+typedef struct phi__req_desc {
     const char *method;
     phi_str params;              /* JSON object without _meta; copied; empty: {} */
     phi_str name;                /* for the header Mcp-Name */
@@ -122,21 +158,20 @@ typedef struct phi__mcp_request_desc {
     void (*done)(void *ctx, const phi_mcp_reply *reply);
     void *ctx;
     phi_str meta; /* members of _meta of the caller's own, JSON text without brackets; copied */
-} phi__mcp_request_desc;
+} phi__req_desc;
 
 /* `done` is never called inside of it; it is called with PHI_CANCELLED when mcp is freed.
    PHI_MISUSE: not ready. A stream has no deadline; its `done` says that it has ended. Input that
    a server of the modern era asks for (input_required) is got from the parts (`asked`), and the
    request repeated, by the session. */
-PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                 phi__mcp_request **out);
+PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out);
 
 /* The same with these params, which are freed in any case. */
-PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
-                                     phi__mcp_request **out);
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                     phi__req **out);
 
 /* Tells the server, where the era has that; `done` is not called. NULL is harmless. */
-PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason);
+PHI__FN void phi__mcp_cancel(phi__req *request, const char *reason);
 
 /* method: a literal. */
 PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params);

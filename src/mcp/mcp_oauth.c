@@ -1,6 +1,7 @@
 /* mcp_oauth.c - the steps of an authorization, and what the link calls. */
 
 #include "mcp/mcp_oauth_client_in.h"
+#include "mcp/mcp_rpc_in.h"
 #include "serve/serve_in.h"
 
 #include <stdio.h>
@@ -67,8 +68,6 @@ static void phi__redirect_on_request(void *ctx, phi__serve_exchange *exchange,
         phi__redirect_page(exchange, 400, "This does not belong to an authorization that waits.");
 }
 
-/* ---- for other files ---- */
-
 PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *path,
                                      phi_status (*got)(void *ctx, phi_str query), void *ctx,
                                      phi__redirect **out, char *message, size_t message_size) {
@@ -111,51 +110,42 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
 
 /* Without a query, which may be a secret. */
-static int phi__oauth_find_shown(phi_str url) {
+static int phi__oaf_shown(phi_str url) {
     size_t n = 0;
     while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
     return (int)n;
 }
 
 /* An address that a document or a header names. */
-static phi_status phi__oauth_find_check(phi__oauth *o, const char *what, phi_str url) {
+static phi_status phi__oaf_check(phi__oauth *o, const char *what, phi_str url) {
     const char *fault = phi__url_fault(&o->url, url, o->desc->allow_private);
     if (fault == NULL) return PHI_OK;
-    return phi__oauth_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault, phi__oauth_find_shown(url),
-                           url.at);
+    return phi__oauth_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault, phi__oaf_shown(url), url.at);
 }
-
-/* ---- the authorization server ---- */
 
 /* An issuer that named nothing at all: the paths of 2025-03-26 are taken. */
-static phi_status phi__oauth_find_defaults(phi__oauth *o) {
-    static const char *const paths[] = {"/authorize", "/token", "/register"};
-    phi_str *const out[] = {&o->found.server.authorize, &o->found.server.token,
-                            &o->found.server.registration};
-    phi_str origin = o->url.origin;
-    memset(&o->found.server, 0, sizeof o->found.server);
-    o->found.server.issuer = origin;
-    o->found.server.s256 = true;
-    for (size_t i = 0; i < PHI__COUNT(paths); i++) {
-        size_t n = strlen(paths[i]);
-        char *at = phi__arena_bytes(&o->arena, origin.len + n);
-        if (at == NULL) return PHI_NO_MEMORY;
-        memcpy(at, origin.at, origin.len);
-        memcpy(at + origin.len, paths[i], n);
-        *out[i] = phi__str(at, origin.len + n);
-    }
-    return PHI_OK;
+static phi_status phi__oaf_defaults(phi__oauth *o) {
+    phi__oauth_server *server = &o->found.server;
+    phi_str origin = o->url.origin, none = phi__str("", 0);
+    memset(server, 0, sizeof *server);
+    server->issuer = origin;
+    server->s256 = true;
+    return phi__url_join(&o->arena, origin, "/authorize", none, &server->authorize) &&
+                   phi__url_join(&o->arena, origin, "/token", none, &server->token) &&
+                   phi__url_join(&o->arena, origin, "/register", none, &server->registration)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
 }
 
-static phi_status phi__oauth_find_try(phi__oauth *o, const char *what) {
+static phi_status phi__oaf_try(phi__oauth *o, const char *what) {
     phi_str url = o->found.try_at[o->found.tried++];
-    phi_status status = phi__oauth_find_check(o, what, url);
+    phi_status status = phi__oaf_check(o, what, url);
     return status != PHI_OK ? status : phi__oauth_get(o, url, what);
 }
 
-static phi_status phi__oauth_find_issuer(phi__oauth *o, phi_str issuer) {
+static phi_status phi__oaf_issuer(phi__oauth *o, phi_str issuer) {
     phi__oauth_url url;
-    phi_status status = phi__oauth_find_check(o, "the issuer", issuer);
+    phi_status status = phi__oaf_check(o, "the issuer", issuer);
     if (status != PHI_OK) return status;
     if (!phi__url_read(issuer, &url) || url.query.len > 0)
         return phi__oauth_fail(o, PHI_REFUSED, "the issuer is no address without a query");
@@ -164,129 +154,115 @@ static phi_status phi__oauth_find_issuer(phi__oauth *o, phi_str issuer) {
     o->found.tries = phi__url_servers(&o->arena, &url, o->found.try_at);
     if (o->found.tries == 0) return PHI_NO_MEMORY;
     o->step = PHI__OAUTH_SERVER;
-    return phi__oauth_find_try(o, "the authorization server's metadata");
+    return phi__oaf_try(o, "the authorization server's metadata");
 }
 
-static phi_status phi__oauth_find_check_server(phi__oauth *o) {
+static phi_status phi__oaf_check_server(phi__oauth *o) {
     const phi__oauth_server *server = &o->found.server;
+    phi_str got = server->issuer, asked = o->found.resource.issuer;
     bool person = phi__oauth_person(o);
     phi_status status = PHI_OK;
     /* RFC 8414, 3.3: the very issuer that was asked for. Servers of 2025-03-26 are asked at the
        MCP server's origin, whose last slash is a matter of taste. */
-    phi_str got = o->found.server.issuer, asked = o->found.resource.issuer;
     if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
     if (!phi_str_equal(got, asked))
         return phi__oauth_fail(o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
-                               phi__oauth_find_shown(o->found.resource.issuer),
-                               o->found.resource.issuer.at, phi__oauth_find_shown(server->issuer),
+                               phi__oaf_shown(asked), asked.at, phi__oaf_shown(server->issuer),
                                server->issuer.at);
     if (!server->s256 && person)
         return phi__oauth_fail(
             o, PHI_REFUSED,
             "%.*s does not support PKCE with S256: code_challenge_methods_supported",
-            phi__oauth_find_shown(server->issuer), server->issuer.at);
-    if (person) status = phi__oauth_find_check(o, "authorization_endpoint", server->authorize);
-    if (status == PHI_OK) status = phi__oauth_find_check(o, "token_endpoint", server->token);
+            phi__oaf_shown(server->issuer), server->issuer.at);
+    if (person) status = phi__oaf_check(o, "authorization_endpoint", server->authorize);
+    if (status == PHI_OK) status = phi__oaf_check(o, "token_endpoint", server->token);
     if (status == PHI_OK && server->registration.len > 0)
-        status = phi__oauth_find_check(o, "registration_endpoint", server->registration);
+        status = phi__oaf_check(o, "registration_endpoint", server->registration);
     return status;
 }
 
 /* The answer's text, which the tree borrows from, in the arena. */
-static bool phi__oauth_find_text(phi__oauth *o, phi_str *out) {
-    bool fine = phi__arena_str(&o->arena, phi__buf_str(&o->sent.answer), out);
-    phi__buf_free(&o->sent.answer);
-    return fine;
+static phi_status phi__oaf_text(phi__oauth *o, phi_str *out) {
+    return phi__mcp_keep(&o->sent.answer, &o->arena, out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__oauth_find_server(phi__oauth *o) {
-    const char *fault = "";
-    phi_str text;
-    phi_status status = phi__oauth_answered(o);
+static phi_status phi__oaf_server(phi__oauth *o) {
+    static const char what[] = "the authorization server's metadata";
+    bool more = o->found.tried < o->found.tries;
+    phi_str issuer = o->found.resource.issuer, text;
     int http_status = o->sent.http_status;
+    const char *fault = "";
+    phi_status status = phi__oauth_answered(o);
     if (status != PHI_OK) return status;
     if (http_status != 200) {
-        if (o->found.tried < o->found.tries && http_status < 500)
-            return phi__oauth_find_try(o, "the authorization server's metadata");
-        if (o->found.legacy && http_status < 500) return phi__oauth_find_defaults(o);
+        if (more && http_status < 500) return phi__oaf_try(o, what);
+        if (o->found.legacy && http_status < 500) return phi__oaf_defaults(o);
         if (o->found.fault != NULL)
-            return phi__oauth_fail(o, PHI_REFUSED, "the authorization server's metadata %s",
-                                   o->found.fault);
+            return phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, o->found.fault);
         return phi__oauth_fail(o, PHI_REFUSED, "%.*s has no metadata: HTTP status %d",
-                               phi__oauth_find_shown(o->found.resource.issuer),
-                               o->found.resource.issuer.at, http_status);
+                               phi__oaf_shown(issuer), issuer.at, http_status);
     }
-    if (!phi__oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status =
-        phi__oauth_words_server(&o->arena, text, phi__oauth_person(o), &o->found.server, &fault);
+    status = phi__oaf_text(o, &text);
+    if (status == PHI_OK)
+        status = phi__oaw_server(&o->arena, text, phi__oauth_person(o), &o->found.server, &fault);
+    if (status == PHI_OK) return phi__oaf_check_server(o);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK && o->found.tried < o->found.tries) {
-        o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
-        return phi__oauth_find_try(o, "the authorization server's metadata");
-    }
-    if (status != PHI_OK)
-        return phi__oauth_fail(o, PHI_REFUSED, "the authorization server's metadata %s", fault);
-    return phi__oauth_find_check_server(o);
+    if (!more) return phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, fault);
+    o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
+    return phi__oaf_try(o, what);
 }
 
-/* ---- the resource ---- */
-
-/* A server of 2025-03-26 is its own authorization server. */
-static phi_status phi__oauth_find_legacy(phi__oauth *o) {
-    if (o->desc->no_legacy)
-        return phi__oauth_fail(o, PHI_REFUSED, "the server names no authorization server");
-    o->found.legacy = true;
-    o->found.resource.resource = o->resource;
-    return phi__oauth_find_issuer(o, o->url.origin);
-}
-
-static phi_status phi__oauth_find_resource(phi__oauth *o) {
+static phi_status phi__oaf_resource(phi__oauth *o) {
+    static const char what[] = "the server's metadata";
     phi_str preferred = o->desc->issuer != NULL ? phi_str_of(o->desc->issuer) : o->grant.issuer;
     phi__oauth_resource *resource = &o->found.resource;
+    bool more = o->found.tried < o->found.tries;
+    int http_status = o->sent.http_status;
     const char *fault = "";
     phi_str text;
     phi_status status = phi__oauth_answered(o);
-    int http_status = o->sent.http_status;
     if (status != PHI_OK) return status;
     if (http_status >= 500)
-        return phi__oauth_fail(o, PHI_REFUSED, "the server's metadata: HTTP status %d",
-                               http_status);
-    if (http_status != 200)
-        return o->found.tried < o->found.tries ? phi__oauth_find_try(o, "the server's metadata")
-                                               : phi__oauth_find_legacy(o);
-    if (!phi__oauth_find_text(o, &text)) return PHI_NO_MEMORY;
-    status = phi__oauth_words_resource(&o->arena, text, preferred, resource, &fault);
+        return phi__oauth_fail(o, PHI_REFUSED, "%s: HTTP status %d", what, http_status);
+    if (http_status != 200 && more) return phi__oaf_try(o, what);
+    if (http_status != 200) { /* a server of 2025-03-26 is its own authorization server */
+        if (o->desc->no_legacy)
+            return phi__oauth_fail(o, PHI_REFUSED, "the server names no authorization server");
+        o->found.legacy = true;
+        resource->resource = o->resource;
+        return phi__oaf_issuer(o, o->url.origin);
+    }
+    status = phi__oaf_text(o, &text);
+    if (status == PHI_OK) status = phi__oaw_resource(&o->arena, text, preferred, resource, &fault);
     if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK && o->found.tried < o->found.tries)
-        return phi__oauth_find_try(o, "the server's metadata");
-    if (status != PHI_OK) return phi__oauth_fail(o, PHI_REFUSED, "the server's metadata %s", fault);
+    if (status != PHI_OK)
+        return more ? phi__oaf_try(o, what) : phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, fault);
     if (!phi__url_covers(resource->resource, &o->url))
-        return phi__oauth_fail(o, PHI_REFUSED,
-                               "the server's metadata are of another resource: %.*s",
-                               phi__oauth_find_shown(resource->resource), resource->resource.at);
-    return phi__oauth_find_issuer(o, resource->issuer);
+        return phi__oauth_fail(o, PHI_REFUSED, "%s are of another resource: %.*s", what,
+                               phi__oaf_shown(resource->resource), resource->resource.at);
+    return phi__oaf_issuer(o, resource->issuer);
 }
 
-static phi_status phi__oauth_find_begin(phi__oauth *o) {
+static phi_status phi__oaf_begin(phi__oauth *o) {
     phi_str named = o->found.dare.resource_metadata, known[PHI__OAUTH_KNOWN];
     size_t n = phi__url_resources(&o->arena, &o->url, known);
     phi__oauth_url url;
     if (n == 0) return PHI_NO_MEMORY;
     o->found.tries = o->found.tried = 0;
     if (named.len > 0) {
-        phi_status status = phi__oauth_find_check(o, "resource_metadata", named);
+        phi_status status = phi__oaf_check(o, "resource_metadata", named);
         if (status != PHI_OK) return status;
         if (!phi__url_read(named, &url) || !phi__url_same_host(&url, &o->url))
             return phi__oauth_fail(o, PHI_REFUSED,
                                    "resource_metadata is of another host: "
                                    "%.*s",
-                                   phi__oauth_find_shown(named), named.at);
+                                   phi__oaf_shown(named), named.at);
         o->found.try_at[o->found.tries++] = named;
     }
     for (size_t i = 0; i < n; i++)
         if (!phi_str_equal(known[i], named)) o->found.try_at[o->found.tries++] = known[i];
     o->step = PHI__OAUTH_RESOURCE;
-    return phi__oauth_find_try(o, "the server's metadata");
+    return phi__oaf_try(o, "the server's metadata");
 }
 
 /* ---- tokens: taken, kept, refreshed ---- */
@@ -312,26 +288,7 @@ static bool phi__grant_scopes(phi__oauth *o, phi_arena *arena, phi_str asked, ph
     phi__buf_init(&set, &o->memory);
     phi__oauth_join(&set, asked);
     phi__oauth_join(&set, granted);
-    bool fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
-    phi__buf_free(&set);
-    return fine;
-}
-
-static bool phi__grant_bearer(phi_arena *arena, bool dpop, phi_str token, phi_str *out) {
-    phi_str scheme = dpop ? PHI__LIT("DPoP ") : PHI__LIT("Bearer ");
-    char *at = phi__arena_bytes(arena, scheme.len + token.len + 1);
-    if (at == NULL) return false;
-    memcpy(at, scheme.at, scheme.len);
-    memcpy(at + scheme.len, token.at, token.len);
-    at[scheme.len + token.len] = '\0';
-    *out = phi__str(at, scheme.len + token.len);
-    return true;
-}
-
-/* The token of a value that we send. */
-static phi_str phi__grant_of(phi_str bearer) {
-    size_t at = phi__str_find(bearer, 0, " ");
-    return at == SIZE_MAX ? phi__str("", 0) : phi__str(bearer.at + at + 1, bearer.len - at - 1);
+    return phi__mcp_keep(&set, arena, out);
 }
 
 static void phi__grant_rest(phi__oauth *o, uint32_t ms) {
@@ -347,7 +304,8 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__keep_init(&next, &o->memory);
     if (refresh.len == 0 && refreshed) refresh = old->refresh;
     bool fine =
-        phi__grant_bearer(arena, reply->dpop, reply->token, &next.bearer) &&
+        phi__url_join(arena, reply->dpop ? PHI__LIT("DPoP ") : PHI__LIT("Bearer "), "",
+                      reply->token, &next.bearer) &&
         phi__arena_str(arena, refresh, &next.refresh) &&
         phi__grant_scopes(o, arena, refreshed ? old->scope : o->ask.scope, reply->scope,
                           &next.scope) &&
@@ -384,7 +342,7 @@ static bool phi__grant_stored(phi__oauth *o, phi__oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
     if (!phi__str_starts(g->bearer, g->dpop ? "DPoP " : "Bearer ") ||
-        !phi__oauth_printable(phi__grant_of(g->bearer)))
+        !phi__oauth_printable(phi__oauth_token_of(g->bearer)))
         g->bearer = phi__str("", 0);
     if ((g->dpop && o->desc->dpop_key == NULL) || g->kind != (uint32_t)o->desc->grant)
         phi__keep_clear(g);
@@ -473,8 +431,7 @@ static bool phi__grant_given(const phi__oauth *o, const phi__oauth_reply *reply)
 
 static phi_status phi__grant_exchange(phi__oauth *o) {
     phi_str token = phi__str("", 0);
-    phi__buf body;
-    phi__buf_init(&body, &o->memory);
+    phi__buf body = phi__buf_of(&o->memory);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) token = phi__buf_str(&o->redirected);
     if (phi__oauth_person(o))
         phi__form_code(&body, &o->client, &o->ask);
@@ -486,27 +443,14 @@ static phi_status phi__grant_exchange(phi__oauth *o) {
     return status;
 }
 
-static phi_status phi__grant_exchanged(phi__oauth *o, phi__oauth_reply *reply) {
-    phi_status status = phi__oauth_answered(o);
-    memset(reply, 0, sizeof *reply);
-    if (status != PHI_OK) return status;
-    if (!phi__form_reply(&o->arena, phi__buf_str(&o->sent.answer), reply)) return PHI_NO_MEMORY;
-    if (phi__grant_given(o, reply)) return phi__grant_take(o, reply, false);
-    if (phi__grant_again(o, reply)) return phi__grant_exchange(o);
-    return phi__grant_refused(o, reply);
-}
-
-/* ---- refresh ---- */
-
 static phi_status phi__grant_renew(phi__oauth *o) {
-    phi__buf body;
     if (!o->renewing && phi__grant_newer(o, false)) return PHI_OK;
-    if (!phi__oauth_client_recall(o)) {
-        phi__keep_spend_refresh(&o->grant);
+    if (!phi__oac_recall(o)) {
+        phi__keep_spend(&o->grant.refresh, &o->grant.spent[1]);
         o->step = PHI__OAUTH_BEGIN;
         return o->renewing ? PHI_BUSY : PHI_OK;
     }
-    phi__buf_init(&body, &o->memory);
+    phi__buf body = phi__buf_of(&o->memory);
     phi__form_refresh(&body, &o->client, o->grant.refresh, o->grant.resource);
     o->step = PHI__OAUTH_REFRESH;
     phi_status status = phi__grant_ask(o, o->grant.endpoint, &body);
@@ -528,42 +472,15 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     }
     /* refresh tokens that serve once: another connection was faster */
     if (phi__grant_newer(o, true)) return PHI_OK;
-    if (phi__str_is(reply.error, "invalid_client")) phi__oauth_client_forget(o);
-    phi__keep_spend_refresh(&o->grant);
+    if (phi__str_is(reply.error, "invalid_client")) phi__oac_forget(o);
+    phi__keep_spend(&o->grant.refresh, &o->grant.spent[1]);
     phi__grant_save(o);
     o->step = PHI__OAUTH_BEGIN;
     o->nonced = false;                      /* the new authorization may be of another endpoint */
     return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
 }
 
-/* ---- authorizations without a person ---- */
-
-static phi_status phi__oauth_machine_go(phi__oauth *o) {
-    if (o->desc->grant == PHI_MCP_GRANT_ASSERTION) {
-        phi_mcp_assertion wanted;
-        if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
-            !phi__arena_str(&o->arena, o->ask.resource, &wanted.resource) ||
-            !phi__arena_str(&o->arena, o->ask.scope, &wanted.scope))
-            return PHI_NO_MEMORY;
-        o->step = PHI__OAUTH_ASSERT;
-        phi__buf_free(&o->redirected);
-        o->calling = true;
-        phi_status status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
-        o->calling = false;
-        if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
-        return phi__oauth_fail(o, status, "the assertion: %s", phi_status_text(status));
-    }
-    return phi__grant_exchange(o);
-}
-
-/* ---- a person's consent: the browser, the redirect, the code ---- */
-
-#ifndef PHI_NO_LISTEN
-
-static const char phi__person_path[] = "/callback";
-#endif
-
-/* ---- the redirect ---- */
+/* ---- a person's consent: the browser, the redirect, the code; or a host's assertion ---- */
 
 /* Keeps the redirect's query, or the assertion, for the next step. */
 static phi_status phi__oauth_received(phi__oauth *o, phi_str text) {
@@ -597,10 +514,11 @@ PHI__FN phi_status phi__oauth_redirected(phi__oauth *o, phi_str url) {
 }
 
 #ifndef PHI_NO_LISTEN
+static const char phi__person_path[] = "/callback";
+
 static phi_status phi__person_got(void *ctx, phi_str query) {
     phi__oauth *o = (phi__oauth *)ctx;
-    phi__buf url;
-    phi__buf_init(&url, &o->memory);
+    phi__buf url = phi__buf_of(&o->memory);
     phi__buf_char(&url, '?');
     phi__buf_add_str(&url, query);
     phi_status status = url.failed ? PHI_NO_MEMORY : phi__oauth_redirected(o, phi__buf_str(&url));
@@ -608,27 +526,29 @@ static phi_status phi__person_got(void *ctx, phi_str query) {
     return status;
 }
 
-static phi_status phi__person_listen(phi__oauth *o) {
-    uint16_t port = (uint16_t)o->desc->redirect_port;
-    char words[160], uri[64];
-    phi_status status = PHI_REFUSED;
-    words[0] = '\0';
-    if (port == 0) port = phi__oauth_client_port(o);
-    status = phi__redirect_new(o->rt->io, port, phi__person_path, phi__person_got, o, &o->receiver,
-                               words, sizeof words);
-    if (status == PHI_REFUSED && port != 0 && o->desc->redirect_port == 0)
-        status = phi__redirect_new(o->rt->io, 0, phi__person_path, phi__person_got, o, &o->receiver,
-                                   words, sizeof words);
-    if (status != PHI_OK) return phi__oauth_fail(o, status, "the redirect's port: %s", words);
-    (void)snprintf(uri, sizeof uri, "http://127.0.0.1:%u%s",
-                   (unsigned)phi__redirect_port(o->receiver), phi__person_path);
-    return phi__arena_str(&o->arena, phi_str_of(uri), &o->ask.redirect) ? PHI_OK : PHI_NO_MEMORY;
-}
 #endif
 
+/* The redirect's address: of our own page, or the host's. */
 static phi_status phi__person_redirect(phi__oauth *o) {
 #ifndef PHI_NO_LISTEN
-    if (o->desc->redirect_port >= 0) return o->receiver != NULL ? PHI_OK : phi__person_listen(o);
+    if (o->desc->redirect_port >= 0) {
+        uint16_t port = (uint16_t)o->desc->redirect_port;
+        phi_status status = PHI_REFUSED;
+        char words[160] = "", uri[64];
+        if (o->receiver != NULL) return PHI_OK;
+        if (port == 0) port = phi__oac_port(o);
+        for (int tries = 0; tries < 2 && status == PHI_REFUSED; tries++) {
+            status = phi__redirect_new(o->rt->io, port, phi__person_path, phi__person_got, o,
+                                       &o->receiver, words, sizeof words);
+            if (port == 0 || o->desc->redirect_port != 0) break;
+            port = 0; /* the last one is taken */
+        }
+        if (status != PHI_OK) return phi__oauth_fail(o, status, "the redirect's port: %s", words);
+        (void)snprintf(uri, sizeof uri, "http://127.0.0.1:%u%s",
+                       (unsigned)phi__redirect_port(o->receiver), phi__person_path);
+        return phi__arena_str(&o->arena, phi_str_of(uri), &o->ask.redirect) ? PHI_OK
+                                                                            : PHI_NO_MEMORY;
+    }
 #endif
     o->ask.redirect = phi_str_of(o->desc->redirect_uri);
     return PHI_OK;
@@ -638,9 +558,7 @@ static phi_status phi__person_redirect(phi__oauth *o) {
    for before at this issuer, and what a refresh token needs. */
 static phi_status phi__person_scope(phi__oauth *o) {
     const phi__oauth_found *found = &o->found;
-    phi_status status = PHI_OK;
-    phi__buf set;
-    phi__buf_init(&set, &o->memory);
+    phi__buf set = phi__buf_of(&o->memory);
     if (phi_str_equal(o->grant.issuer, found->server.issuer)) phi__oauth_join(&set, o->grant.scope);
     phi__oauth_join(&set, found->dare.scope);
     phi__oauth_join(&set, phi_str_of(o->desc->scope));
@@ -648,20 +566,16 @@ static phi_status phi__person_scope(phi__oauth *o) {
         phi__oauth_join(&set, found->resource.scopes);
     if (found->server.offline && !o->desc->no_offline_access && phi__oauth_person(o))
         phi__oauth_join(&set, PHI__LIT("offline_access"));
-    if (set.failed || !phi__arena_str(&o->arena, phi__buf_str(&set), &o->ask.scope))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&set);
-    return status;
+    return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The client is known: the browser gets the URL. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
-    phi__buf url;
     /* the random bytes of a runtime with a tape follow from its seed, which is on the tape */
     if (!phi__form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
         return PHI_NO_MEMORY;
-    phi__buf_init(&url, &o->memory);
+    phi__buf url = phi__buf_of(&o->memory);
     phi__form_authorize(&url, o->found.server.authorize, &o->client, &o->ask);
     phi__buf_char(&url, '\0');
     o->step = PHI__OAUTH_PERSON;
@@ -676,14 +590,32 @@ static phi_status phi__person_open(phi__oauth *o) {
     return phi__oauth_fail(o, status, "the browser: %s", phi_status_text(status));
 }
 
+/* The host is asked for an assertion. */
+static phi_status phi__person_assert(phi__oauth *o) {
+    phi_mcp_assertion wanted;
+    if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
+        !phi__arena_str(&o->arena, o->ask.resource, &wanted.resource) ||
+        !phi__arena_str(&o->arena, o->ask.scope, &wanted.scope))
+        return PHI_NO_MEMORY;
+    o->step = PHI__OAUTH_ASSERT;
+    phi__buf_free(&o->redirected);
+    o->calling = true;
+    phi_status status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
+    o->calling = false;
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
+    return phi__oauth_fail(o, status, "the assertion: %s", phi_status_text(status));
+}
+
 /* The metadata are known. */
 static phi_status phi__person_go(phi__oauth *o) {
     o->ask.resource = o->found.resource.resource;
     phi_status status = phi__person_scope(o);
     if (status == PHI_OK && phi__oauth_person(o)) status = phi__person_redirect(o);
-    if (status == PHI_OK) status = phi__oauth_client_choose(o);
+    if (status == PHI_OK) status = phi__oac_choose(o);
     if (status != PHI_OK) return status;
-    return phi__oauth_person(o) ? phi__person_open(o) : phi__oauth_machine_go(o);
+    if (phi__oauth_person(o)) return phi__person_open(o);
+    return o->desc->grant == PHI_MCP_GRANT_ASSERTION ? phi__person_assert(o)
+                                                     : phi__grant_exchange(o);
 }
 
 /* The server does not know the client: once, it is registered again. */
@@ -692,7 +624,7 @@ static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
         return false;
     o->registered = true;
-    phi__oauth_client_forget(o);
+    phi__oac_forget(o);
     return true;
 }
 
@@ -731,9 +663,13 @@ static phi_status phi__person_answered(phi__oauth *o) {
 
 static phi_status phi__person_exchanged(phi__oauth *o) {
     phi__oauth_reply reply;
-    phi_status status = phi__grant_exchanged(o, &reply);
-    if (status == PHI_REFUSED && phi__person_again(o, reply.error)) return phi__person_go(o);
-    return status;
+    phi_status status = phi__oauth_answered(o);
+    if (status != PHI_OK) return status;
+    if (!phi__form_reply(&o->arena, phi__buf_str(&o->sent.answer), &reply)) return PHI_NO_MEMORY;
+    if (phi__grant_given(o, &reply)) return phi__grant_take(o, &reply, false);
+    if (phi__grant_again(o, &reply)) return phi__grant_exchange(o);
+    status = phi__grant_refused(o, &reply);
+    return phi__person_again(o, reply.error) ? phi__person_go(o) : status;
 }
 
 /* ---- the steps, and what the link calls ---- */
@@ -743,8 +679,6 @@ enum {
     /* refused so soon after a refresh: another refresh is vain */
     PHI__OAUTH_YOUNG_MS = 60000
 };
-
-/* ---- the desc ---- */
 
 /* https, http on this machine, or a scheme of a program's own, which has a dot (RFC 8252, 7.1). */
 static bool phi__oauth_redirect_fits(const char *uri) {
@@ -758,56 +692,43 @@ static bool phi__oauth_redirect_fits(const char *uri) {
     return text.len <= PHI__OAUTH_URL;
 }
 
-/* What the host's keys lack. */
-static const char *phi__oauth_refuse_keys(const phi_mcp_oauth_desc *desc) {
+/* What the grant, the host's keys and client_auth lack. */
+static const char *phi__oauth_refuse_client(const phi_mcp_oauth_desc *desc) {
     const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
+    phi_str jwk = phi_str_of(dpop != NULL ? dpop->jwk : NULL);
     phi__json_found found;
+    if (desc->grant == PHI_MCP_GRANT_CLIENT &&
+        (desc->client_id == NULL || (client == NULL && desc->client_secret == NULL)))
+        return "oauth: grant: client_id, and client_secret or client_key, are needed";
+    if (desc->grant == PHI_MCP_GRANT_ASSERTION && desc->want_assertion_fn == NULL)
+        return "oauth: grant: want_assertion_fn is needed";
+    if (desc->grant != PHI_MCP_GRANT_PERSON && desc->grant != PHI_MCP_GRANT_CLIENT &&
+        desc->grant != PHI_MCP_GRANT_ASSERTION)
+        return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
     if (client != NULL && (client->algorithm == NULL || client->sign == NULL))
         return "oauth: client_key: algorithm and sign are needed";
     if (client != NULL && desc->client_id == NULL) return "oauth: client_key: client_id is needed";
-    if (dpop == NULL) return NULL;
-    if (dpop->algorithm == NULL || dpop->sign == NULL)
+    if (dpop != NULL && (dpop->algorithm == NULL || dpop->sign == NULL))
         return "oauth: dpop_key: algorithm and sign are needed";
-    if (phi__json_cursor_find(phi_str_of(dpop->jwk), "kty", &found) != PHI_OK)
+    if (dpop != NULL && phi__json_cursor_find(jwk, "kty", &found) != PHI_OK)
         return "oauth: dpop_key: jwk: expected a public key as a JSON object";
-    return (phi__json_cursor_find(phi_str_of(dpop->jwk), "d", &found) == PHI_OK ||
-            phi__json_cursor_find(phi_str_of(dpop->jwk), "k", &found) == PHI_OK)
-               ? "oauth: dpop_key: jwk: it holds a private key"
-               : NULL;
-}
-
-/* What a grant lacks. */
-static const char *phi__oauth_refuse_grant(const phi_mcp_oauth_desc *desc) {
-    bool proof = desc->client_key != NULL || desc->client_secret != NULL;
-    switch (desc->grant) {
-    case PHI_MCP_GRANT_PERSON: return NULL;
-    case PHI_MCP_GRANT_CLIENT:
-        return desc->client_id != NULL && proof
-                   ? NULL
-                   : "oauth: grant: client_id, and client_secret or client_key, are needed";
-    case PHI_MCP_GRANT_ASSERTION:
-        return desc->want_assertion_fn != NULL ? NULL : "oauth: grant: want_assertion_fn is needed";
-    }
-    return "oauth: grant: expected PHI_MCP_GRANT_PERSON, _CLIENT or _ASSERTION";
-}
-
-/* What client_auth lacks. A client that is registered gets its secret from the server. */
-static const char *phi__oauth_refuse_auth(const phi_mcp_oauth_desc *desc) {
-    bool secret = desc->client_auth == PHI_MCP_CLIENT_AUTH_BASIC ||
-                  desc->client_auth == PHI_MCP_CLIENT_AUTH_POST;
-    if (desc->client_auth == PHI_MCP_CLIENT_AUTH_KEY && desc->client_key == NULL)
+    if (dpop != NULL && (phi__json_cursor_find(jwk, "d", &found) == PHI_OK ||
+                         phi__json_cursor_find(jwk, "k", &found) == PHI_OK))
+        return "oauth: dpop_key: jwk: it holds a private key";
+    if (desc->client_auth == PHI_MCP_CLIENT_AUTH_KEY && client == NULL)
         return "oauth: client_auth: client_key is needed";
-    return secret && desc->client_id != NULL && desc->client_secret == NULL
-               ? "oauth: client_auth: client_secret is needed"
-               : NULL;
+    /* a client that is registered gets its secret from the server */
+    if ((desc->client_auth == PHI_MCP_CLIENT_AUTH_BASIC ||
+         desc->client_auth == PHI_MCP_CLIENT_AUTH_POST) &&
+        desc->client_id != NULL && desc->client_secret == NULL)
+        return "oauth: client_auth: client_secret is needed";
+    return NULL;
 }
 
 PHI__FN const char *phi__oauth_refuse(const phi_mcp_oauth_desc *desc) {
     phi__oauth_url url;
-    const char *fault = phi__oauth_refuse_grant(desc);
+    const char *fault = phi__oauth_refuse_client(desc);
     bool person = desc->open_browser_fn != NULL && desc->grant == PHI_MCP_GRANT_PERSON;
-    if (fault == NULL) fault = phi__oauth_refuse_keys(desc);
-    if (fault == NULL) fault = phi__oauth_refuse_auth(desc);
     if (fault != NULL) return fault;
     if (desc->redirect_port < -1 || desc->redirect_port > 65535)
         return "oauth: redirect_port: expected -1 to 65535";
@@ -830,34 +751,27 @@ PHI__FN const char *phi__oauth_refuse(const phi_mcp_oauth_desc *desc) {
     return NULL;
 }
 
-static bool phi__oauth_copy_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__oauth_copy_key(phi_arena *arena, const phi_mcp_key **key) {
-    phi_mcp_key *copy;
     if (*key == NULL) return true;
-    copy = (phi_mcp_key *)phi_arena_alloc(arena, sizeof *copy);
+    phi_mcp_key *copy = (phi_mcp_key *)phi_arena_alloc(arena, sizeof *copy);
     if (copy == NULL) return false;
     *copy = **key;
     *key = copy;
-    return phi__oauth_copy_text(arena, &copy->algorithm) &&
-           phi__oauth_copy_text(arena, &copy->id) && phi__oauth_copy_text(arena, &copy->jwk);
+    return phi__mcp_own(arena, &copy->algorithm) && phi__mcp_own(arena, &copy->id) &&
+           phi__mcp_own(arena, &copy->jwk);
 }
 
 PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
                              const phi_mcp_oauth_desc **out) {
     phi_mcp_oauth_desc *to = (phi_mcp_oauth_desc *)phi_arena_alloc(arena, sizeof *to);
-    phi_store *store;
     if (to == NULL) return false;
+    const char **texts[] = {
+        &to->client_id,   &to->client_secret, &to->issuer, &to->client_metadata_url,
+        &to->client_name, &to->client_uri,    &to->scope,  &to->redirect_uri};
     *to = *from;
     if (to->timeout_ms == 0) to->timeout_ms = PHI__OAUTH_TIMEOUT_MS;
     if (from->store != NULL) {
-        store = (phi_store *)phi_arena_alloc(arena, sizeof *store);
+        phi_store *store = (phi_store *)phi_arena_alloc(arena, sizeof *store);
         if (store == NULL) return false;
         *store = *from->store;
         to->store = store;
@@ -865,17 +779,8 @@ PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
     *out = to;
     return phi__oauth_copy_key(arena, &to->client_key) &&
            phi__oauth_copy_key(arena, &to->dpop_key) &&
-           phi__oauth_copy_text(arena, &to->client_id) &&
-           phi__oauth_copy_text(arena, &to->client_secret) &&
-           phi__oauth_copy_text(arena, &to->issuer) &&
-           phi__oauth_copy_text(arena, &to->client_metadata_url) &&
-           phi__oauth_copy_text(arena, &to->client_name) &&
-           phi__oauth_copy_text(arena, &to->client_uri) &&
-           phi__oauth_copy_text(arena, &to->scope) &&
-           phi__oauth_copy_text(arena, &to->redirect_uri);
+           phi__mcp_own_all(arena, texts, PHI__COUNT(texts));
 }
-
-/* ---- memory ---- */
 
 /* Passes on to the caller's budget, and wipes what it gives back: no block is grown in place. */
 static void *phi__oauth_realloc(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes) {
@@ -961,8 +866,6 @@ static void phi__oauth_finish(phi__oauth *o, phi_status status) {
     (void)phi__oauth_still(o);
 }
 
-/* ---- steps ---- */
-
 /* A server that is never content must not open one browser window after another. */
 static phi_status phi__oauth_may_ask(phi__oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__OAUTH_ROUNDS - 1];
@@ -982,7 +885,7 @@ static phi_status phi__oauth_begin(phi__oauth *o) {
     phi_status status = phi__oauth_may_ask(o);
     o->renewing = false;
     o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
-    return status == PHI_OK ? phi__oauth_find_begin(o) : status;
+    return status == PHI_OK ? phi__oaf_begin(o) : status;
 }
 
 static phi_status phi__oauth_advance(phi__oauth *o) {
@@ -993,12 +896,12 @@ static phi_status phi__oauth_advance(phi__oauth *o) {
     case PHI__OAUTH_RENEW: status = phi__grant_renew(o); break;
     case PHI__OAUTH_REFRESH: status = phi__grant_refreshed(o); break;
     case PHI__OAUTH_BEGIN: break;
-    case PHI__OAUTH_RESOURCE: return phi__oauth_find_resource(o);
+    case PHI__OAUTH_RESOURCE: return phi__oaf_resource(o);
     case PHI__OAUTH_SERVER:
-        status = phi__oauth_find_server(o);
+        status = phi__oaf_server(o);
         return status == PHI_OK ? phi__person_go(o) : status;
     case PHI__OAUTH_REGISTER:
-        status = phi__oauth_client_registered(o);
+        status = phi__oac_registered(o);
         return status == PHI_OK ? phi__person_open(o) : status;
     case PHI__OAUTH_PERSON: return o->redirected.len > 0 ? phi__person_answered(o) : PHI_BUSY;
     case PHI__OAUTH_ASSERT: return o->redirected.len > 0 ? phi__grant_exchange(o) : PHI_BUSY;
@@ -1023,7 +926,7 @@ static void phi__oauth_fire(phi__timer *timer) {
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
         /* a server that does not know the client any more shows the person an error, and us none */
-        if (o->step == PHI__OAUTH_PERSON) phi__oauth_client_forget(o);
+        if (o->step == PHI__OAUTH_PERSON) phi__oac_forget(o);
         status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
                                  (unsigned)(o->desc->timeout_ms / 1000));
     }
@@ -1062,11 +965,6 @@ PHI__FN phi_status phi__oauth_header(phi__oauth *o, phi_str *value) {
     return PHI_NOT_FOUND;
 }
 
-/* A new authorization is possible. */
-static bool phi__oauth_able(const phi__oauth *o) {
-    return !phi__oauth_person(o) || o->desc->open_browser_fn != NULL;
-}
-
 /* No person slows down a program that gets one token after another. */
 static bool phi__oauth_vain(const phi__oauth *o) {
     const phi__oauth_grant *g = &o->grant;
@@ -1080,12 +978,13 @@ static phi_status phi__oauth_refused(phi__oauth *o) {
     phi__oauth_grant *g = &o->grant;
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__OAUTH_YOUNG_MS;
     bool had = g->bearer.len > 0, vain = phi__oauth_vain(o);
-    phi__keep_spend_bearer(g);
+    phi__keep_spend(&g->bearer, &g->spent[0]);
     o->renewing = true;
     if (had && g->refresh.len > 0 && !young) return phi__oauth_start(o, PHI__OAUTH_RENEW);
-    phi__keep_spend_refresh(g);
+    phi__keep_spend(&g->refresh, &g->spent[1]);
     if (had) phi__grant_save(o);
-    if (phi__oauth_able(o) && !vain) return phi__oauth_start(o, PHI__OAUTH_BEGIN);
+    if ((!phi__oauth_person(o) || o->desc->open_browser_fn != NULL) && !vain)
+        return phi__oauth_start(o, PHI__OAUTH_BEGIN);
     phi_status status = vain ? phi__oauth_fail(o, PHI_REFUSED, "the server refuses a new token")
                              : phi__oauth_may_ask(o);
     phi__oauth_rest(o);
@@ -1100,7 +999,7 @@ static phi_status phi__oauth_step_up(phi__oauth *o) {
         why = "the server refuses the request (HTTP status 403)";
     else if (dare->scope.len == 0 || phi__oauth_has_all(o->grant.scope, dare->scope))
         why = "the server wants more scopes, and names none that was not asked for";
-    else if (!phi__oauth_able(o))
+    else if (phi__oauth_person(o) && o->desc->open_browser_fn == NULL)
         why = "the server wants more scopes, and there is no open_browser_fn for a person";
     if (why == NULL) return phi__oauth_start(o, PHI__OAUTH_BEGIN);
     phi__oauth_rest(o);
@@ -1116,7 +1015,7 @@ PHI__FN phi_status phi__oauth_challenge(phi__oauth *o, int http_status, phi_str 
     if (phi__grant_newer(o, false)) return PHI_OK;
     phi_arena_free(&o->arena);
     if (!phi__arena_str(&o->arena, headers, &text) ||
-        !phi__oauth_words_challenge(&o->arena, text, &o->found.dare)) {
+        !phi__oaw_challenge(&o->arena, text, &o->found.dare)) {
         phi__oauth_rest(o);
         return phi__error(o->rt, PHI_NO_MEMORY, "authorization: no memory");
     }
@@ -1129,12 +1028,9 @@ PHI__FN phi_status phi__oauth_challenge(phi__oauth *o, int http_status, phi_str 
 }
 
 PHI__FN phi_status phi__oauth_proof(phi__oauth *o, const char *method, phi_str url, phi__buf *out) {
-    phi_str bearer = o->grant.bearer;
-    size_t at = phi__str_find(bearer, 0, " ");
-    phi_status status = PHI_OK;
-    if (!o->grant.dpop || at == SIZE_MAX) return PHI_OK;
-    bearer = phi__str(bearer.at + at + 1, bearer.len - at - 1);
-    status = phi__sign_proof(o, phi_str_of(method), url, bearer, out);
+    phi_str token = phi__oauth_token_of(o->grant.bearer);
+    if (!o->grant.dpop || token.len == 0) return PHI_OK;
+    phi_status status = phi__sign_proof(o, phi_str_of(method), url, token, out);
     return status == PHI_OK ? PHI_OK : phi__error(o->rt, status, "%s", o->message);
 }
 
@@ -1155,7 +1051,6 @@ PHI__FN phi_status phi__oauth_asserted(phi__oauth *o, phi_str token) {
 static phi_status phi__oauth_make(phi__oauth *o, phi_str url) {
     phi_allocator wiping;
     phi_str copy;
-    phi__buf resource;
     wiping.realloc_fn = phi__oauth_realloc;
     wiping.user_data = o->parent;
     phi_memory_init(&o->memory, &wiping, 0);
@@ -1171,10 +1066,9 @@ static phi_status phi__oauth_make(phi__oauth *o, phi_str url) {
     if (!phi__arena_str(&o->base, url, &copy)) return PHI_NO_MEMORY;
     if (!phi__url_read(copy, &o->url) || (!o->url.https && o->url.reach != PHI__OAUTH_LOOPBACK))
         return PHI_BAD_ARG;
-    phi__buf_init(&resource, &o->memory);
+    phi__buf resource = phi__buf_of(&o->memory);
     phi__url_put_resource(&resource, &o->url);
-    bool fine = !resource.failed && phi__arena_str(&o->base, phi__buf_str(&resource), &o->resource);
-    phi__buf_free(&resource);
+    bool fine = phi__mcp_keep(&resource, &o->base, &o->resource);
     o->timer.fire = phi__oauth_fire;
     return fine ? phi__io_timer_set(o->rt->io, &o->timer, UINT64_MAX) : PHI_NO_MEMORY;
 }
@@ -1205,11 +1099,10 @@ PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
 
 PHI__FN void phi__oauth_free(phi__oauth *o) {
     if (o == NULL || o->gone) return;
-    if (!o->calling) {
+    if (o->calling)
+        o->gone = true;
+    else
         phi__oauth_destroy(o);
-        return;
-    }
-    o->gone = true;
 }
 
 PHI__FN void phi__sign_out(phi__oauth *o) {

@@ -2,6 +2,8 @@
    document's address, registered before, or registered now. */
 #include "mcp/mcp_oauth_client_in.h"
 
+#include "mcp/mcp_rpc_in.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,28 +14,22 @@
    it gives back: answers, trees and copies of secrets need no further care. Everything happens in
    the timer, which the end of a request sets: the host's functions are called from there alone. */
 
-/* "Bearer token" or "DPoP token" */
-static void phi__oauth_add_bearer(phi__secrets *set, phi_str bearer) {
-    size_t at = phi__str_find(bearer, 0, " ");
-    if (at != SIZE_MAX) phi__secret_add(set, phi__str(bearer.at + at + 1, bearer.len - at - 1));
-}
-
 /* Removes our secrets from a message, in case a server put one there. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
+    const phi_str secrets[] = {phi__oauth_token_of(o->grant.bearer),
+                               phi__oauth_token_of(o->grant.spent[0]),
+                               o->grant.refresh,
+                               o->grant.spent[1],
+                               o->client.secret,
+                               phi_str_of(o->desc->client_secret),
+                               o->ask.state,
+                               o->ask.verifier,
+                               o->ask.code,
+                               o->ask.assertion};
     phi__secrets set;
-    phi_arena arena;
-    phi_arena_init(&arena, &o->memory, 1024);
+    phi_arena arena = phi__arena_of(&o->memory, 1024);
     phi__secret_init(&set, &arena);
-    phi__oauth_add_bearer(&set, o->grant.bearer);
-    phi__oauth_add_bearer(&set, o->grant.spent[0]);
-    phi__secret_add(&set, o->grant.refresh);
-    phi__secret_add(&set, o->grant.spent[1]);
-    phi__secret_add(&set, o->client.secret);
-    phi__secret_add(&set, phi_str_of(o->desc->client_secret));
-    phi__secret_add(&set, o->ask.state);
-    phi__secret_add(&set, o->ask.verifier);
-    phi__secret_add(&set, o->ask.code);
-    phi__secret_add(&set, o->ask.assertion);
+    for (size_t i = 0; i < PHI__COUNT(secrets); i++) phi__secret_add(&set, secrets[i]);
     if (o->desc->grant == PHI_MCP_GRANT_ASSERTION)
         phi__secret_add(&set, phi__buf_str(&o->redirected));
     bool fine = !set.failed;
@@ -73,7 +69,7 @@ PHI__FN bool phi__oauth_person(const phi__oauth *o) {
 
 PHI__FN void phi__oauth_wake(phi__oauth *o) {
     /* it has its place since the object was made: this needs no memory */
-    (void)phi__io_timer_set(o->rt->io, &o->timer, phi__io_now_us(o->rt->io));
+    (void)phi__mcp_timer_in(o->rt->io, &o->timer, 0);
 }
 
 /* ---- requests ---- */
@@ -172,9 +168,7 @@ PHI__FN phi_status phi__oauth_answered(phi__oauth *o) {
     return phi__oauth_fail(o, o->sent.status, "%s: %s", o->sent.what, o->sent.message);
 }
 
-/* ---- the browser's URL, forms for the token endpoint, the registration, and answers ---- */
-
-/* ---- secrets ---- */
+/* ---- the browser's URL, forms for the token endpoint, and answers ---- */
 
 /* Base64 for URLs, without padding (RFC 4648, 5). */
 static void phi__form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
@@ -200,19 +194,14 @@ static void phi__form_random(phi__buf *out, phi__io *io) {
 }
 
 static bool phi__form_secret(phi__io *io, phi_arena *arena, phi_str *out) {
-    phi__buf text;
-    phi__buf_init(&text, arena->memory);
+    phi__buf text = phi__buf_of(arena->memory);
     phi__form_random(&text, io);
-    bool fine = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
-    phi__buf_free(&text);
-    return fine;
+    return phi__mcp_keep(&text, arena, out);
 }
 
 PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask) {
     return phi__form_secret(io, arena, &ask->state) && phi__form_secret(io, arena, &ask->verifier);
 }
-
-/* ---- requests ---- */
 
 PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
                                  const phi__oauth_ask *ask) {
@@ -283,9 +272,8 @@ PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, p
 
 /* RFC 6749, 2.3.1. */
 PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client) {
-    phi__buf plain;
     if (client->method != PHI__OAUTH_BASIC) return;
-    phi__buf_init(&plain, out->memory);
+    phi__buf plain = phi__buf_of(out->memory);
     phi__url_escape(&plain, client->id);
     phi__buf_char(&plain, ':');
     phi__url_escape(&plain, client->secret);
@@ -321,15 +309,12 @@ static const char *phi__form_method_name(uint32_t method) {
     return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
-/* ---- answers ---- */
-
-static bool phi__form_text(phi_arena *arena, phi_str text, const char *name, phi_str *out) {
-    phi__json_found found;
-    *out = phi__str("", 0);
-    if (phi__json_cursor_find(text, name, &found) != PHI_OK || found.type != PHI_JSON_STRING)
-        return true;
-    if (!phi__json_cursor_found_str(arena, &found, out)) return false;
-    return phi__arena_str(arena, *out, out);
+/* Copies strings of an answer, which is NULL if it was no JSON. False: no memory. */
+static bool phi__form_texts(phi_arena *arena, const phi_json *root, const char *const *names,
+                            phi_str *const *out, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!phi__arena_str(arena, phi__records_get_str(root, names[i]), out[i])) return false;
+    return true;
 }
 
 /* A number, or a text with one; fractions are cut. */
@@ -344,57 +329,45 @@ static int64_t phi__form_number(phi_str text, const char *name, int64_t fallback
     return (int64_t)d;
 }
 
-/* True if the text is one JSON object: values are searched for without a tree. */
-static bool phi__form_is_object(phi_arena *arena, phi_str text, bool *memory) {
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi__json_reader reader;
-    phi_json *root = NULL;
-    phi_status status;
-    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH);
-    do status = phi__json_read_advance(&reader, SIZE_MAX);
-    while (status == PHI_BUSY);
-    *memory = status != PHI_NO_MEMORY;
-    if (status == PHI_OK) (void)phi__json_read_result(&reader, &root, NULL);
-    status = phi_json_is(root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
-    phi_arena_reset(arena, mark);
-    return status == PHI_OK;
-}
-
 PHI__FN bool phi__form_reply(phi_arena *arena, phi_str text, phi__oauth_reply *out) {
+    static const char *const names[] = {"access_token", "refresh_token",     "scope",
+                                        "error",        "error_description", "token_type"};
     phi_str type;
-    bool memory;
+    phi_str *const texts[] = {&out->token, &out->refresh,     &out->scope,
+                              &out->error, &out->description, &type};
+    phi_json *root;
     memset(out, 0, sizeof *out);
     out->lifetime_s = INT64_MAX;
-    if (!phi__form_is_object(arena, text, &memory)) return memory;
-    if (!phi__form_text(arena, text, "access_token", &out->token) ||
-        !phi__form_text(arena, text, "refresh_token", &out->refresh) ||
-        !phi__form_text(arena, text, "scope", &out->scope) ||
-        !phi__form_text(arena, text, "error", &out->error) ||
-        !phi__form_text(arena, text, "error_description", &out->description) ||
-        !phi__form_text(arena, text, "token_type", &type))
+    if (phi__rpc_parse_as(arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH, &root) == PHI_NO_MEMORY ||
+        !phi__form_texts(arena, root, names, texts, PHI__COUNT(names)))
         return false;
     out->dpop = phi__str_is_nocase(type, "DPoP");
     out->other_type = type.len > 0 && !out->dpop && !phi__str_is_nocase(type, "Bearer");
-    out->lifetime_s = phi__form_number(text, "expires_in", INT64_MAX);
+    if (root != NULL) out->lifetime_s = phi__form_number(text, "expires_in", INT64_MAX);
     return true;
 }
 
 PHI__FN bool phi__form_client(phi_arena *arena, phi_str text, phi__oauth_client *client) {
-    phi_str method;
-    bool memory;
+    static const char *const names[] = {"client_id", "client_secret", "token_endpoint_auth_method"};
+    phi_str method = PHI_ZERO;
+    phi_str *const texts[] = {&client->id, &client->secret, &method};
+    phi_json *root;
+    phi_arena scratch; /* the client outlives the tree */
+    phi_arena_init(&scratch, arena->memory, 0);
     client->id = client->secret = phi__str("", 0);
-    if (!phi__form_is_object(arena, text, &memory)) return memory;
-    if (!phi__form_text(arena, text, "client_id", &client->id) ||
-        !phi__form_text(arena, text, "client_secret", &client->secret) ||
-        !phi__form_text(arena, text, "token_endpoint_auth_method", &method))
-        return false;
-    if (phi__str_is(method, "none")) client->method = PHI__OAUTH_NONE;
-    if (phi__str_is(method, "client_secret_basic")) client->method = PHI__OAUTH_BASIC;
-    if (phi__str_is(method, "client_secret_post")) client->method = PHI__OAUTH_POST;
-    if (client->secret.len == 0) client->method = PHI__OAUTH_NONE;
-    int64_t until_s = phi__form_number(text, "client_secret_expires_at", 0);
-    client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
-    return true;
+    bool fine = phi__rpc_parse_as(&scratch, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH, &root) !=
+                    PHI_NO_MEMORY &&
+                phi__form_texts(arena, root, names, texts, PHI__COUNT(names));
+    if (fine && phi_json_is(root, PHI_JSON_OBJECT)) {
+        if (phi__str_is(method, "none")) client->method = PHI__OAUTH_NONE;
+        if (phi__str_is(method, "client_secret_basic")) client->method = PHI__OAUTH_BASIC;
+        if (phi__str_is(method, "client_secret_post")) client->method = PHI__OAUTH_POST;
+        if (client->secret.len == 0) client->method = PHI__OAUTH_NONE;
+        int64_t until_s = phi__form_number(text, "client_secret_expires_at", 0);
+        client->until_ms = until_s == 0 ? INT64_MAX : until_s * 1000;
+    }
+    phi_arena_free(&scratch);
+    return fine;
 }
 
 /* ---- tokens and registrations, in memory and in the host's store ---- */
@@ -418,20 +391,10 @@ PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from) {
     phi__keep_init(from, to->arena.memory);
 }
 
-static void phi__keep_spend(phi_str *token, phi_str *spent) {
+PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent) {
     if (token->len > 0) *spent = *token;
     *token = phi__str("", 0);
 }
-
-PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant) {
-    phi__keep_spend(&grant->bearer, &grant->spent[0]);
-}
-
-PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant) {
-    phi__keep_spend(&grant->refresh, &grant->spent[1]);
-}
-
-/* ---- documents ---- */
 
 /* kind and half of a hash. */
 static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_ID]) {
@@ -490,28 +453,20 @@ static void phi__keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
     if (ms != INT64_MAX) phi__records_i64(doc, name, ms);
 }
 
-/* ---- grants ---- */
-
 #define PHI__KEEP_TOKEN "mcp-oauth-token-"
 #define PHI__KEEP_CLIENT "mcp-oauth-client-"
 
-static const phi__field *phi__keep_grant_fields(size_t *count) {
-    static const phi__field fields[] = {
-        PHI__FIELD(phi__oauth_grant, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, endpoint, "token_endpoint", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, resource, "resource", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, client_id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, bearer, "authorization", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_grant, refresh, "refresh_token", PHI__FIELD_STR, PHI__FIELD_SET)};
-    *count = PHI__COUNT(fields);
-    return fields;
-}
+static const phi__field phi__keep_grant_fields[] = {
+    PHI__FIELD(phi__oauth_grant, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, endpoint, "token_endpoint", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, resource, "resource", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, client_id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, bearer, "authorization", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_grant, refresh, "refresh_token", PHI__FIELD_STR, PHI__FIELD_SET)};
 
 PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out) {
     phi_json *root = NULL;
-    size_t count;
-    const phi__field *fields = phi__keep_grant_fields(&count);
     phi__keep_clear(out);
     phi_status status =
         phi__keep_read(store, &out->arena, PHI__KEEP_TOKEN, "server", server, &root);
@@ -519,7 +474,8 @@ PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__o
         phi__keep_clear(out);
         return status;
     }
-    (void)phi__records_get(root, fields, count, out, NULL);
+    (void)phi__records_get(root, phi__keep_grant_fields, PHI__COUNT(phi__keep_grant_fields), out,
+                           NULL);
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->kind = (uint32_t)phi_json_int(phi_json_get(root, "grant"), PHI_MCP_GRANT_PERSON);
     out->dpop = phi__str_is(phi__records_get_str(root, "token_type"), "DPoP");
@@ -531,12 +487,10 @@ PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__o
 PHI__FN phi_status phi__keep_save(const phi_store *store, phi_str server,
                                   const phi__oauth_grant *grant) {
     phi__buf doc;
-    size_t count;
-    const phi__field *fields = phi__keep_grant_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
     phi__keep_begin(&doc, grant->arena.memory);
     phi__records_some(&doc, "server", server);
-    phi__records_put(&doc, fields, count, grant);
+    phi__records_put(&doc, phi__keep_grant_fields, PHI__COUNT(phi__keep_grant_fields), grant);
     if (grant->dpop) phi__records_str(&doc, "token_type", PHI__LIT("DPoP"));
     phi__records_u64(&doc, "method", grant->method);
     if (grant->kind != PHI_MCP_GRANT_PERSON) phi__records_u64(&doc, "grant", grant->kind);
@@ -549,28 +503,21 @@ PHI__FN void phi__keep_drop(const phi_store *store, phi_str server) {
     phi__keep_remove(store, PHI__KEEP_TOKEN, server);
 }
 
-/* ---- registrations ---- */
-
-static const phi__field *phi__keep_client_fields(size_t *count) {
-    static const phi__field fields[] = {
-        PHI__FIELD(phi__oauth_client, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, secret, "client_secret", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, redirect, "redirect_uri", PHI__FIELD_STR, PHI__FIELD_SET),
-        PHI__FIELD(phi__oauth_client, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET)};
-    *count = PHI__COUNT(fields);
-    return fields;
-}
+static const phi__field phi__keep_client_fields[] = {
+    PHI__FIELD(phi__oauth_client, issuer, "issuer", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, id, "client_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, secret, "client_secret", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, redirect, "redirect_uri", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__oauth_client, scope, "scope", PHI__FIELD_STR, PHI__FIELD_SET)};
 
 static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena, phi_str issuer,
                                         phi__oauth_client *out) {
     phi_json *root = NULL;
-    size_t count;
-    const phi__field *fields = phi__keep_client_fields(&count);
     memset(out, 0, sizeof *out);
     phi_status status = phi__keep_read(store, arena, PHI__KEEP_CLIENT, "issuer", issuer, &root);
     if (status != PHI_OK) return status;
-    (void)phi__records_get(root, fields, count, out, NULL);
+    (void)phi__records_get(root, phi__keep_client_fields, PHI__COUNT(phi__keep_client_fields), out,
+                           NULL);
     if (out->id.len == 0) return PHI_NOT_FOUND;
     out->method = (uint32_t)phi_json_int(phi_json_get(root, "method"), PHI__OAUTH_NONE);
     out->until_ms = phi_json_int(phi_json_get(root, "secret_expires_at_ms"), INT64_MAX);
@@ -581,11 +528,9 @@ static phi_status phi__keep_load_client(const phi_store *store, phi_arena *arena
 static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memory,
                                         const phi__oauth_client *client) {
     phi__buf doc;
-    size_t count;
-    const phi__field *fields = phi__keep_client_fields(&count);
     if (store == NULL || store->save == NULL) return PHI_OK;
     phi__keep_begin(&doc, memory);
-    phi__records_put(&doc, fields, count, client);
+    phi__records_put(&doc, phi__keep_client_fields, PHI__COUNT(phi__keep_client_fields), client);
     phi__records_u64(&doc, "method", client->method);
     phi__keep_put_time(&doc, "secret_expires_at_ms", client->until_ms);
     return phi__keep_write(store, PHI__KEEP_CLIENT, client->issuer, &doc);
@@ -594,8 +539,6 @@ static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memo
 /* ---- JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) ---- */
 
 enum { PHI__OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
-
-/* ---- a token ---- */
 
 /* A name of the token that no other has. */
 static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
@@ -647,11 +590,8 @@ static void phi__sign_begin(phi__oauth *o, const phi_mcp_key *key, const char *t
     if (key->id != NULL) phi__records_str(head, "kid", phi_str_of(key->id));
 }
 
-/* ---- the client ---- */
-
 PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
-    phi__buf token;
-    phi__buf_init(&token, &o->memory);
+    phi__buf token = phi__buf_of(&o->memory);
     int64_t now_s = phi__io_wall_ms(o->rt->io) / 1000;
     phi__buf head, claims;
     phi__sign_begin(o, o->desc->client_key, "JWT", &head, &claims);
@@ -662,9 +602,8 @@ PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
     phi__records_i64(&claims, "exp", now_s + PHI__OAUTH_SIGN_S);
     phi__sign_name(o, &claims);
     phi_status status = phi__oauth_sign(o, o->desc->client_key, &head, &claims, &token);
-    if (status == PHI_OK && !phi__arena_str(&o->arena, phi__buf_str(&token), &o->ask.assertion))
+    if (!phi__mcp_keep(&token, &o->arena, &o->ask.assertion) && status == PHI_OK)
         status = PHI_NO_MEMORY;
-    phi__buf_free(&token);
     if (status != PHI_OK) return status;
     phi__url_put(form, "client_assertion_type",
                  PHI__LIT("urn:ietf:params:oauth:client-assertion-type:jwt-bearer"));
@@ -707,25 +646,25 @@ PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, p
 
 /* ---- the client: given, named by a document, registered before, or registered now ---- */
 
-static void phi__oauth_client_clear(phi__oauth *o) {
+static void phi__oac_clear(phi__oauth *o) {
     phi_arena_free(&o->client_arena);
     memset(&o->client, 0, sizeof o->client);
 }
 
 /* The registration at an issuer, in memory or in the store. */
-static bool phi__oauth_client_find(phi__oauth *o, phi_str issuer) {
+static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     if (o->client.registered && phi_str_equal(o->client.issuer, issuer)) return true;
-    phi__oauth_client_clear(o);
+    phi__oac_clear(o);
     if (phi__keep_load_client(o->desc->store, &o->client_arena, issuer, &o->client) == PHI_OK)
         return true;
-    phi__oauth_client_clear(o);
+    phi__oac_clear(o);
     return false;
 }
 
 /* False: no memory. */
-static bool phi__oauth_client_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
-                                  uint32_t method) {
-    phi__oauth_client_clear(o);
+static bool phi__oac_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
+                         uint32_t method) {
+    phi__oac_clear(o);
     o->client.id = phi_str_of(id);
     o->client.secret = phi_str_of(secret);
     o->client.method = method;
@@ -733,13 +672,13 @@ static bool phi__oauth_client_set(phi__oauth *o, phi_str issuer, const char *id,
 }
 
 /* What the client of the desc can prove itself with. */
-static uint32_t phi__oauth_client_has(const phi_mcp_oauth_desc *desc) {
+static uint32_t phi__oac_has(const phi_mcp_oauth_desc *desc) {
     uint32_t has = desc->client_key != NULL ? PHI__OAUTH_KEY : 0;
     if (desc->client_secret != NULL && desc->client_secret[0] != '\0') has |= PHI__OAUTH_BASIC;
     return has;
 }
 
-static const char *phi__oauth_client_methods(const phi_mcp_oauth_desc *desc) {
+static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
     return desc->client_key != NULL
                ? "the token endpoint takes no method that phi has: none, client_secret_basic, "
                  "client_secret_post or private_key_jwt"
@@ -748,7 +687,7 @@ static const char *phi__oauth_client_methods(const phi_mcp_oauth_desc *desc) {
 }
 
 /* A client_id and an assertion are for one issuer: the desc's, else that of the token so far. */
-static phi_status phi__oauth_client_bound(phi__oauth *o) {
+static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
     if (desc->client_id == NULL && phi__oauth_person(o)) return PHI_OK;
@@ -763,28 +702,24 @@ static phi_status phi__oauth_client_bound(phi__oauth *o) {
                            bound.at);
 }
 
-/* ---- registration ---- */
-
 /* The method that the registration asks for: none, where the server allows that. */
-static uint32_t phi__oauth_client_method(const phi__oauth_server *server) {
+static uint32_t phi__oac_method(const phi__oauth_server *server) {
     if (!server->says_methods || (server->methods & PHI__OAUTH_NONE) != 0) return PHI__OAUTH_NONE;
     return (server->methods & PHI__OAUTH_BASIC) != 0 ? (uint32_t)PHI__OAUTH_BASIC
                                                      : server->methods & PHI__OAUTH_POST;
 }
 
-static phi_status phi__oauth_client_register(phi__oauth *o) {
+static phi_status phi__oac_register(phi__oauth *o) {
     const phi__oauth_server *server = &o->found.server;
-    uint32_t method = phi__oauth_client_method(server);
+    uint32_t method = phi__oac_method(server);
     phi_status status = PHI_NO_MEMORY;
-    phi__buf body;
     if (server->registration.len == 0)
         return phi__oauth_fail(o, PHI_REFUSED, "%.*s registers no clients: set client_id",
                                (int)phi__min(server->issuer.len, 100), server->issuer.at);
-    if (method == 0)
-        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(o->desc));
-    phi__oauth_client_clear(o);
+    if (method == 0) return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oac_methods(o->desc));
+    phi__oac_clear(o);
     o->client.method = method;
-    phi__buf_init(&body, &o->memory);
+    phi__buf body = phi__buf_of(&o->memory);
     /* The registration: JSON. */
     phi__buf_char(&body, '{');
     phi__records_str(&body, "client_name", phi_str_of(o->client_name));
@@ -809,7 +744,7 @@ static phi_status phi__oauth_client_register(phi__oauth *o) {
     return status;
 }
 
-PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
+PHI__FN phi_status phi__oac_registered(phi__oauth *o) {
     phi_str text = phi__buf_str(&o->sent.answer);
     phi__oauth_client *client = &o->client;
     phi__oauth_reply reply;
@@ -820,7 +755,7 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
         return PHI_NO_MEMORY;
     if (o->sent.http_status < 200 || o->sent.http_status > 299 || client->id.len == 0) {
         int code = o->sent.http_status;
-        phi__oauth_client_clear(o);
+        phi__oac_clear(o);
         return phi__oauth_fail(
             o, PHI_REFUSED, "registration: HTTP status %d%s%s%s%s", code,
             reply.error.len > 0 ? ": " : ", no client", phi__oauth_shown(o, reply.error, 60),
@@ -831,7 +766,7 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
     if (!phi__arena_str(&o->client_arena, o->found.server.issuer, &client->issuer) ||
         !phi__arena_str(&o->client_arena, o->ask.redirect, &client->redirect) ||
         !phi__arena_str(&o->client_arena, o->ask.scope, &client->scope)) {
-        phi__oauth_client_clear(o);
+        phi__oac_clear(o);
         return PHI_NO_MEMORY;
     }
     /* not kept: the next program registers again */
@@ -840,70 +775,69 @@ PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o) {
 }
 
 /* True if a registration serves this authorization. */
-static bool phi__oauth_client_fits(const phi__oauth *o) {
+static bool phi__oac_fits(const phi__oauth *o) {
     const phi__oauth_client *client = &o->client;
     return client->until_ms > phi__io_wall_ms(o->rt->io) &&
            phi_str_equal(client->redirect, o->ask.redirect) &&
            (client->scope.len == 0 || phi__oauth_has_all(client->scope, o->ask.scope));
 }
 
-PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o) {
-    phi_status status = phi__oauth_client_bound(o);
+PHI__FN phi_status phi__oac_choose(phi__oauth *o) {
+    phi_status status = phi__oac_bound(o);
     if (status != PHI_OK) return status;
     const phi__oauth_server *server = &o->found.server;
     const phi_mcp_oauth_desc *desc = o->desc;
     if (desc->client_id != NULL) {
-        uint32_t has = phi__oauth_client_has(desc);
+        uint32_t has = phi__oac_has(desc);
         uint32_t method = phi__form_method(server, has, desc->client_auth);
         if (method == 0 && has == 0) method = PHI__OAUTH_NONE;
-        if (!phi__oauth_client_set(o, server->issuer, desc->client_id, desc->client_secret, method))
+        if (!phi__oac_set(o, server->issuer, desc->client_id, desc->client_secret, method))
             return PHI_NO_MEMORY;
         if (method != 0) return PHI_OK;
-        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oauth_client_methods(desc));
+        return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oac_methods(desc));
     }
     /* A client id metadata document, or an assertion alone: RFC 7523, 3.1. */
     bool document = desc->client_metadata_url != NULL && server->documents;
     if (document || !phi__oauth_person(o))
-        return phi__oauth_client_set(o, server->issuer, document ? desc->client_metadata_url : NULL,
-                                     NULL, PHI__OAUTH_NONE)
+        return phi__oac_set(o, server->issuer, document ? desc->client_metadata_url : NULL, NULL,
+                            PHI__OAUTH_NONE)
                    ? PHI_OK
                    : PHI_NO_MEMORY;
-    if (phi__oauth_client_find(o, o->found.server.issuer) && phi__oauth_client_fits(o))
-        return PHI_OK;
-    return phi__oauth_client_register(o);
+    if (phi__oac_find(o, o->found.server.issuer) && phi__oac_fits(o)) return PHI_OK;
+    return phi__oac_register(o);
 }
 
-PHI__FN bool phi__oauth_client_recall(phi__oauth *o) {
+PHI__FN bool phi__oac_recall(phi__oauth *o) {
     phi_str id = o->grant.client_id;
     if (phi_str_equal(o->client.issuer, o->grant.issuer) && phi_str_equal(o->client.id, id))
         return true;
     const phi_mcp_oauth_desc *desc = o->desc;
     const char *url = desc->client_metadata_url;
     if (desc->client_id == NULL && url != NULL && phi__str_is(id, url))
-        return phi__oauth_client_set(o, o->grant.issuer, url, NULL, PHI__OAUTH_NONE);
+        return phi__oac_set(o, o->grant.issuer, url, NULL, PHI__OAUTH_NONE);
     if (desc->client_id != NULL && phi__str_is(id, desc->client_id)) {
-        uint32_t has = phi__oauth_client_has(desc);
+        uint32_t has = phi__oac_has(desc);
         if ((has & PHI__OAUTH_BASIC) != 0) has |= PHI__OAUTH_POST;
         has &= o->grant.method;
-        return phi__oauth_client_set(o, o->grant.issuer, desc->client_id, desc->client_secret,
-                                     has != 0 ? has : (uint32_t)PHI__OAUTH_NONE);
+        return phi__oac_set(o, o->grant.issuer, desc->client_id, desc->client_secret,
+                            has != 0 ? has : (uint32_t)PHI__OAUTH_NONE);
     }
     if (!phi__oauth_person(o) && id.len == 0)
-        return phi__oauth_client_set(o, o->grant.issuer, NULL, NULL, PHI__OAUTH_NONE);
-    return phi__oauth_client_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
+        return phi__oac_set(o, o->grant.issuer, NULL, NULL, PHI__OAUTH_NONE);
+    return phi__oac_find(o, o->grant.issuer) && phi_str_equal(o->client.id, id);
 }
 
-PHI__FN void phi__oauth_client_forget(phi__oauth *o) {
+PHI__FN void phi__oac_forget(phi__oauth *o) {
     if (!o->client.registered) return;
     phi__keep_remove(o->desc->store, PHI__KEEP_CLIENT, o->client.issuer);
-    phi__oauth_client_clear(o);
+    phi__oac_clear(o);
 }
 
-PHI__FN uint16_t phi__oauth_client_port(phi__oauth *o) {
+PHI__FN uint16_t phi__oac_port(phi__oauth *o) {
     static const char head[] = "http://127.0.0.1:";
     uint64_t port;
     size_t n = 0;
-    if (!phi__oauth_client_find(o, o->found.server.issuer)) return 0;
+    if (!phi__oac_find(o, o->found.server.issuer)) return 0;
     phi_str at = o->client.redirect;
     if (!phi__str_starts(at, head)) return 0;
     at = phi__str(at.at + sizeof head - 1, at.len - (sizeof head - 1));

@@ -156,17 +156,17 @@ PHI__FN bool phi__oauth_person(const phi__oauth *o);
 PHI__FN void phi__oauth_wake(phi__oauth *o); /* the timer fires in the next step */
 
 /* mcp_oauth_client.c: needs o->ask.redirect and o->ask.scope. PHI_OK: o->client is the client. */
-PHI__FN phi_status phi__oauth_client_choose(phi__oauth *o);
-PHI__FN phi_status phi__oauth_client_registered(phi__oauth *o); /* an answer has come */
+PHI__FN phi_status phi__oac_choose(phi__oauth *o);
+PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* an answer has come */
 
 /* The client of a grant, to refresh it. False: it is not known any more. */
-PHI__FN bool phi__oauth_client_recall(phi__oauth *o);
+PHI__FN bool phi__oac_recall(phi__oauth *o);
 
 /* The server does not know it any more: forgotten, where it was registered by us. */
-PHI__FN void phi__oauth_client_forget(phi__oauth *o);
+PHI__FN void phi__oac_forget(phi__oauth *o);
 
 /* The port of the last registration at found.server.issuer; 0: none. */
-PHI__FN uint16_t phi__oauth_client_port(phi__oauth *o);
+PHI__FN uint16_t phi__oac_port(phi__oauth *o);
 
 typedef struct phi__oauth_reply {
     phi_str token, refresh, scope; /* of a token endpoint */
@@ -216,9 +216,8 @@ PHI__FN void phi__keep_clear(phi__oauth_grant *grant);
 /* Takes over `from`, which is then empty. */
 PHI__FN void phi__keep_move(phi__oauth_grant *to, phi__oauth_grant *from);
 
-/* They were refused, and are not used any more. */
-PHI__FN void phi__keep_spend_bearer(phi__oauth_grant *grant);
-PHI__FN void phi__keep_spend_refresh(phi__oauth_grant *grant);
+/* A token was refused, and is not used any more: it moves to its place in grant->spent. */
+PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent);
 
 /* store NULL: PHI_NOT_FOUND, and saving does nothing. */
 PHI__FN phi_status phi__keep_load(const phi_store *store, phi_str server, phi__oauth_grant *out);

@@ -1,18 +1,17 @@
 /* mcp_oauth_words.c - challenges and metadata documents. */
 #include "mcp/mcp_oauth_words_in.h"
 
+#include "mcp/mcp_rpc_in.h"
 #include "text/text_in.h"
-
-/* ---- addresses: their parts, where they lead, forms and queries ---- */
 
 /* ---- where a host leads ---- */
 
 static char phi__url_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
+/* 16: it is no hexadecimal digit. */
 static int phi__url_digit(char c) {
-    c = phi__url_lower(c);
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+    uint32_t digit = phi__json_text_hex(&c, &c + 1, 1);
+    return digit > 15 ? 16 : (int)digit;
 }
 
 /* A number as inet_aton reads it: 0x7f, 0177, 127. */
@@ -39,7 +38,7 @@ static bool phi__url_number(phi_str s, uint64_t *out) {
 static bool phi__url_is_number(phi_str s) {
     uint64_t number;
     size_t i = 0;
-    while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
+    while (i < s.len && phi__is_digit(s.at[i])) i++;
     return (s.len > 0 && i == s.len) || phi__url_number(s, &number);
 }
 
@@ -130,9 +129,9 @@ static phi__oauth_reach phi__url_reach_v6(const unsigned char a[16]) {
     return a[0] >> 5 == 1 ? PHI__OAUTH_PUBLIC : PHI__OAUTH_PRIVATE;
 }
 
-static bool phi__url_ends(phi_str host, const char *end) {
-    size_t n = strlen(end);
-    return host.len > n && phi__str_is_nocase(phi__str(host.at + host.len - n, n), end);
+static bool phi__url_under(phi_str host, const char *domain) {
+    size_t n = strlen(domain);
+    return host.len > n && phi__str_is_nocase(phi__str_from(host, host.len - n), domain);
 }
 
 static bool phi__url_reach_of(phi_str host, phi__oauth_reach *out) {
@@ -156,17 +155,13 @@ static bool phi__url_reach_of(phi_str host, phi__oauth_reach *out) {
     *out = PHI__OAUTH_PUBLIC;
     if (last == 0) *out = PHI__OAUTH_PRIVATE;
     for (size_t i = 0; i < PHI__COUNT(inner); i++)
-        if (phi__url_ends(host, inner[i])) *out = PHI__OAUTH_PRIVATE;
-    if (phi__str_is_nocase(host, "localhost") || phi__url_ends(host, ".localhost"))
+        if (phi__url_under(host, inner[i])) *out = PHI__OAUTH_PRIVATE;
+    if (phi__str_is_nocase(host, "localhost") || phi__url_under(host, ".localhost"))
         *out = PHI__OAUTH_LOOPBACK;
     return true;
 }
 
 /* ---- parts ---- */
-
-static bool phi__url_letter(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
 
 /* "host:port" or "[v6]:port". */
 static bool phi__url_authority(phi_str at, phi__oauth_url *out) {
@@ -177,7 +172,7 @@ static bool phi__url_authority(phi_str at, phi__oauth_url *out) {
         if (n++ == at.len) return false;
     } else
         while (n < at.len &&
-               (phi__url_letter(at.at[n]) || at.at[n] == '.' || at.at[n] == '-' || at.at[n] == '_'))
+               (phi__is_alnum(at.at[n]) || at.at[n] == '.' || at.at[n] == '-' || at.at[n] == '_'))
             n++;
     if (n == 0) return false;
     out->host = phi__str(at.at, n);
@@ -197,7 +192,7 @@ static bool phi__url_plain(phi_str text) {
     static const char others[] = "-._~:/?[]@!$&'()*+,;=%";
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
-        if (c == '\0' || (!phi__url_letter(c) && strchr(others, c) == NULL)) return false;
+        if (c == '\0' || (!phi__is_alnum(c) && strchr(others, c) == NULL)) return false;
         if (c == '%' && (i + 2 >= text.len || phi__url_digit(text.at[i + 1]) > 15 ||
                          phi__url_digit(text.at[i + 2]) > 15))
             return false;
@@ -264,16 +259,12 @@ PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url) {
 
 /* ---- well-known addresses ---- */
 
-static bool phi__url_join(phi_arena *arena, phi_str a, const char *b, phi_str c, phi_str *out) {
-    size_t n = strlen(b);
-    char *at = phi__arena_bytes(arena, a.len + n + c.len + 1);
-    if (at == NULL) return false;
-    memcpy(at, a.at, a.len);
-    memcpy(at + a.len, b, n);
-    if (c.len > 0) memcpy(at + a.len + n, c.at, c.len);
-    at[a.len + n + c.len] = '\0';
-    *out = phi__str(at, a.len + n + c.len);
-    return true;
+PHI__FN bool phi__url_join(phi_arena *arena, phi_str a, const char *b, phi_str c, phi_str *out) {
+    phi__buf text = phi__buf_of(arena->memory);
+    phi__buf_add_str(&text, a);
+    phi__buf_text(&text, b);
+    phi__buf_add_str(&text, c);
+    return phi__mcp_keep(&text, arena, out);
 }
 
 static phi_str phi__url_bare_path(const phi__oauth_url *url) {
@@ -307,19 +298,7 @@ PHI__FN size_t phi__url_servers(phi_arena *arena, const phi__oauth_url *issuer,
 
 /* ---- forms ---- */
 
-PHI__FN void phi__url_escape(phi__buf *out, phi_str text) {
-    static const char hex[] = "0123456789ABCDEF";
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (phi__url_letter((char)c) || (c != 0 && strchr("-._~", c) != NULL))
-            phi__buf_char(out, (char)c);
-        else {
-            phi__buf_char(out, '%');
-            phi__buf_char(out, hex[c >> 4]);
-            phi__buf_char(out, hex[c & 15]);
-        }
-    }
-}
+PHI__FN void phi__url_escape(phi__buf *out, phi_str text) { phi__buf_percent(out, text, "-._~"); }
 
 PHI__FN void phi__url_put(phi__buf *out, const char *name, phi_str value) {
     char last = out->len > 0 ? out->at[out->len - 1] : '?';
@@ -368,8 +347,6 @@ PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *nam
     }
     return status;
 }
-
-/* ---- challenges and metadata documents ---- */
 
 /* ---- challenges ---- */
 
@@ -420,7 +397,7 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
 }
 
 /* Challenges of one header. A word before a "=" is a parameter, any other begins a challenge. */
-static void phi__oauth_words_header(phi__oauth_scan *s, phi__oauth_dare *out) {
+static void phi__oaw_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {
         phi__oauth_skip(s, ", \t");
@@ -446,24 +423,27 @@ static void phi__oauth_words_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     }
 }
 
-PHI__FN bool phi__oauth_words_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out) {
-    size_t from = 0;
+PHI__FN bool phi__oaw_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out) {
     memset(out, 0, sizeof *out);
     phi__oauth_scan s = PHI_ZERO;
     s.arena = arena;
-    for (size_t i = 0; i <= headers.len; i++) {
-        size_t colon = 0;
-        if (i < headers.len && headers.at[i] != '\n') continue;
-        phi_str line = phi__str(headers.at + from, i - from);
-        from = i + 1;
-        while (colon < line.len && line.at[colon] != ':') colon++;
-        if (!phi__str_is_nocase(phi__str(line.at, colon), "WWW-Authenticate")) continue;
-        if (colon == line.len) continue;
-        s.text = phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
+    while (headers.len > 0) {
+        size_t end = phi__min(phi__str_find(headers, 0, "\n"), headers.len);
+        phi_str line = phi__str(headers.at, end);
+        size_t colon = phi__str_find(line, 0, ":");
+        headers = phi__str_from(headers, phi__min(end + 1, headers.len));
+        if (colon == SIZE_MAX || !phi__str_is_nocase(phi__str(line.at, colon), "WWW-Authenticate"))
+            continue;
+        s.text = phi__str_trim(phi__str_from(line, colon + 1));
         s.at = 0;
-        phi__oauth_words_header(&s, out);
+        phi__oaw_header(&s, out);
     }
     return !s.failed;
+}
+
+PHI__FN phi_str phi__oauth_token_of(phi_str bearer) {
+    size_t at = phi__str_find(bearer, 0, " ");
+    return at == SIZE_MAX ? phi__str("", 0) : phi__str_from(bearer, at + 1);
 }
 
 PHI__FN bool phi__oauth_printable(phi_str text) {
@@ -533,56 +513,43 @@ PHI__FN void phi__oauth_join(phi__buf *set, phi_str scopes) {
 
 static phi_status phi__oauth_parse(phi_arena *arena, phi_str text, phi_json **root,
                                    const char **fault) {
-    phi__json_reader reader;
-    phi_status status;
-    phi__json_read_begin(&reader, arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH);
-    do status = phi__json_read_advance(&reader, SIZE_MAX);
-    while (status == PHI_BUSY);
-    if (status != PHI_OK) {
-        *fault = "is no JSON, or nested too deeply";
-        return status == PHI_NO_MEMORY ? status : PHI_PARSE;
-    }
-    (void)phi__json_read_result(&reader, root, NULL);
-    *fault = "is no JSON object";
+    phi_status status = phi__rpc_parse_as(arena, text, PHI_JSON_BORROW, PHI__OAUTH_DEPTH, root);
+    *fault = status != PHI_OK ? "is no JSON, or nested too deeply" : "is no JSON object";
+    if (status == PHI_NO_MEMORY) return status;
     return phi_json_is(*root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
 }
 
 /* The strings of an array, as a set. */
 static bool phi__oauth_set(phi_arena *arena, const phi_json *array, phi_str *out) {
     phi_json_iter it = phi_json_each(array);
-    const phi_json *item;
-    phi__buf set;
     size_t left = 8 * PHI__OAUTH_SCOPES;
     *out = phi__str("", 0);
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return true;
-    phi__buf_init(&set, arena->memory);
-    while (left-- > 0 && (item = phi_json_next(&it)) != NULL) {
-        phi_str one = phi__json_text_of(item);
+    phi__buf set = phi__buf_of(arena->memory);
+    while (left-- > 0 && phi_json_next(&it) != NULL) {
+        phi_str one = phi__json_text_of(it.at);
         if (memchr(one.at, ' ', one.len) == NULL) phi__oauth_join(&set, one);
     }
-    bool fine = !set.failed && phi__arena_str(arena, phi__buf_str(&set), out);
-    phi__buf_free(&set);
-    return fine;
+    return phi__mcp_keep(&set, arena, out);
 }
 
 static bool phi__oauth_lists(const phi_json *array, const char *text) {
     phi_json_iter it = phi_json_each(array);
-    const phi_json *item;
     if (!phi_json_is(array, PHI_JSON_ARRAY)) return false;
-    while ((item = phi_json_next(&it)) != NULL)
-        if (phi__str_is(phi__json_text_of(item), text)) return true;
+    while (phi_json_next(&it) != NULL)
+        if (phi__str_is(phi__json_text_of(it.at), text)) return true;
     return false;
 }
 
-PHI__FN phi_status phi__oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
-                                             phi__oauth_resource *out, const char **fault) {
+PHI__FN phi_status phi__oaw_resource(phi_arena *arena, phi_str text, phi_str preferred,
+                                     phi__oauth_resource *out, const char **fault) {
     phi_json *root;
     const phi_json *item;
     phi_status status = phi__oauth_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
     const phi_json *servers = phi_json_get(root, "authorization_servers");
-    out->resource = phi__json_text_of(phi_json_get(root, "resource"));
+    out->resource = phi__records_get_str(root, "resource");
     *fault = "names no resource";
     if (out->resource.len == 0) return PHI_PARSE;
     phi_json_iter it = phi_json_each(servers);
@@ -598,22 +565,22 @@ PHI__FN phi_status phi__oauth_words_resource(phi_arena *arena, phi_str text, phi
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__oauth_words_server(phi_arena *arena, phi_str text, bool person,
-                                           phi__oauth_server *out, const char **fault) {
+PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
+                                   phi__oauth_server *out, const char **fault) {
+    static const char *const names[] = {"none", "client_secret_basic", "client_secret_post",
+                                        "private_key_jwt"}; /* in the order of their bits */
     phi_json *root;
     phi_status status = phi__oauth_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);
     if (status != PHI_OK) return status;
-    out->issuer = phi__json_text_of(phi_json_get(root, "issuer"));
-    out->authorize = phi__json_text_of(phi_json_get(root, "authorization_endpoint"));
-    out->token = phi__json_text_of(phi_json_get(root, "token_endpoint"));
-    out->registration = phi__json_text_of(phi_json_get(root, "registration_endpoint"));
+    out->issuer = phi__records_get_str(root, "issuer");
+    out->authorize = phi__records_get_str(root, "authorization_endpoint");
+    out->token = phi__records_get_str(root, "token_endpoint");
+    out->registration = phi__records_get_str(root, "registration_endpoint");
     const phi_json *methods = phi_json_get(root, "token_endpoint_auth_methods_supported");
     out->says_methods = phi_json_is(methods, PHI_JSON_ARRAY);
-    if (phi__oauth_lists(methods, "none")) out->methods |= PHI__OAUTH_NONE;
-    if (phi__oauth_lists(methods, "client_secret_basic")) out->methods |= PHI__OAUTH_BASIC;
-    if (phi__oauth_lists(methods, "client_secret_post")) out->methods |= PHI__OAUTH_POST;
-    if (phi__oauth_lists(methods, "private_key_jwt")) out->methods |= PHI__OAUTH_KEY;
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
+        if (phi__oauth_lists(methods, names[i])) out->methods |= (uint32_t)PHI__OAUTH_NONE << i;
     if (!phi__oauth_set(arena, phi_json_get(root, "dpop_signing_alg_values_supported"), &out->dpop))
         return PHI_NO_MEMORY;
     out->s256 = phi__oauth_lists(phi_json_get(root, "code_challenge_methods_supported"), "S256");
@@ -621,12 +588,9 @@ PHI__FN phi_status phi__oauth_words_server(phi_arena *arena, phi_str text, bool 
     out->names_itself =
         phi__records_get_bool(root, "authorization_response_iss_parameter_supported");
     out->offline = phi__oauth_lists(phi_json_get(root, "scopes_supported"), "offline_access");
-    *fault = "names no issuer";
-    if (out->issuer.len == 0) return PHI_PARSE;
-    *fault = "names no authorization_endpoint";
-    if (person && out->authorize.len == 0) return PHI_PARSE;
-    *fault = "names no token_endpoint";
-    if (out->token.len == 0) return PHI_PARSE;
-    *fault = "";
-    return PHI_OK;
+    *fault = out->issuer.len == 0                ? "names no issuer"
+             : person && out->authorize.len == 0 ? "names no authorization_endpoint"
+             : out->token.len == 0               ? "names no token_endpoint"
+                                                 : "";
+    return **fault == '\0' ? PHI_OK : PHI_PARSE;
 }

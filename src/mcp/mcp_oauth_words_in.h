@@ -49,6 +49,9 @@ PHI__FN size_t phi__url_resources(phi_arena *arena, const phi__oauth_url *server
 PHI__FN size_t phi__url_servers(phi_arena *arena, const phi__oauth_url *issuer,
                                 phi_str out[PHI__OAUTH_KNOWN]);
 
+/* Three texts as one, terminated, in the arena. False: no memory. */
+PHI__FN bool phi__url_join(phi_arena *arena, phi_str a, const char *b, phi_str c, phi_str *out);
+
 /* Appends "&name=value", encoded; the "&" unless it is the first of a form or a query. */
 PHI__FN void phi__url_put(phi__buf *out, const char *name, phi_str value);
 
@@ -71,7 +74,10 @@ typedef struct phi__oauth_dare {
 } phi__oauth_dare;
 
 /* headers: "Name: value\r\n" each. False: no memory. */
-PHI__FN bool phi__oauth_words_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out);
+PHI__FN bool phi__oaw_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out);
+
+/* The token of "Bearer token" or "DPoP token"; empty: there is none. */
+PHI__FN phi_str phi__oauth_token_of(phi_str bearer);
 
 /* Characters that a token may have, at least one. */
 PHI__FN bool phi__oauth_printable(phi_str text);
@@ -85,8 +91,8 @@ typedef struct phi__oauth_resource {
 
 /* preferred: the issuer to be chosen, where it is in the list; else the first one is. PHI_OK,
    PHI_PARSE: no document of this kind; PHI_NO_MEMORY. *fault: static. */
-PHI__FN phi_status phi__oauth_words_resource(phi_arena *arena, phi_str text, phi_str preferred,
-                                             phi__oauth_resource *out, const char **fault);
+PHI__FN phi_status phi__oaw_resource(phi_arena *arena, phi_str text, phi_str preferred,
+                                     phi__oauth_resource *out, const char **fault);
 
 enum {
     PHI__OAUTH_NONE = 1,
@@ -105,8 +111,8 @@ typedef struct phi__oauth_server {
 } phi__oauth_server;
 
 /* person: a page for persons is needed. */
-PHI__FN phi_status phi__oauth_words_server(phi_arena *arena, phi_str text, bool person,
-                                           phi__oauth_server *out, const char **fault);
+PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
+                                   phi__oauth_server *out, const char **fault);
 PHI__FN bool phi__oauth_has(phi_str set, phi_str scope);
 PHI__FN bool phi__oauth_has_all(phi_str set, phi_str scopes);
 

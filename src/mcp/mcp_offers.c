@@ -10,7 +10,7 @@ typedef struct phi__mcp_watch {
     phi_mcp *mcp;
     phi__list all;
     size_t count;
-    phi__mcp_request *stream, *level;
+    phi__req *stream, *level;
     phi__timer timer;
     bool up;
 } phi__mcp_watch;
@@ -28,8 +28,8 @@ typedef struct phi__watched {
     phi__link link;
     phi__mcp_watch *watch;
     phi_str uri;
-    phi__mcp_request *request; /* older eras: the subscription under way */
-    phi_mcp_done_fn done;      /* NULL: called, or none */
+    phi__req *request;    /* older eras: the subscription under way */
+    phi_mcp_done_fn done; /* NULL: called, or none */
     void *user_data;
 } phi__watched;
 
@@ -58,15 +58,13 @@ static void phi__watch_said(phi__watched *w, phi_status status, phi_str message)
     if (done != NULL) done(user_data, status, message);
 }
 
-/* ---- older eras ---- */
-
 static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, const char *key,
                                  phi_str value, void (*done)(void *ctx, const phi_mcp_reply *reply),
-                                 void *ctx, phi__mcp_request **out) {
+                                 void *ctx, phi__req **out) {
     phi__buf params;
     phi__rpc_open_params(&params, &watch->mcp->memory, key, value);
     phi__buf_char(&params, '}');
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = method;
     desc.done = done;
     desc.ctx = ctx;
@@ -88,30 +86,26 @@ static phi_status phi__watch_one(phi__watched *w) {
     return status;
 }
 
-static void phi__watch_ignored(void *ctx, const phi_mcp_reply *reply) { (void)ctx, (void)reply; }
-
 /* ---- the modern era ---- */
 
 static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply);
 
 static void phi__watch_in(phi__mcp_watch *watch, uint32_t ms) {
-    phi__io *io = watch->mcp->rt->io;
     if (watch->timer.place == 0 || ms == 0)
-        (void)phi__io_timer_set(io, &watch->timer, phi__io_now_us(io) + (uint64_t)ms * 1000);
+        (void)phi__mcp_timer_in(watch->mcp->rt->io, &watch->timer, ms);
 }
 
 static phi_status phi__watch_open(phi__mcp_watch *watch) {
-    phi__mcp_request *before = watch->stream, *now = NULL;
+    phi__req *before = watch->stream, *now = NULL;
     phi_status status = PHI_OK;
-    phi__buf params;
-    phi__buf_init(&params, &watch->mcp->memory);
+    phi__buf params = phi__buf_of(&watch->mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{\"resourceSubscriptions\":[");
     for (const phi__link *link = watch->all.first; link != NULL; link = link->next) {
         phi__json_write_comma(&params);
         phi__json_write_str(&params, PHI__OWNER(link, phi__watched, link)->uri);
     }
     phi__buf_text(&params, "]}}");
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
@@ -172,8 +166,6 @@ static void phi__watch_agreed(phi__mcp_watch *watch, const phi_json *params) {
     }
 }
 
-/* ---- for the part ---- */
-
 static void phi__watch_down(phi__mcp_watch *watch) {
     watch->up = false;
     phi__io_timer_clear(watch->mcp->rt->io, &watch->timer);
@@ -206,9 +198,8 @@ static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_don
     if (watch->count == PHI__WATCH_MOST) return PHI_FULL;
     w = (phi__watched *)phi__alloc(&watch->mcp->memory, sizeof *w + uri.len + 1);
     if (w == NULL) return PHI_NO_MEMORY;
-    char *text = (char *)(w + 1);
-    memcpy(text, uri.at, uri.len);
-    w->uri = phi__str(text, uri.len);
+    char *at = (char *)(w + 1);
+    w->uri = phi__mcp_put(&at, uri);
     w->watch = watch;
     w->done = done;
     w->user_data = user_data;
@@ -224,13 +215,12 @@ static phi_status phi__watch_add(phi__mcp_watch *watch, phi_str uri, phi_mcp_don
 
 static phi_status phi__watch_remove(phi__mcp_watch *watch, phi_str uri) {
     phi__watched *w = phi__watch_find(watch, uri);
-    phi__mcp_request *request = NULL;
+    phi__req *request = NULL;
     if (w == NULL) return PHI_NOT_FOUND;
     if (watch->up && phi__mcp_modern(watch->mcp))
         phi__watch_in(watch, 0);
     else if (watch->up)
-        (void)phi__watch_ask(watch, "resources/unsubscribe", "uri", uri, phi__watch_ignored, NULL,
-                             &request);
+        (void)phi__watch_ask(watch, "resources/unsubscribe", "uri", uri, NULL, NULL, &request);
     phi__watch_drop(w);
     return PHI_OK;
 }
@@ -242,26 +232,21 @@ static void phi__watch_leveled(void *ctx, const phi_mcp_reply *reply) {
 
 /* ---- the part: operations under way, watched resources, notifications ---- */
 
-typedef struct phi__offer phi__offer;
-
-/* Reports an operation that has ended; `offer` is gone when it returns. */
-typedef void (*phi__offer_fn)(phi__offer *offer, const phi_mcp_reply *reply);
-
 /* An operation of the host's: one request, or a list of pages. */
-struct phi__offer {
+typedef struct phi__offer {
     phi__link link;
     uint64_t id;
     phi_mcp *mcp;
-    phi__mcp_request *request;
+    phi__req *request;
     phi__pages pages;
     phi_arena arena;
     const phi_json **items; /* of a list */
     size_t count, cap;
-    phi__offer_fn done;
+    void (*done)(struct phi__offer *offer, const phi_mcp_reply *reply); /* reports its end */
     phi_mcp_what what;
     void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's */
     void *user_data;
-};
+} phi__offer;
 
 /* Marks the ids of operations: those of requests are numbers of their connection. */
 #define PHI__OFFERS_ID ((uint64_t)1 << 63)
@@ -277,8 +262,6 @@ static const phi__mcp_part *phi__offers_table(void);
 static phi__offers *phi__offers_of(const phi_mcp *mcp) {
     return (phi__offers *)phi__mcp_session_part(mcp, phi__offers_table());
 }
-
-/* ---- operations ---- */
 
 static void phi__offers_destroy(phi__offer *offer) {
     phi_memory *memory = &offer->mcp->memory;
@@ -331,64 +314,6 @@ static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const ch
     return PHI_OK;
 }
 
-static phi__offer *phi__offers_new(phi_mcp *mcp, phi__offer_fn done, const phi_mcp_get_desc *desc) {
-    phi_memory *memory = &mcp->memory;
-    phi__offer *offer = (phi__offer *)phi__alloc(memory, sizeof *offer);
-    if (offer == NULL) return NULL;
-    offer->mcp = mcp;
-    offer->id = PHI__OFFERS_ID | ++phi__offers_of(mcp)->next_id;
-    phi_arena_init(&offer->arena, memory, 0);
-    phi__buf_init(&offer->pages.cursor, memory);
-    offer->done = done;
-    offer->what = desc->what;
-    offer->fn = desc->done_fn;
-    offer->user_data = desc->user_data;
-    return offer;
-}
-
-static phi_status phi__offers_begun(phi__offer *offer, phi_status status, uint64_t *id) {
-    phi_mcp *mcp = offer->mcp;
-    if (status != PHI_OK) {
-        offer->request = NULL;
-        phi__offers_destroy(offer);
-        return phi__error(mcp->rt, status, "phi_mcp: a request: %s", phi_status_text(status));
-    }
-    phi__list_push(&phi__offers_of(mcp)->open, &offer->link);
-    if (id != NULL) *id = offer->id;
-    return PHI_OK;
-}
-
-/* Begins an operation. params: taken over. name: for a header. get: what, done and user_data. *id
-   may be NULL. */
-static phi_status phi__offers_ask(phi_mcp *mcp, const char *method, phi__buf *params, phi_str name,
-                                  phi__offer_fn done, const phi_mcp_get_desc *get, uint64_t *id) {
-    phi__offer *offer = params->failed ? NULL : phi__offers_new(mcp, done, get);
-    if (offer == NULL) {
-        phi__buf_free(params);
-        return PHI_NO_MEMORY;
-    }
-    phi__mcp_request_desc desc = PHI_ZERO;
-    desc.method = method;
-    desc.name = name;
-    desc.done = phi__offers_answered;
-    desc.ctx = offer;
-    return phi__offers_begun(offer, phi__mcp_send_buf(mcp, &desc, params, &offer->request), id);
-}
-
-static phi_status phi__offers_list(phi_mcp *mcp, const char *method, const char *key,
-                                   phi__offer_fn done, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi__offer *offer = phi__offers_new(mcp, done, desc);
-    if (offer == NULL) return PHI_NO_MEMORY;
-    offer->pages.mcp = mcp;
-    offer->pages.method = method;
-    offer->pages.key = key;
-    offer->pages.item = phi__offers_item;
-    offer->pages.done = phi__offers_listed;
-    return phi__offers_begun(offer, phi__pages_begin(&offer->pages), id);
-}
-
-/* ---- the part ---- */
-
 static void phi__offers_ready(phi_mcp *mcp, void *part) {
     phi__offers *o = (phi__offers *)part;
     const char *level = mcp->desc.log_level;
@@ -406,30 +331,27 @@ static void phi__offers_down(phi_mcp *mcp, void *part) {
 }
 
 static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
-    phi_str none = phi__str("", 0);
-    if (phi__str_is(method, "notifications/message")) {
-        phi__buf text;
-        phi__buf_init(&text, &mcp->memory);
-        if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
-            (void)phi__mcp_tell(mcp, PHI_MCP_EV_LOG,
-                                phi__json_text_of(phi_json_get(params, "level")), phi__str("", 0),
-                                phi__buf_str(&text));
-        phi__buf_free(&text); /* the session's memory, there until it returns */
-    } else if (phi__str_is(method, "notifications/resources/list_changed"))
+    phi__mcp_watch *watch = &((phi__offers *)part)->watch;
+    phi_str none = phi__str("", 0), uri = phi__records_get_str(params, "uri");
+    phi__buf text;
+    if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
+        phi__watch_agreed(watch, params);
+        return false; /* the session has its own streams */
+    }
+    if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
     else if (phi__str_is(method, "notifications/prompts/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_PROMPTS, none, none, none);
-    else {
-        phi__mcp_watch *watch = &((phi__offers *)part)->watch;
-        phi_str uri = phi__json_text_of(phi_json_get(params, "uri"));
-        if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
-            phi__watch_agreed(watch, params);
-            return false; /* the session has its own streams */
-        }
-        if (!phi__str_is(method, "notifications/resources/updated")) return false;
-        (void)phi__mcp_tell(watch->mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
-        return true;
-    }
+    else if (phi__str_is(method, "notifications/resources/updated"))
+        (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCE_UPDATED, uri, none, none);
+    else if (phi__str_is(method, "notifications/message")) {
+        phi__buf_init(&text, &mcp->memory);
+        if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
+            (void)phi__mcp_tell(mcp, PHI_MCP_EV_LOG, phi__records_get_str(params, "level"), none,
+                                phi__buf_str(&text));
+        phi__buf_free(&text); /* the session's memory, there until it returns */
+    } else
+        return false;
     return true;
 }
 
@@ -464,7 +386,7 @@ PHI__FN phi_status phi__offers_join(phi_mcp *mcp) {
     return PHI_OK;
 }
 
-/* ---- public ---- */
+/* ---- public: cancelling, watching ---- */
 
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__offers *o = mcp != NULL ? phi__offers_of(mcp) : NULL;
@@ -500,10 +422,6 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 enum { PHI__RESOURCES_CONTENTS = 1000 }; /* of one resource */
 
-static phi_str phi__offers_text(const phi_json *node, const char *key) {
-    return phi__json_text_of(phi_json_get(node, key));
-}
-
 /* made: what its array is; NULL: there was no memory for it. */
 static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
                                    const void *made) {
@@ -523,12 +441,12 @@ static void phi__resources_listed(phi__offer *offer, const phi_mcp_reply *reply)
     for (size_t i = 0; made != NULL && i < offer->count; i++) {
         const phi_json *item = offer->items[i];
         phi_mcp_resource *out = &made[list.count];
-        out->uri = phi__offers_text(item, "uri");
-        if (out->uri.len == 0) out->uri = phi__offers_text(item, "uriTemplate");
-        out->name = phi__offers_text(item, "name");
-        out->title = phi__offers_text(item, "title");
-        out->description = phi__offers_text(item, "description");
-        out->mime_type = phi__offers_text(item, "mimeType");
+        out->uri = phi__records_get_str(item, "uri");
+        if (out->uri.len == 0) out->uri = phi__records_get_str(item, "uriTemplate");
+        out->name = phi__records_get_str(item, "name");
+        out->title = phi__records_get_str(item, "title");
+        out->description = phi__records_get_str(item, "description");
+        out->mime_type = phi__records_get_str(item, "mimeType");
         out->size = phi__json_get_uint(phi_json_get(item, "size"), 0);
         out->json = item;
         if (out->uri.len > 0) list.count++;
@@ -552,10 +470,10 @@ static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
     }
     while (made != NULL && phi_json_next(&it) != NULL) {
         phi_mcp_contents *to = &made[reading.count++];
-        to->uri = phi__offers_text(it.at, "uri");
-        to->mime_type = phi__offers_text(it.at, "mimeType");
-        to->text = phi__offers_text(it.at, "text");
-        to->blob = phi__offers_text(it.at, "blob");
+        to->uri = phi__records_get_str(it.at, "uri");
+        to->mime_type = phi__records_get_str(it.at, "mimeType");
+        to->text = phi__records_get_str(it.at, "text");
+        to->blob = phi__records_get_str(it.at, "blob");
     }
     reading.contents = made;
     offer->fn(offer->user_data, &reading);
@@ -577,16 +495,16 @@ static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_pro
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
         arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
     if (made == NULL) return false;
-    out->name = phi__offers_text(item, "name");
-    out->title = phi__offers_text(item, "title");
-    out->description = phi__offers_text(item, "description");
+    out->name = phi__records_get_str(item, "name");
+    out->title = phi__records_get_str(item, "title");
+    out->description = phi__records_get_str(item, "description");
     out->arguments = made;
     out->argument_count = 0;
     while (out->argument_count < count && phi_json_next(&it) != NULL) {
         phi_mcp_prompt_argument *to = &made[out->argument_count++];
-        to->name = phi__offers_text(it.at, "name");
-        to->title = phi__offers_text(it.at, "title");
-        to->description = phi__offers_text(it.at, "description");
+        to->name = phi__records_get_str(it.at, "name");
+        to->title = phi__records_get_str(it.at, "title");
+        to->description = phi__records_get_str(it.at, "description");
         to->required = phi__records_get_bool(it.at, "required");
     }
     return true;
@@ -607,39 +525,35 @@ static void phi__prompts_listed(phi__offer *offer, const phi_mcp_reply *reply) {
     offer->fn(offer->user_data, &list);
 }
 
-/* False: no memory. */
-static bool phi__prompts_messages(const phi_json *list, phi_arena *arena, phi_mcp_got *out) {
+static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
+    const phi_json *list = phi_json_get(reply->result, "messages");
     size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
-    phi_json_iter it = phi_json_each(all > 0 ? list : NULL);
     size_t count = phi__min(all, PHI__PROMPTS_MESSAGES);
-    phi_message *made = (phi_message *)phi__arena_zero(arena, (count + 1) * sizeof(phi_message));
-    if (made == NULL) return false;
-    out->messages = made;
-    while (out->count < count && phi_json_next(&it) != NULL) {
-        phi_message *to = &made[out->count];
+    phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
+    phi_message *made =
+        (phi_message *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_message));
+    phi_mcp_got got = phi__offers_got(offer, reply, made);
+    got.description = phi__records_get_str(reply->result, "description");
+    got.messages = made;
+    while (made != NULL && got.count < count && phi_json_next(&it) != NULL) {
+        phi_message *to = &made[got.count];
         phi_content *content;
-        if (!phi__content_read(phi_json_get(it.at, "content"), arena, &content, &to->content_count))
-            return false;
+        if (!phi__content_read(phi_json_get(it.at, "content"), &offer->arena, &content,
+                               &to->content_count)) {
+            got.status = PHI_NO_MEMORY;
+            got.count = 0;
+            break;
+        }
         if (to->content_count == 0) continue; /* a message says something */
-        out->count++;
+        got.count++;
         to->content = content;
         to->role = PHI_ROLE_USER;
-        if (!phi__str_is(phi__offers_text(it.at, "role"), "assistant")) continue;
+        if (!phi__str_is(phi__records_get_str(it.at, "role"), "assistant")) continue;
         to->role = PHI_ROLE_ASSISTANT;
         to->stop_reason = PHI_STOP_REASON_STOP;
         phi__content_of_assistant(content, to->content_count);
     }
-    return true;
-}
-
-static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
-    phi_mcp_got prompted = phi__offers_got(offer, reply, offer);
-    prompted.description = phi__offers_text(reply->result, "description");
-    if (!phi__prompts_messages(phi_json_get(reply->result, "messages"), &offer->arena, &prompted)) {
-        prompted.status = PHI_NO_MEMORY;
-        prompted.count = 0;
-    }
-    offer->fn(offer->user_data, &prompted);
+    offer->fn(offer->user_data, &got);
 }
 
 static void phi__prompts_completed(phi__offer *offer, const phi_mcp_reply *reply) {
@@ -656,8 +570,6 @@ static void phi__prompts_completed(phi__offer *offer, const phi_mcp_reply *reply
     offer->fn(offer->user_data, &out);
 }
 
-/* ---- asking ---- */
-
 /* {"a":"1"}; an array of pairs without names or values is left out of it. */
 static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
     phi__buf_char(out, '{');
@@ -669,67 +581,102 @@ static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t 
     phi__buf_char(out, '}');
 }
 
-static phi_status phi__prompts_complete(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    phi__buf params;
-    if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return PHI_BAD_ARG;
-    phi__buf_init(&params, &mcp->memory);
-    phi__buf_text(&params, desc->name != NULL ? "{\"ref\":{\"type\":\"ref/prompt\",\"name\":"
-                                              : "{\"ref\":{\"type\":\"ref/resource\",\"uri\":");
-    phi__json_write_str(&params, phi_str_of(desc->name != NULL ? desc->name : desc->uri));
-    phi__buf_text(&params, "},\"argument\":{");
-    phi__records_str(&params, "name", phi_str_of(desc->argument));
-    phi__records_str(&params, "value", phi_str_of(desc->value != NULL ? desc->value : ""));
-    phi__buf_char(&params, '}');
-    if (desc->argument_count > 0) {
-        phi__records_raw(&params, "context", "{\"arguments\":");
-        phi__prompts_pairs(&params, desc->arguments, desc->argument_count);
-        phi__buf_char(&params, '}');
+/* The params of a request, and the name for its header. False: desc lacks what they need. */
+static bool phi__offers_params(phi__buf *params, const phi_mcp_get_desc *desc, phi_str *name) {
+    bool resource = desc->what == PHI_MCP_GET_RESOURCE;
+    const char *text = resource ? desc->uri : desc->name;
+    phi__buf_char(params, '{');
+    if (desc->what != PHI_MCP_GET_COMPLETION) {
+        if (text == NULL || text[0] == '\0') return false;
+        *name = phi_str_of(text);
+        phi__records_str(params, resource ? "uri" : "name", *name);
+        if (!resource && desc->argument_count > 0) {
+            phi__records_raw(params, "arguments", "");
+            phi__prompts_pairs(params, desc->arguments, desc->argument_count);
+        }
+        phi__buf_char(params, '}');
+        return true;
     }
-    phi__buf_char(&params, '}');
-    return phi__offers_ask(mcp, "completion/complete", &params, phi__str(NULL, 0),
-                           phi__prompts_completed, desc, id);
+    if (desc->argument == NULL || (desc->name == NULL) == (desc->uri == NULL)) return false;
+    phi__records_raw(params, "ref", "{");
+    phi__records_str(params, "type",
+                     phi_str_of(desc->name != NULL ? "ref/prompt" : "ref/resource"));
+    phi__records_str(params, desc->name != NULL ? "name" : "uri",
+                     phi_str_of(desc->name != NULL ? desc->name : desc->uri));
+    phi__buf_text(params, "},\"argument\":{");
+    phi__records_str(params, "name", phi_str_of(desc->argument));
+    phi__records_str(params, "value", phi_str_of(desc->value));
+    phi__buf_char(params, '}');
+    if (desc->argument_count > 0) {
+        phi__records_raw(params, "context", "{\"arguments\":");
+        phi__prompts_pairs(params, desc->arguments, desc->argument_count);
+        phi__buf_char(params, '}');
+    }
+    phi__buf_char(params, '}');
+    return true;
 }
 
+/* By phi_mcp_what: the capability that is needed, the method, the key of a list, and what reads the
+   answer. */
+static const struct phi__offers_row {
+    const char *capability, *method, *key;
+    void (*done)(phi__offer *offer, const phi_mcp_reply *reply);
+} phi__offers_rows[] = {
+    {"resources", "resources/list", "resources", phi__resources_listed},
+    {"resources", "resources/templates/list", "resourceTemplates", phi__resources_listed},
+    {"resources", "resources/read", NULL, phi__resources_read},
+    {"prompts", "prompts/list", "prompts", phi__prompts_listed},
+    {"prompts", "prompts/get", NULL, phi__prompts_got},
+    {"completions", "completion/complete", NULL, phi__prompts_completed}};
+
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
-    if (desc == NULL) return PHI_BAD_ARG;
-    const char *capability = "resources"; /* that it needs */
-    if (desc->what == PHI_MCP_GET_PROMPTS || desc->what == PHI_MCP_GET_PROMPT)
-        capability = "prompts";
-    else if (desc->what == PHI_MCP_GET_COMPLETION) { /* the first era declares no completion */
-        const char *era = mcp != NULL ? phi__mcp_era(mcp) : NULL;
-        capability = era != NULL && strcmp(era, "2024-11-05") == 0 ? NULL : "completions";
-    }
-    phi_status status = phi__offers_check(mcp, "phi_mcp_get", capability);
+    size_t at = desc != NULL ? (size_t)desc->what - PHI_MCP_GET_RESOURCES : SIZE_MAX;
+    if (mcp == NULL || at >= PHI__COUNT(phi__offers_rows)) return PHI_BAD_ARG;
+    const struct phi__offers_row *row = &phi__offers_rows[at];
+    const phi__era *era = mcp->agreed.era;
+    bool undeclared = desc->what == PHI_MCP_GET_COMPLETION && era != NULL && !era->completions;
+    phi_status status = phi__offers_check(mcp, "phi_mcp_get", undeclared ? NULL : row->capability);
     if (status != PHI_OK) return status;
     if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
         return PHI_BAD_ARG;
-    phi__buf params;
-    switch (desc->what) {
-    case PHI_MCP_GET_RESOURCES:
-        return phi__offers_list(mcp, "resources/list", "resources", phi__resources_listed, desc,
-                                id);
-    case PHI_MCP_GET_TEMPLATES:
-        return phi__offers_list(mcp, "resources/templates/list", "resourceTemplates",
-                                phi__resources_listed, desc, id);
-    case PHI_MCP_GET_RESOURCE:
-        if (desc->uri == NULL || desc->uri[0] == '\0') return PHI_BAD_ARG;
-        phi__rpc_open_params(&params, &mcp->memory, "uri", phi_str_of(desc->uri));
-        phi__buf_char(&params, '}');
-        return phi__offers_ask(mcp, "resources/read", &params, phi_str_of(desc->uri),
-                               phi__resources_read, desc, id);
-    case PHI_MCP_GET_PROMPTS:
-        return phi__offers_list(mcp, "prompts/list", "prompts", phi__prompts_listed, desc, id);
-    case PHI_MCP_GET_PROMPT:
-        if (desc->name == NULL || desc->name[0] == '\0') return PHI_BAD_ARG;
-        phi__rpc_open_params(&params, &mcp->memory, "name", phi_str_of(desc->name));
-        if (desc->argument_count > 0) {
-            phi__records_raw(&params, "arguments", "");
-            phi__prompts_pairs(&params, desc->arguments, desc->argument_count);
-        }
-        phi__buf_char(&params, '}');
-        return phi__offers_ask(mcp, "prompts/get", &params, phi_str_of(desc->name),
-                               phi__prompts_got, desc, id);
-    case PHI_MCP_GET_COMPLETION: return phi__prompts_complete(mcp, desc, id);
+    phi__req_desc request = PHI_ZERO;
+    phi__buf params = phi__buf_of(&mcp->memory);
+    if (row->key == NULL && !phi__offers_params(&params, desc, &request.name)) {
+        phi__buf_free(&params);
+        return PHI_BAD_ARG;
     }
-    return PHI_BAD_ARG;
+    phi__offer *offer = (phi__offer *)phi__alloc(&mcp->memory, sizeof *offer);
+    if (offer == NULL) {
+        phi__buf_free(&params);
+        return PHI_NO_MEMORY;
+    }
+    phi__offers *o = phi__offers_of(mcp);
+    offer->mcp = offer->pages.mcp = mcp;
+    offer->id = PHI__OFFERS_ID | ++o->next_id;
+    phi_arena_init(&offer->arena, &mcp->memory, 0);
+    phi__buf_init(&offer->pages.cursor, &mcp->memory);
+    offer->done = row->done;
+    offer->what = desc->what;
+    offer->fn = desc->done_fn;
+    offer->user_data = desc->user_data;
+    if (row->key != NULL) {
+        offer->pages.method = row->method;
+        offer->pages.key = row->key;
+        offer->pages.item = phi__offers_item;
+        offer->pages.done = phi__offers_listed;
+        status = phi__pages_begin(&offer->pages);
+    } else {
+        request.method = row->method;
+        request.done = phi__offers_answered;
+        request.ctx = offer;
+        status = phi__mcp_send_buf(mcp, &request, &params, &offer->request);
+    }
+    if (status != PHI_OK) {
+        offer->request = NULL;
+        phi__offers_destroy(offer);
+        return phi__error(mcp->rt, status, "phi_mcp: a request: %s", phi_status_text(status));
+    }
+    phi__list_push(&o->open, &offer->link);
+    if (id != NULL) *id = offer->id;
+    return PHI_OK;
 }

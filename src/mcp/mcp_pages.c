@@ -12,23 +12,17 @@ enum {
 static void phi__pages_done(void *ctx, const phi_mcp_reply *reply);
 
 static phi_status phi__pages_send(phi__pages *pages) {
-    phi__buf params;
-    phi__buf_init(&params, &pages->mcp->memory);
+    phi__buf params = phi__buf_of(&pages->mcp->memory);
+    phi__req_desc desc = PHI_ZERO;
     if (pages->cursor.len > 0) {
         phi__buf_text(&params, "{\"cursor\":");
         phi__json_write_str(&params, phi__buf_str(&pages->cursor));
         phi__buf_char(&params, '}');
     }
-    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = pages->method;
-    desc.params = phi__buf_str(&params);
     desc.done = phi__pages_done;
     desc.ctx = pages;
-    phi_status status =
-        params.failed ? PHI_NO_MEMORY : phi__mcp_send(pages->mcp, &desc, &pages->request);
-    if (status != PHI_OK) pages->request = NULL;
-    phi__buf_free(&params);
-    return status;
+    return phi__mcp_send_buf(pages->mcp, &desc, &params, &pages->request);
 }
 
 static void phi__pages_end(phi__pages *pages, const phi_mcp_reply *reply) {
@@ -45,7 +39,7 @@ static void phi__pages_fail(phi__pages *pages, phi_status status, const char *me
 
 /* True if there is a next page, whose cursor is then kept. */
 static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
-    phi_str cursor = phi__json_text_of(phi_json_get(result, "nextCursor"));
+    phi_str cursor = phi__records_get_str(result, "nextCursor");
     if (cursor.len == 0) return false;
     if (++pages->page >= PHI__PAGES_MOST || cursor.len > PHI__PAGES_CURSOR ||
         phi_str_equal(cursor, phi__buf_str(&pages->cursor)))
@@ -54,22 +48,6 @@ static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
     phi__buf_clear(&pages->cursor);
     phi__buf_add_str(&pages->cursor, cursor);
     return true;
-}
-
-/* False: no memory. */
-static bool phi__pages_item(phi__pages *pages, const phi_json *item) {
-    const phi_memory *memory = &pages->mcp->memory;
-    size_t before = memory->used_bytes;
-    pages->count++;
-    if (!pages->item(pages, item)) return false;
-    if (memory->used_bytes > before) pages->bytes += memory->used_bytes - before;
-    return true;
-}
-
-static bool phi__pages_full(const phi__pages *pages) {
-    const phi_mcp_desc *desc = &pages->mcp->desc;
-    return pages->count >= desc->max_list ||
-           pages->bytes > phi__mul(desc->max_message_bytes, PHI__PAGES_MEMORY);
 }
 
 static void phi__pages_done(void *ctx, const phi_mcp_reply *reply) {
@@ -83,11 +61,16 @@ static void phi__pages_done(void *ctx, const phi_mcp_reply *reply) {
         phi__pages_fail(pages, PHI_PARSE, "the result has no list");
         return;
     }
+    const phi_mcp_desc *desc = &pages->mcp->desc;
+    const phi_memory *memory = &pages->mcp->memory;
+    size_t most_bytes = phi__mul(desc->max_message_bytes, PHI__PAGES_MEMORY);
     while (status == PHI_OK && !pages->cut && phi_json_next(&it) != NULL) {
-        if (phi__pages_full(pages))
-            pages->cut = true;
-        else if (phi_json_is(it.at, PHI_JSON_OBJECT) && !phi__pages_item(pages, it.at))
-            status = PHI_NO_MEMORY;
+        size_t before = memory->used_bytes;
+        pages->cut = pages->count >= desc->max_list || pages->bytes > most_bytes;
+        if (pages->cut || !phi_json_is(it.at, PHI_JSON_OBJECT)) continue;
+        pages->count++;
+        if (!pages->item(pages, it.at)) status = PHI_NO_MEMORY;
+        if (memory->used_bytes > before) pages->bytes += memory->used_bytes - before;
     }
     pages->has_ttl = phi_json_is(ttl, PHI_JSON_INTEGER);
     pages->ttl_ms = phi__json_get_uint(ttl, 0);

@@ -16,7 +16,7 @@ struct phi__pages {
     /* Once, inside of phi_step: the list is complete, or failed. It may free the connection. */
     void (*done)(phi__pages *pages, const phi_mcp_reply *reply);
     /* its own */
-    phi__mcp_request *request;
+    phi__req *request;
     phi__buf cursor;
     size_t count, page;
     size_t bytes; /* of memory that `item` took */

@@ -6,6 +6,26 @@
 
 static void phi__tasks_later(struct phi__task *t);
 
+/* The input that it asked for is there. */
+static void phi__tasks_answered(phi__req *r);
+
+/* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a
+   literal. PHI_FULL: too many wait. */
+static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
+
+/* The agent that waits for it; zero: none. */
+static phi_agent phi__req_agent(const phi__req *r);
+
+/* False for no call. */
+static bool phi__req_same_call(phi_call a, phi_call b);
+
+/* The agent that all requests of agents under way belong to; zero: none, or several. *only: the
+   request, if they are of one call; a task's own requests count as those of its call. */
+static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
+
+/* Sent once more under a new id, with further members of params. */
+static phi_status phi__req_repeat(phi__req *r, phi_str members);
+
 PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask) {
     for (phi__link *link = mcp->asks.open.first; link != NULL; link = link->next) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
@@ -14,14 +34,13 @@ PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask) {
     return NULL;
 }
 
-static phi__mcp_ask *phi__asked_new(phi_mcp *mcp, phi_str id, phi__mcp_request *r) {
-    phi__mcp_ask *a;
+static phi__mcp_ask *phi__asked_new(phi_mcp *mcp, phi_str id, phi__req *r) {
     if (mcp->asks.count >= PHI__ASKED_MOST) return NULL;
-    a = (phi__mcp_ask *)phi__alloc(&mcp->memory, phi__add(sizeof *a, id.len));
+    phi__mcp_ask *a = (phi__mcp_ask *)phi__alloc(&mcp->memory, phi__add(sizeof *a, id.len));
     if (a == NULL) return NULL;
     a->ask = ++mcp->asks.next;
     a->request = r;
-    if (r != NULL) a->agent = phi__requests_agent(r);
+    if (r != NULL) a->agent = phi__req_agent(r);
     a->id_len = id.len;
     if (id.len > 0) memcpy(a->id, id.at, id.len);
     phi__list_push(&mcp->asks.open, &a->link);
@@ -45,7 +64,7 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
 }
 
 /* Those of one request's input; NULL: all. */
-PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r) {
+PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
         phi__mcp_ask *a = PHI__OWNER(link, phi__mcp_ask, link);
@@ -91,7 +110,7 @@ PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code
 }
 
 /* A request of the server's; from: on whose stream, or NULL. False: freed inside of it. */
-PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_request *from) {
+PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *from) {
     phi_str none = phi__str("", 0);
     phi_agent agent = PHI_ZERO;
     if (mcp->agreed.era != NULL && !mcp->agreed.era->asks)
@@ -100,7 +119,7 @@ PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_requ
         phi__asked_reply(mcp, rpc->id, none, 0, NULL);
         return true;
     }
-    if (from == NULL) agent = phi__requests_calling(mcp, &from);
+    if (from == NULL) agent = phi__req_calling(mcp, &from);
     phi__mcp_ask *a = phi__asked_new(mcp, rpc->id, from);
     if (a == NULL) {
         phi__asked_reply(mcp, rpc->id, none, PHI__RPC_INTERNAL, "Too many requests");
@@ -117,13 +136,13 @@ PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_requ
 }
 
 /* The timer brings what follows: `done` is not to be called inside of a part. */
-static void phi__asked_due(phi__mcp_request *r) {
+static void phi__asked_due(phi__req *r) {
     r->input.due = true;
     if (r->input.busy) return;
-    (void)phi__io_timer_set(r->mcp->rt->io, &r->timer, phi__io_now_us(r->mcp->rt->io));
+    (void)phi__mcp_timer_in(r->mcp->rt->io, &r->timer, 0);
 }
 
-static void phi__asked_refuse(phi__mcp_request *r, phi_status status, const char *message) {
+static void phi__asked_refuse(phi__req *r, phi_status status, const char *message) {
     if (r->input.status == PHI_OK) {
         r->input.status = status;
         (void)snprintf(r->input.message, sizeof r->input.message, "%s", message);
@@ -131,7 +150,7 @@ static void phi__asked_refuse(phi__mcp_request *r, phi_status status, const char
     phi__asked_due(r);
 }
 
-PHI__FN void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
+PHI__FN void phi__asked_got(phi__req *r, const phi__mcp_ask *a, phi_str result, int code,
                             const char *message) {
     phi__buf *buf = &r->input.answers;
     if (code != 0) {
@@ -145,7 +164,7 @@ PHI__FN void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str 
 }
 
 /* False: the connection or the request is gone. */
-static bool phi__asked_one(phi__mcp_request *r, phi_str key, const phi_json *question) {
+static bool phi__asked_one(phi__req *r, phi_str key, const phi_json *question) {
     phi_str method = phi__records_get_str(question, "method");
     const phi_json *params = phi_json_get(question, "params");
     phi_mcp *mcp = r->mcp;
@@ -161,7 +180,7 @@ static bool phi__asked_one(phi__mcp_request *r, phi_str key, const phi_json *que
     uint64_t ask = a->ask;
     if (!phi_json_is(params, PHI_JSON_OBJECT)) params = NULL;
     bool taken = phi__asked_part(mcp, ask, method, params);
-    if (mcp->dead || phi__requests_first(mcp, id) == NULL) return false;
+    if (mcp->dead || phi__req_first(mcp, id) == NULL) return false;
     if (taken) return true;
     a = phi__asked_find(mcp, ask);
     if (a != NULL) phi__asked_free(mcp, a);
@@ -171,14 +190,14 @@ static bool phi__asked_one(phi__mcp_request *r, phi_str key, const phi_json *que
     return true;
 }
 
-PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result) {
-    const phi_json *questions = phi_json_get(result, "inputRequests"), *question;
+PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result) {
+    const phi_json *questions = phi_json_get(result, "inputRequests");
     phi_mcp *mcp = r->mcp;
-    phi__requests_off(r);
+    phi__req_off(r);
     /* no deadline; it keeps its place, so that being due needs no memory */
     (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
     if (r->input.rounds++ >= PHI__ASKED_ROUNDS) {
-        phi__requests_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
+        phi__req_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
         return !mcp->dead;
     }
     const phi_json *state = phi_json_get(result, "requestState"); /* kept as it came */
@@ -189,59 +208,55 @@ PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result) {
     r->input.due = false;
     if (state != NULL) (void)phi__json_write(&r->input.state, state, 0);
     if (r->input.state.failed) {
-        phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+        phi__req_fail(r, PHI_NO_MEMORY, "no memory");
         return !mcp->dead;
     }
     r->input.busy = true;
     phi_json_iter it = phi_json_each(phi_json_is(questions, PHI_JSON_OBJECT) ? questions : NULL);
-    while (r->input.status == PHI_OK && (question = phi_json_next(&it)) != NULL)
-        if (!phi__asked_one(r, it.key, question)) return !mcp->dead;
+    while (r->input.status == PHI_OK && phi_json_next(&it) != NULL)
+        if (!phi__asked_one(r, it.key, it.at)) return !mcp->dead;
     r->input.busy = false;
     if (r->input.due || r->input.pending == 0) phi__asked_due(r);
     return true;
 }
 
 /* All input is there: the request once more, or its failure. */
-static void phi__asked_repeat(phi__mcp_request *r) {
+static void phi__asked_repeat(phi__req *r) {
     phi_status status = r->input.status;
-    phi__buf more;
     r->input.due = false;
     if (status != PHI_OK) {
-        char words[sizeof r->input.message];
-        memcpy(words, r->input.message, sizeof words);
-        phi__requests_fail(r, status, words);
+        phi__req_fail(r, status, "%s", r->input.message);
         return;
     }
     if (r->task != NULL) {
         phi__tasks_answered(r);
         return;
     }
-    phi__buf_init(&more, &r->mcp->memory);
+    phi__buf more = phi__buf_of(&r->mcp->memory);
     if (r->input.answers.len > 0) {
-        phi__buf_text(&more, "\"inputResponses\":{");
-        phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
-        phi__buf_char(&more, '}');
+        phi__buf_wrap(&more, "\"inputResponses\":{", phi__buf_str(&r->input.answers), "}");
     }
     if (r->input.state.len > 0) {
         phi__json_write_key(&more, PHI__LIT("requestState"));
         phi__buf_add_str(&more, phi__buf_str(&r->input.state));
     }
-    status = more.failed ? PHI_NO_MEMORY : phi__requests_repeat(r, phi__buf_str(&more));
+    status = more.failed ? PHI_NO_MEMORY : phi__req_repeat(r, phi__buf_str(&more));
     phi__buf_free(&more);
-    if (status != PHI_OK) phi__requests_fail(r, status, "the input could not be sent");
+    if (status != PHI_OK) phi__req_fail(r, status, "the input could not be sent");
 }
 
 /* True if the question may be on behalf of r. One whose call is not known holds all of its agent's
    requests, and one of a task, its call's. */
-static bool phi__asked_holds(const phi__mcp_ask *a, const phi__mcp_request *r) {
-    phi_agent agent = phi__requests_agent(r);
+static bool phi__asked_holds(const phi__mcp_ask *a, const phi__req *r) {
+    phi_agent agent = phi__req_agent(r);
     if (a->request == r) return true;
     if (a->input || a->agent.rt == NULL || agent.rt == NULL) return false;
     if (a->agent.index != agent.index || a->agent.gen != agent.gen) return false;
-    return a->request == NULL || phi__requests_same_call(a->request->desc.call, r->desc.call);
+    return a->request == NULL || phi__req_same_call(a->request->desc.call, r->desc.call);
 }
 
-PHI__FN bool phi__asked_late(phi__mcp_request *r) {
+/* The timer of a request: true: that was no deadline. */
+static bool phi__asked_late(phi__req *r) {
     if (r->input.due) {
         phi__asked_repeat(r);
         return true;
@@ -249,11 +264,11 @@ PHI__FN bool phi__asked_late(phi__mcp_request *r) {
     /* A person may be thinking about a question of this request's. */
     for (phi__link *link = r->mcp->asks.open.first; link != NULL; link = link->next)
         if (phi__asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
-            return phi__requests_renew(r, false) == PHI_OK;
+            return phi__req_renew(r, false) == PHI_OK;
     return false;
 }
 
-PHI__FN void phi__incoming_drop(phi__mcp_request *r) {
+PHI__FN void phi__incoming_drop(phi__req *r) {
     struct phi__mcp_reading *reading = r->reading;
     phi_mcp *mcp = r->mcp;
     r->reading = NULL;
@@ -269,11 +284,11 @@ enum {
 };
 
 struct phi__task {
-    phi__mcp_request *request; /* that it answers */
-    phi__mcp_request *sub;     /* under way for it; NULL: none */
-    phi__timer timer;          /* of the next look */
-    phi_str id;                /* in the request's arena */
-    phi__buf keys;             /* of the input that was asked for: each with its length before it */
+    phi__req *request; /* that it answers */
+    phi__req *sub;     /* under way for it; NULL: none */
+    phi__timer timer;  /* of the next look */
+    phi_str id;        /* in the request's arena */
+    phi__buf keys;     /* of the input that was asked for: each with its length before it */
     uint32_t poll_ms, polls;
     bool over; /* at the server */
 };
@@ -283,10 +298,8 @@ typedef void (*phi__tasks_done)(void *ctx, const phi_mcp_reply *reply);
 /* more: further members of params. */
 static void phi__tasks_send(struct phi__task *t, const char *method, phi_str more,
                             phi__tasks_done done) {
-    phi__mcp_request *r = t->request;
-    phi_status status = PHI_NO_MEMORY;
-    phi__buf params;
-    phi__buf_init(&params, &r->mcp->memory);
+    phi__req *r = t->request;
+    phi__buf params = phi__buf_of(&r->mcp->memory);
     phi__buf_text(&params, "{\"taskId\":");
     phi__json_write_str(&params, t->id);
     if (more.len > 0) {
@@ -294,9 +307,8 @@ static void phi__tasks_send(struct phi__task *t, const char *method, phi_str mor
         phi__buf_add_str(&params, more);
     }
     phi__buf_char(&params, '}');
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = method;
-    desc.params = phi__buf_str(&params);
     desc.name = t->id;
     desc.done = done;
     if (done != NULL) {
@@ -305,18 +317,17 @@ static void phi__tasks_send(struct phi__task *t, const char *method, phi_str mor
         desc.ctx = t;
     }
     if (strcmp(method, "tasks/result") == 0) desc.timeout_ms = r->desc.max_timeout_ms;
-    if (!params.failed)
-        status = phi__requests_new(r->mcp, &desc, false, done != NULL ? &t->sub : NULL);
-    phi__buf_free(&params);
+    phi_status status =
+        phi__req_new_buf(r->mcp, &desc, &params, false, done != NULL ? &t->sub : NULL);
     if (status != PHI_OK && done != NULL)
-        phi__requests_fail(r, status, "the state of the task could not be asked for");
+        phi__req_fail(r, status, "the state of the task could not be asked for");
 }
 
 /* The request about it has failed, and with it the call. */
 static bool phi__tasks_failed(struct phi__task *t, const phi_mcp_reply *reply) {
     t->sub = NULL;
     if (reply->status == PHI_OK) return false;
-    phi__requests_finish(t->request, reply);
+    phi__req_finish(t->request, reply);
     return true;
 }
 
@@ -324,7 +335,7 @@ static void phi__tasks_got(void *ctx, const phi_mcp_reply *reply) {
     struct phi__task *t = (struct phi__task *)ctx;
     t->over = true;
     t->sub = NULL;
-    phi__requests_finish(t->request, reply);
+    phi__req_finish(t->request, reply);
 }
 
 static void phi__tasks_updated(void *ctx, const phi_mcp_reply *reply) {
@@ -366,15 +377,12 @@ static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *quest
 }
 
 /* All input is there. */
-PHI__FN void phi__tasks_answered(phi__mcp_request *r) {
-    phi__buf more;
-    phi__buf_init(&more, &r->mcp->memory);
-    phi__buf_text(&more, "\"inputResponses\":{");
-    phi__buf_add_str(&more, phi__buf_str(&r->input.answers));
-    phi__buf_char(&more, '}');
+static void phi__tasks_answered(phi__req *r) {
+    phi__buf more = phi__buf_of(&r->mcp->memory);
+    phi__buf_wrap(&more, "\"inputResponses\":{", phi__buf_str(&r->input.answers), "}");
     r->began_us = phi__io_counted_us(r->mcp->rt->io);
-    if (more.failed || phi__requests_renew(r, true) != PHI_OK)
-        phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+    if (more.failed || phi__req_renew(r, true) != PHI_OK)
+        phi__req_fail(r, PHI_NO_MEMORY, "no memory");
     else
         phi__tasks_send(r->task, "tasks/update", phi__buf_str(&more), phi__tasks_updated);
     phi__buf_free(&more);
@@ -408,7 +416,7 @@ static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool faile
         reply.status = PHI_PARSE;
         reply.message = PHI__LIT("a task that is completed without a result");
     }
-    phi__requests_finish(t->request, &reply);
+    phi__req_finish(t->request, &reply);
 }
 
 static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
@@ -416,26 +424,24 @@ static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
     bool inlined = !t->request->as_task; /* of the extension */
     bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
     bool asks = phi__str_is(status, "input_required");
-    char words[100];
     phi__tasks_read_poll(t, task);
     if (phi__str_is(status, "working")) {
-        phi__mcp_request *r = t->request;
+        phi__req *r = t->request;
         phi_mcp *mcp = r->mcp;
         uint64_t id = r->first_id;
         phi_str message = phi__records_get_str(task, "statusMessage");
         t->polls++;
         if (message.len > 0 && r->desc.progress != NULL)
             r->desc.progress(r->desc.ctx, t->polls, 0, message);
-        if (!mcp->dead && phi__requests_first(mcp, id) == r) phi__tasks_later(t);
+        if (!mcp->dead && phi__req_first(mcp, id) == r) phi__tasks_later(t);
     } else if (inlined && asks) {
         const phi_json *questions = phi_json_get(task, "inputRequests");
-        phi__mcp_request *r = t->request;
-        phi_arena arena;
+        phi__req *r = t->request;
         size_t count;
-        phi_arena_init(&arena, &r->mcp->memory, 0);
+        phi_arena arena = phi__arena_of(&r->mcp->memory, 0);
         phi_json *result = phi__tasks_new_input(t, questions, &arena, &count);
         if (result == NULL)
-            phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+            phi__req_fail(r, PHI_NO_MEMORY, "no memory");
         else if (count == 0)
             phi__tasks_later(t); /* it has not seen the answers yet */
         else
@@ -447,11 +453,10 @@ static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
         phi__tasks_send(t, "tasks/result", phi__str("", 0), phi__tasks_got);
     else if (phi__str_is(status, "cancelled")) {
         t->over = true;
-        phi__requests_fail(t->request, PHI_CANCELLED, "the server has cancelled the task");
+        phi__req_fail(t->request, PHI_CANCELLED, "the server has cancelled the task");
     } else {
-        (void)snprintf(words, sizeof words, "a task in the state \"%.*s\", which is unknown",
-                       (int)phi__min(status.len, 40), status.at);
-        phi__requests_fail(t->request, PHI_PARSE, words);
+        phi__req_fail(t->request, PHI_PARSE, "a task in the state \"%.*s\", which is unknown",
+                      (int)phi__min(status.len, 40), status.at);
     }
 }
 
@@ -469,20 +474,18 @@ static void phi__tasks_fire(phi__timer *timer) {
 }
 
 static void phi__tasks_later(struct phi__task *t) {
-    phi__io *io = t->request->mcp->rt->io;
     t->timer.fire = phi__tasks_fire;
-    if (phi__io_timer_set(io, &t->timer, phi__io_now_us(io) + (uint64_t)t->poll_ms * 1000) !=
-        PHI_OK)
-        phi__requests_fail(t->request, PHI_NO_MEMORY, "no memory");
+    if (phi__mcp_timer_in(t->request->mcp->rt->io, &t->timer, t->poll_ms) != PHI_OK)
+        phi__req_fail(t->request, PHI_NO_MEMORY, "no memory");
 }
 
 /* The request is about to end. */
-PHI__FN void phi__tasks_drop(phi__mcp_request *r) {
+static void phi__tasks_drop(phi__req *r) {
     struct phi__task *t = r->task;
     phi_mcp *mcp = r->mcp;
     const phi_json *caps = phi_json_get(mcp->agreed.capabilities, "tasks");
     phi__io_timer_clear(mcp->rt->io, &t->timer);
-    if (t->sub != NULL) phi__requests_cancel(t->sub, "not wanted any more");
+    if (t->sub != NULL) phi__req_cancel(t->sub, "not wanted any more");
     if (!t->over && mcp->phase == PHI__LIVE &&
         (!r->as_task || phi_json_get(caps, "cancel") != NULL))
         phi__tasks_send(t, "tasks/cancel", phi__str("", 0), NULL);
@@ -491,12 +494,11 @@ PHI__FN void phi__tasks_drop(phi__mcp_request *r) {
     phi__free(&mcp->memory, t, sizeof *t);
 }
 
-PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task) {
+PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
     const phi_json *id = phi_json_get(task, "taskId");
-    struct phi__task *t;
     phi_mcp *mcp = r->mcp;
     if (!phi_json_is(id, PHI_JSON_STRING) || phi_json_str(id, "").len > PHI__TASKS_ID) return false;
-    t = (struct phi__task *)phi__alloc(&mcp->memory, sizeof *t);
+    struct phi__task *t = (struct phi__task *)phi__alloc(&mcp->memory, sizeof *t);
     if (t != NULL) {
         t->request = r;
         phi__buf_init(&t->keys, &mcp->memory);
@@ -504,8 +506,8 @@ PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task) {
         r->desc.timeout_ms = r->desc.max_timeout_ms; /* it is the server's turn; we look at it */
     }
     if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
-        phi__requests_renew(r, true) != PHI_OK) {
-        phi__requests_fail(r, PHI_NO_MEMORY, "no memory");
+        phi__req_renew(r, true) != PHI_OK) {
+        phi__req_fail(r, PHI_NO_MEMORY, "no memory");
         return true;
     }
     phi__tasks_read_poll(t, task);
@@ -677,7 +679,7 @@ static void phi__post_take(phi_mcp *mcp, phi__mcp_item *item) {
     if (item->owned) mcp->queue.owned--;
 }
 
-PHI__FN phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
+static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first) {
     phi__mcp_item *item = NULL;
     phi_status status = PHI_NO_MEMORY;
     if (mcp->queue.owned >= PHI__POST_OWNED)
@@ -734,51 +736,47 @@ PHI__FN void phi__post_clear(phi_mcp *mcp) {
     }
 }
 
-/* ---- requests ---- */
-
 enum { PHI__REQUESTS_MOST = 4096 };
 
-/* ---- the table ---- */
+static uint64_t phi__req_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
 
-static uint64_t phi__requests_hash(uint64_t id) { return id * 0x9e3779b97f4a7c15u >> 16; }
-
-PHI__FN phi__mcp_request *phi__requests_find(const phi_mcp *mcp, uint64_t id) {
+PHI__FN phi__req *phi__req_find(const phi_mcp *mcp, uint64_t id) {
     size_t probe = 0;
-    phi__mcp_request *r;
+    phi__req *r;
     do {
-        r = (phi__mcp_request *)phi__map_each(&mcp->requests.by_id, phi__requests_hash(id), &probe);
+        r = (phi__req *)phi__map_each(&mcp->requests.by_id, phi__req_hash(id), &probe);
     } while (r != NULL && r->id != id);
     return r;
 }
 
-PHI__FN phi__mcp_request *phi__requests_first(const phi_mcp *mcp, uint64_t id) {
+PHI__FN phi__req *phi__req_first(const phi_mcp *mcp, uint64_t id) {
     for (phi__link *link = mcp->requests.open.first; link != NULL; link = link->next) {
-        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        phi__req *r = PHI__OWNER(link, phi__req, open);
         if (r->first_id == id) return r;
     }
     return NULL;
 }
 
-PHI__FN bool phi__requests_issued(const phi_mcp *mcp, uint64_t id) {
+PHI__FN bool phi__req_issued(const phi_mcp *mcp, uint64_t id) {
     return id > 0 && id < mcp->requests.next_id;
 }
 
-PHI__FN phi_agent phi__requests_agent(const phi__mcp_request *r) {
+static phi_agent phi__req_agent(const phi__req *r) {
     return r->desc.agent.rt != NULL ? r->desc.agent : phi__update_info(r->desc.call).agent;
 }
 
-PHI__FN bool phi__requests_same_call(phi_call a, phi_call b) {
+static bool phi__req_same_call(phi_call a, phi_call b) {
     return a.rt != NULL && a.rt == b.rt && a.index == b.index && a.gen == b.gen;
 }
 
-PHI__FN phi_agent phi__requests_calling(const phi_mcp *mcp, phi__mcp_request **only) {
-    const phi__mcp_request *first = NULL;
+static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only) {
+    const phi__req *first = NULL;
     phi_agent agent;
     phi_agent found = PHI_ZERO;
     *only = NULL;
     for (phi__link *link = mcp->requests.open.first; link != NULL; link = link->next) {
-        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
-        agent = phi__requests_agent(r);
+        phi__req *r = PHI__OWNER(link, phi__req, open);
+        agent = phi__req_agent(r);
         if (agent.rt == NULL) continue;
         if (first == NULL) {
             first = *only = r;
@@ -787,54 +785,40 @@ PHI__FN phi_agent phi__requests_calling(const phi_mcp *mcp, phi__mcp_request **o
             memset(&found, 0, sizeof found);
             *only = NULL;
             break;
-        } else if (!phi__requests_same_call(r->desc.call, first->desc.call))
+        } else if (!phi__req_same_call(r->desc.call, first->desc.call))
             *only = NULL;
     }
     return found;
 }
 
-PHI__FN phi__mcp_request *phi__requests_of(phi__out *out) {
+PHI__FN phi__req *phi__req_of(phi__out *out) {
     if (out == NULL || !out->request) return NULL;
     phi__mcp_item *item = PHI__OWNER(out, phi__mcp_item, out);
-    return PHI__OWNER(item, phi__mcp_request, item);
+    return PHI__OWNER(item, phi__req, item);
 }
 
-static void phi__requests_map(phi__mcp_request *r) {
+static void phi__req_map(phi__req *r) {
     r->id = r->mcp->requests.next_id++;
     r->mapped = true;
-    phi__map_add(&r->mcp->requests.by_id, phi__requests_hash(r->id), r);
+    phi__map_add(&r->mcp->requests.by_id, phi__req_hash(r->id), r);
 }
 
 /* ---- making and sending ---- */
 
-static bool phi__requests_copy_headers(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
-    phi_mcp_pair *pairs;
-    if (desc->header_count == 0) return true;
-    pairs = (phi_mcp_pair *)phi_arena_alloc(&r->arena, desc->header_count * sizeof *pairs);
-    if (pairs == NULL) return false;
-    for (size_t i = 0; i < desc->header_count; i++) {
-        phi_str name, value;
-        if (!phi__arena_str(&r->arena, phi_str_of(desc->headers[i].name), &name) ||
-            !phi__arena_str(&r->arena, phi_str_of(desc->headers[i].value), &value))
-            return false;
-        pairs[i].name = name.at;
-        pairs[i].value = value.at;
-    }
-    r->item.out.headers = pairs;
-    r->item.out.header_count = desc->header_count;
-    return true;
-}
-
-static bool phi__requests_copy(phi__mcp_request *r, const phi__mcp_request_desc *desc) {
+static bool phi__req_copy(phi__req *r, const phi__req_desc *desc) {
+    phi__out *out = &r->item.out;
     phi_str members;
     r->desc = *desc;
-    if (!phi__rpc_members(desc->params, &members)) return false;
-    if (!phi__arena_str(&r->arena, phi_str_of(desc->method), &r->item.out.method) ||
-        !phi__arena_str(&r->arena, desc->name, &r->item.out.name) ||
+    out->headers = desc->headers;
+    out->header_count = desc->header_count;
+    if (!phi__rpc_members(desc->params, &members) ||
+        !phi__arena_str(&r->arena, phi_str_of(desc->method), &out->method) ||
+        !phi__arena_str(&r->arena, desc->name, &out->name) ||
         !phi__arena_str(&r->arena, members, &r->members) ||
-        !phi__arena_str(&r->arena, desc->meta, &r->meta) || !phi__requests_copy_headers(r, desc))
+        !phi__arena_str(&r->arena, desc->meta, &r->meta) ||
+        !phi__mcp_own_pairs(&r->arena, &out->headers, out->header_count))
         return false;
-    r->desc.method = r->item.out.method.at;
+    r->desc.method = out->method.at;
     r->desc.params = phi__str("", 0);
     if (r->desc.timeout_ms == 0) r->desc.timeout_ms = r->mcp->desc.timeout_ms;
     if (r->desc.max_timeout_ms == 0) r->desc.max_timeout_ms = r->mcp->desc.max_timeout_ms;
@@ -842,7 +826,7 @@ static bool phi__requests_copy(phi__mcp_request *r, const phi__mcp_request_desc 
 }
 
 /* The message under the newest id. */
-static bool phi__requests_write(phi__mcp_request *r, phi_str more) {
+static bool phi__req_write(phi__req *r, phi_str more) {
     phi__buf *buf = &r->item.json;
     phi__buf_clear(buf);
     phi__rpc_open_request(buf, r->id, r->item.out.method);
@@ -881,7 +865,7 @@ static bool phi__requests_write(phi__mcp_request *r, phi_str more) {
     return !buf->failed;
 }
 
-static phi_status phi__requests_send(phi__mcp_request *r, bool first) {
+static phi_status phi__req_send(phi__req *r, bool first) {
     r->item.early = r->handshake;
     r->item.out.request = true;
     r->item.out.stream = r->desc.stream;
@@ -893,13 +877,12 @@ static phi_status phi__requests_send(phi__mcp_request *r, bool first) {
 }
 
 /* Tells the server that the answer is not wanted. */
-static void phi__requests_tell(phi__mcp_request *r, const char *reason) {
+static void phi__req_tell(phi__req *r, const char *reason) {
     phi_mcp *mcp = r->mcp;
     const phi__era *era = mcp->agreed.era;
-    phi__buf params;
     if (!r->item.sent || r->handshake || !r->mapped || era == NULL) return;
     if (era->cancel_by_stream && mcp->desc.url != NULL) return;
-    phi__buf_init(&params, &mcp->memory);
+    phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_printf(&params, "{\"requestId\":%llu,\"reason\":", (unsigned long long)r->id);
     phi__json_write_str(&params, phi_str_of(reason));
     phi__buf_char(&params, '}');
@@ -908,23 +891,21 @@ static void phi__requests_tell(phi__mcp_request *r, const char *reason) {
     phi__buf_free(&params);
 }
 
-static void phi__requests_late(phi__timer *timer) {
-    phi__mcp_request *r = PHI__OWNER(timer, phi__mcp_request, timer);
+static void phi__req_late(phi__timer *timer) {
+    phi__req *r = PHI__OWNER(timer, phi__req, timer);
     phi_mcp *mcp = r->mcp;
-    char words[80];
     phi__core_enter(mcp);
     if (mcp->life.waits)
-        (void)phi__requests_renew(r, false);
+        (void)phi__req_renew(r, false);
     else if (!phi__asked_late(r)) {
         uint64_t ms = (phi__io_counted_us(mcp->rt->io) - r->began_us) / 1000;
-        (void)snprintf(words, sizeof words, "no answer within %llu ms", (unsigned long long)ms);
-        phi__requests_tell(r, "timed out");
-        phi__requests_fail(r, PHI_TIMEOUT, words);
+        phi__req_tell(r, "timed out");
+        phi__req_fail(r, PHI_TIMEOUT, "no answer within %llu ms", (unsigned long long)ms);
     }
     (void)phi__core_leave(mcp);
 }
 
-PHI__FN phi_status phi__requests_renew(phi__mcp_request *r, bool bounded) {
+PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded) {
     phi__io *io = r->mcp->rt->io;
     uint64_t after_us = UINT64_MAX;
     if (!r->desc.stream) {
@@ -934,13 +915,13 @@ PHI__FN phi_status phi__requests_renew(phi__mcp_request *r, bool bounded) {
         if (bounded && at_us > most_us) at_us = most_us;
         if (at_us != UINT64_MAX) after_us = at_us > now_us ? at_us - now_us : 0;
     }
-    r->timer.fire = phi__requests_late;
+    r->timer.fire = phi__req_late;
     return phi__io_deadline_set(io, &r->timer, after_us);
 }
 
 /* ---- ends ---- */
 
-static void phi__requests_destroy(phi__mcp_request *r) {
+static void phi__req_destroy(phi__req *r) {
     phi_memory *memory = &r->mcp->memory;
     phi__buf_free(&r->item.json);
     phi__buf_free(&r->input.answers);
@@ -949,21 +930,21 @@ static void phi__requests_destroy(phi__mcp_request *r) {
     phi__free(memory, r, sizeof *r);
 }
 
-PHI__FN void phi__requests_off(phi__mcp_request *r) {
+PHI__FN void phi__req_off(phi__req *r) {
     phi_mcp *mcp = r->mcp;
     if (r->item.out.of_link != NULL && mcp->life.link_open)
         mcp->link->table->forget(mcp->link, &r->item.out);
     r->item.out.of_link = NULL;
-    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__requests_hash(r->id), r);
+    if (r->mapped) phi__map_drop(&r->mcp->requests.by_id, phi__req_hash(r->id), r);
     r->mapped = false;
     phi__post_take(mcp, &r->item);
     r->item.sent = false;
 }
 
 /* Nothing leads to it any more. */
-static void phi__requests_detach(phi__mcp_request *r) {
+static void phi__req_detach(phi__req *r) {
     phi_mcp *mcp = r->mcp;
-    phi__requests_off(r);
+    phi__req_off(r);
     phi__io_timer_clear(mcp->rt->io, &r->timer);
     phi__list_take(&mcp->requests.open, &r->open);
     mcp->requests.count--;
@@ -972,53 +953,61 @@ static void phi__requests_detach(phi__mcp_request *r) {
     phi__asked_unask_of(mcp, r);
 }
 
-PHI__FN void phi__requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply) {
+PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply) {
     phi_mcp *mcp = r->mcp;
     phi__core_enter(mcp);
-    phi__requests_detach(r);
+    phi__req_detach(r);
     if (r->desc.done != NULL) r->desc.done(r->desc.ctx, reply);
-    phi__requests_destroy(r);
+    phi__req_destroy(r);
     (void)phi__core_leave(mcp);
 }
 
-PHI__FN void phi__requests_fail(phi__mcp_request *r, phi_status status, const char *message) {
+PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...) {
     phi_mcp_reply reply = PHI_ZERO;
+    char words[400];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
     reply.status = status;
-    reply.message = phi_str_of(message);
-    phi__requests_finish(r, &reply);
+    reply.message = phi_str_of(words);
+    phi__req_finish(r, &reply);
 }
 
-PHI__FN bool phi__requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
-                                    bool sent_only) {
+PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *message,
+                               bool sent_only) {
     uint64_t before = mcp->requests.next_id;
     phi__link *link = mcp->requests.open.first;
     while (link != NULL) {
-        phi__mcp_request *r = PHI__OWNER(link, phi__mcp_request, open);
+        phi__req *r = PHI__OWNER(link, phi__req, open);
         link = link->next;
         if (r->first_id >= before || (sent_only && !r->item.sent)) continue;
-        phi__requests_fail(r, status, message);
+        phi__req_fail(r, status, "%s", message);
         if (mcp->dead) return false;
         link = mcp->requests.open.first; /* `done` may have cancelled any of them */
     }
     return true;
 }
 
-PHI__FN void phi__requests_cancel(phi__mcp_request *r, const char *reason) {
-    phi__requests_tell(r, reason);
-    phi__requests_detach(r);
-    phi__requests_destroy(r);
+PHI__FN void phi__req_cancel(phi__req *r, const char *reason) {
+    phi__req_tell(r, reason);
+    phi__req_detach(r);
+    phi__req_destroy(r);
 }
 
-/* ---- beginnings ---- */
-
-static phi__mcp_request *phi__requests_make(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                            bool handshake) {
-    phi__mcp_request *r = (phi__mcp_request *)phi__alloc(&mcp->memory, sizeof *r);
-    if (r == NULL) return NULL;
+PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
+                                phi__req **out) {
+    const phi__era *era = mcp->agreed.era;
+    phi_str members;
+    if (out != NULL) *out = NULL;
+    if (mcp->requests.count >= PHI__REQUESTS_MOST) return PHI_FULL;
+    if (!phi__rpc_members(desc->params, &members)) return PHI_BAD_ARG;
+    if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
+    phi__req *r = (phi__req *)phi__alloc(&mcp->memory, sizeof *r);
+    if (r == NULL) return PHI_NO_MEMORY;
     r->mcp = mcp;
     r->handshake = handshake;
-    r->as_task = desc->task && mcp->agreed.era != NULL &&
-                 mcp->agreed.era->tasks == PHI__TASKS_ASKED &&
+    r->as_task = desc->task && era != NULL && era->tasks == PHI__TASKS_ASKED &&
                  phi_json_path(mcp->agreed.capabilities, "tasks.requests.tools.call") != NULL;
     r->began_us = phi__io_counted_us(mcp->rt->io);
     phi_arena_init(&r->arena, &mcp->memory, 256);
@@ -1027,71 +1016,63 @@ static phi__mcp_request *phi__requests_make(phi_mcp *mcp, const phi__mcp_request
     phi__buf_init(&r->input.state, &mcp->memory);
     phi__list_push(&mcp->requests.open, &r->open);
     mcp->requests.count++;
-    phi__requests_map(r);
+    phi__req_map(r);
     r->first_id = r->id;
-    if (phi__requests_copy(r, desc) && phi__requests_write(r, phi__str("", 0)) &&
-        phi__requests_renew(r, true) == PHI_OK)
-        return r;
-    phi__requests_detach(r);
-    phi__requests_destroy(r);
-    return NULL;
-}
-
-PHI__FN phi_status phi__requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                     bool handshake, phi__mcp_request **out) {
-    phi_str members;
-    if (out != NULL) *out = NULL;
-    if (mcp->requests.count >= PHI__REQUESTS_MOST) return PHI_FULL;
-    if (!phi__rpc_members(desc->params, &members)) return PHI_BAD_ARG;
-    if (!phi__map_room(&mcp->requests.by_id)) return PHI_NO_MEMORY;
-    phi__mcp_request *r = phi__requests_make(mcp, desc, handshake);
-    if (r == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__requests_send(r, handshake);
+    phi_status status = PHI_NO_MEMORY;
+    if (phi__req_copy(r, desc) && phi__req_write(r, phi__str("", 0)) &&
+        phi__req_renew(r, true) == PHI_OK)
+        status = phi__req_send(r, handshake);
     if (status != PHI_OK) {
-        phi__requests_detach(r);
-        phi__requests_destroy(r);
+        phi__req_detach(r);
+        phi__req_destroy(r);
     } else if (out != NULL)
         *out = r;
     return status;
 }
 
-PHI__FN phi_status phi__requests_repeat(phi__mcp_request *r, phi_str members) {
-    phi__requests_off(r);
-    if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
-    phi__requests_map(r);
-    r->began_us = phi__io_counted_us(r->mcp->rt->io);
-    if (!phi__requests_write(r, members)) return PHI_NO_MEMORY;
-    phi_status status = phi__requests_renew(r, true);
-    return status == PHI_OK ? phi__requests_send(r, false) : status;
+PHI__FN phi_status phi__req_new_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                    bool handshake, phi__req **out) {
+    desc->params = phi__buf_str(params);
+    phi_status status = params->failed ? PHI_NO_MEMORY : phi__req_new(mcp, desc, handshake, out);
+    phi__buf_free(params);
+    return status;
 }
 
-PHI__FN void phi__requests_again(phi__mcp_request *r) {
+static phi_status phi__req_repeat(phi__req *r, phi_str members) {
+    phi__req_off(r);
+    if (!phi__map_room(&r->mcp->requests.by_id)) return PHI_NO_MEMORY;
+    phi__req_map(r);
+    r->began_us = phi__io_counted_us(r->mcp->rt->io);
+    if (!phi__req_write(r, members)) return PHI_NO_MEMORY;
+    phi_status status = phi__req_renew(r, true);
+    return status == PHI_OK ? phi__req_send(r, false) : status;
+}
+
+PHI__FN void phi__req_again(phi__req *r) {
     phi__post_take(r->mcp, &r->item);
     r->item.sent = false;
     phi__post_queue(r->mcp, &r->item, false);
 }
 
-/* ---- progress, and sending ---- */
-
-PHI__FN void phi__requests_progress(phi_mcp *mcp, const phi_json *params) {
+PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params) {
     const phi_json *token = phi_json_get(params, "progressToken");
     phi_str text = phi_json_str(token, "");
     uint64_t id = phi__json_get_uint(token, 0);
     if (phi_json_is(token, PHI_JSON_STRING) && !phi__str_to_u64(text, &id)) return;
-    phi__mcp_request *r = phi__requests_find(mcp, id);
+    phi__req *r = phi__req_find(mcp, id);
     if (r == NULL || r->desc.progress == NULL) return;
-    (void)phi__requests_renew(r, true);
+    (void)phi__req_renew(r, true);
     r->desc.progress(r->desc.ctx, phi_json_num(phi_json_get(params, "progress"), 0),
                      phi_json_num(phi_json_get(params, "total"), 0),
                      phi__records_get_str(params, "message"));
 }
 
-PHI__FN bool phi__requests_flush(phi_mcp *mcp, bool all) {
+PHI__FN bool phi__req_flush(phi_mcp *mcp, bool all) {
     phi_status status = PHI_OK;
     phi__mcp_item *item;
     while (!mcp->dead && (item = phi__post_flush(mcp, all, &status)) != NULL) {
-        phi__mcp_request *r = PHI__OWNER(item, phi__mcp_request, item);
-        phi__requests_fail(r, status, "the message could not be sent");
+        phi__req *r = PHI__OWNER(item, phi__req, item);
+        phi__req_fail(r, status, "the message could not be sent");
     }
     return !mcp->dead;
 }

@@ -87,7 +87,7 @@ typedef struct phi__life {
 
 /* mcp_session.c: the stream of changes. */
 typedef struct phi__listening {
-    phi__mcp_request *request;
+    phi__req *request;
     phi__timer timer;
     uint64_t opened_us;
     uint32_t tries;
@@ -113,7 +113,7 @@ struct phi_mcp {
     phi__listening listening;
 };
 
-struct phi__mcp_request {
+struct phi__req {
     phi_mcp *mcp;
     phi__link open;
     phi__mcp_item item; /* item.out.json is item.json */
@@ -123,7 +123,7 @@ struct phi__mcp_request {
     bool handshake;        /* also before it is agreed, and never cancelled on the wire */
     phi_arena arena;       /* of the copies */
     phi_str members, meta; /* of params, of _meta */
-    phi__mcp_request_desc desc;
+    phi__req_desc desc;
     phi__timer timer;
     uint64_t began_us;
     /* mcp_requests.c: what the server wants to know before it answers */
@@ -148,9 +148,9 @@ typedef struct phi__mcp_ask {
     uint64_t ask;
     const phi__mcp_part *table;
     void *part;
-    phi__mcp_request *request; /* on whose behalf; NULL: unknown */
-    phi_agent agent;           /* on whose behalf; zero: unknown */
-    bool input;                /* of input_required: `id` is its key */
+    phi__req *request; /* on whose behalf; NULL: unknown */
+    phi_agent agent;   /* on whose behalf; zero: unknown */
+    bool input;        /* of input_required: `id` is its key */
     size_t id_len;
     char id[1]; /* JSON text, or a key */
 } phi__mcp_ask;
@@ -184,10 +184,6 @@ PHI__FN bool phi__parts_held(const phi_mcp *mcp);
 /* The client's capabilities, as JSON text in the arena. */
 PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
-/* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a
-   literal. PHI_FULL: too many wait. */
-PHI__FN phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
-
 /* The same, made here. */
 PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                           bool first);
@@ -196,53 +192,48 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
 PHI__FN void phi__post_clear(phi_mcp *mcp);
 
 /* handshake: sent before the era is agreed upon, ahead of queued messages. *out: may be NULL. */
-PHI__FN phi_status phi__requests_new(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                     bool handshake, phi__mcp_request **out);
+PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
+                                phi__req **out);
+
+/* The same with these params, which are freed in any case. */
+PHI__FN phi_status phi__req_new_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                    bool handshake, phi__req **out);
 
 /* By the id on the wire; NULL: none waits for it. */
-PHI__FN phi__mcp_request *phi__requests_find(const phi_mcp *mcp, uint64_t id);
+PHI__FN phi__req *phi__req_find(const phi_mcp *mcp, uint64_t id);
 
 /* That has this first id; NULL: none. */
-PHI__FN phi__mcp_request *phi__requests_first(const phi_mcp *mcp, uint64_t id);
-PHI__FN bool phi__requests_issued(const phi_mcp *mcp, uint64_t id);
+PHI__FN phi__req *phi__req_first(const phi_mcp *mcp, uint64_t id);
+PHI__FN bool phi__req_issued(const phi_mcp *mcp, uint64_t id);
 
-/* The agent that waits for it; zero: none. */
-PHI__FN phi_agent phi__requests_agent(const phi__mcp_request *r);
-PHI__FN bool phi__requests_same_call(phi_call a, phi_call b); /* false for no call */
-
-/* The agent that all requests of agents under way belong to; zero: none, or several. *only: the
-   request, where they are of one call; a task's own requests count as those of its call. NULL. */
-PHI__FN phi_agent phi__requests_calling(const phi_mcp *mcp, phi__mcp_request **only);
-PHI__FN phi__mcp_request *phi__requests_of(phi__out *out);
+PHI__FN phi__req *phi__req_of(phi__out *out);
 
 /* The link has no more to do with it: it was answered, or lost. */
-PHI__FN void phi__requests_off(phi__mcp_request *r);
+PHI__FN void phi__req_off(phi__req *r);
 
 /* Out of all lists, then `done`, then gone. The link forgets it, if it has it. */
-PHI__FN void phi__requests_finish(phi__mcp_request *r, const phi_mcp_reply *reply);
-PHI__FN void phi__requests_fail(phi__mcp_request *r, phi_status status, const char *message);
+PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply);
+PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
 
 /* Each that is open; sent_only: that the link has. False: freed inside of a `done`. */
-PHI__FN bool phi__requests_fail_all(phi_mcp *mcp, phi_status status, const char *message,
-                                    bool sent_only);
+PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *message,
+                               bool sent_only);
 
 /* Without `done`. The server gets notifications/cancelled, where the era has that. */
-PHI__FN void phi__requests_cancel(phi__mcp_request *r, const char *reason);
-
-/* Sent once more under a new id, with further members of params. */
-PHI__FN phi_status phi__requests_repeat(phi__mcp_request *r, phi_str members);
+PHI__FN void phi__req_cancel(phi__req *r, const char *reason);
 
 /* Sent once more as it is: a connection that was agreed upon again. */
-PHI__FN void phi__requests_again(phi__mcp_request *r);
+PHI__FN void phi__req_again(phi__req *r);
 
 /* Takes notifications/progress. */
-PHI__FN void phi__requests_progress(phi_mcp *mcp, const phi_json *params);
+PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 
 /* The deadline begins again; bounded: within max_timeout_ms. */
-PHI__FN phi_status phi__requests_renew(phi__mcp_request *r, bool bounded);
+PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
 /* Sends what waited; not all: of the handshake alone. False: freed inside of a `done`. */
-PHI__FN bool phi__requests_flush(phi_mcp *mcp, bool all);
+PHI__FN bool phi__req_flush(phi_mcp *mcp, bool all);
 
 /* ---- mcp_asks.c ---- */
 PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
@@ -251,18 +242,12 @@ PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
 PHI__FN phi_status phi__offers_join(phi_mcp *mcp);
 
 /* ---- mcp_tools.c ---- */
-PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp);
+PHI__FN phi_status phi__mtools_join(phi_mcp *mcp);
 
 /* ---- tasks (mcp_requests.c) ---- */
 
-/* The input that it asked for is there. */
-PHI__FN void phi__tasks_answered(phi__mcp_request *r);
-
-/* The request is about to end. */
-PHI__FN void phi__tasks_drop(phi__mcp_request *r);
-
 /* The result of `r` is a task. False: none that can be understood; nothing was done. */
-PHI__FN bool phi__tasks_begin(phi__mcp_request *r, const phi_json *task);
+PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task);
 
 /* ---- mcp_session.c ---- */
 
@@ -271,17 +256,14 @@ enum {
     PHI__ASKED_ROUNDS = 16 /* of input for one request */
 };
 
-/* The timer of a request: true: that was no deadline. */
-PHI__FN bool phi__asked_late(phi__mcp_request *r);
-
 /* A request is about to end: its questions need no answer. NULL: all. */
-PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__mcp_request *r);
+PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r);
 
 /* The long answer that is being read is not wanted any more. */
-PHI__FN void phi__incoming_drop(phi__mcp_request *r);
+PHI__FN void phi__incoming_drop(phi__req *r);
 
 /* The result of `r` is input_required. False as above. */
-PHI__FN bool phi__asked_input(phi__mcp_request *r, const phi_json *result);
+PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result);
 PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp);
 
 /* Opens it in the next step. Only where it is shut or broken. */
@@ -328,7 +310,7 @@ PHI__FN void phi__mcp_wait(phi_mcp *mcp, bool waits);
 #ifndef PHI_NO_PROCESS
 PHI__FN phi_status phi__stdio_new(phi_mcp *mcp, phi__mcp_link **out);
 #endif
-PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
+PHI__FN phi_status phi__mhttp_new(phi_mcp *mcp, phi__mcp_link **out);
 
 /* Puts the address that `to` means, seen from `from` (http or https), into `out`, which is cleared;
    a fragment is cut off. False: it leads to another origin, or is no address of HTTP; or no memory
@@ -336,11 +318,11 @@ PHI__FN phi_status phi__mcp_http_new(phi_mcp *mcp, phi__mcp_link **out);
 PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to);
 
 /* NULL: none. */
-PHI__FN struct phi__oauth *phi__mcp_http_oauth(const phi__mcp_link *link);
+PHI__FN struct phi__oauth *phi__mhttp_oauth(const phi__mcp_link *link);
 
 /* A long answer on its way into a tree. */
 struct phi__mcp_reading {
-    phi__mcp_request *request;
+    phi__req *request;
     phi__slices slices;
 };
 
@@ -349,8 +331,8 @@ PHI__FN void phi__asked_free(phi_mcp *mcp, phi__mcp_ask *a);
 PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a);
 PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
                               const char *message);
-PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__mcp_request *from);
-PHI__FN void phi__asked_got(phi__mcp_request *r, const phi__mcp_ask *a, phi_str result, int code,
+PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *from);
+PHI__FN void phi__asked_got(phi__req *r, const phi__mcp_ask *a, phi_str result, int code,
                             const char *message);
 
 #endif

@@ -11,25 +11,64 @@ PHI__FN int phi__level_of(phi_str name) {
     return -1;
 }
 
-/* ---- messages ---- */
+/* ---- texts of descs ---- */
 
-/* ---- reading ---- */
+PHI__FN bool phi__mcp_own(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
 
-/* As that, for a reader that advances in slices. */
-static void phi__rpc_begin_parse(phi__json_reader *reader, phi_arena *arena, phi_str text) {
-    phi__json_read_begin(reader, arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8,
-                         PHI__RPC_DEPTH);
+PHI__FN bool phi__mcp_own_all(phi_arena *arena, const char **const *texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!phi__mcp_own(arena, texts[i])) return false;
+    return true;
+}
+
+PHI__FN bool phi__mcp_own_pairs(phi_arena *arena, const phi_mcp_pair **pairs, size_t count) {
+    if (count == 0) return true;
+    phi_mcp_pair *copy = (phi_mcp_pair *)phi_arena_alloc(arena, phi__mul(count, sizeof *copy));
+    if (copy == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = (*pairs)[i];
+        if (!phi__mcp_own(arena, &copy[i].name) || !phi__mcp_own(arena, &copy[i].value))
+            return false;
+    }
+    *pairs = copy;
+    return true;
+}
+
+PHI__FN phi_str phi__mcp_put(char **at, phi_str text) {
+    phi_str copy = phi__str(*at, text.len);
+    if (text.len > 0) memcpy(*at, text.at, text.len);
+    (*at)[text.len] = '\0';
+    *at += text.len + 1;
+    return copy;
+}
+
+/* ---- reading messages ---- */
+
+enum { PHI__RPC_FLAGS = PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8 };
+
+PHI__FN phi_status phi__rpc_parse_as(phi_arena *arena, phi_str text, uint32_t flags, uint32_t depth,
+                                     phi_json **root) {
+    phi__json_reader reader;
+    *root = NULL;
+    phi__json_read_begin(&reader, arena, text, flags, depth);
+    while (phi__json_read_advance(&reader, SIZE_MAX) == PHI_BUSY) continue;
+    return phi__json_read_result(&reader, root, NULL);
 }
 
 PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **root) {
-    phi__json_reader reader;
-    phi_status status;
-    *root = NULL;
-    phi__rpc_begin_parse(&reader, arena, text);
-    do {
-        status = phi__json_read_advance(&reader, SIZE_MAX);
-    } while (status == PHI_BUSY);
-    return phi__json_read_result(&reader, root, NULL);
+    return phi__rpc_parse_as(arena, text, PHI__RPC_FLAGS, PHI__RPC_DEPTH, root);
+}
+
+PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out) {
+    bool fine = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
+    phi__buf_free(buf);
+    return fine;
 }
 
 /* An id: a string or a number, as JSON text. NULL: it has none, or null. */
@@ -214,13 +253,12 @@ PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_m
         phi_arena_free(&slices->arena);
         return PHI_NO_MEMORY;
     }
-    phi__rpc_begin_parse(&slices->reader, &slices->arena, own);
+    phi__json_read_begin(&slices->reader, &slices->arena, own, PHI__RPC_FLAGS, PHI__RPC_DEPTH);
     return PHI_OK;
 }
 
 PHI__FN void phi__slices_go(phi__slices *slices) {
-    phi__io *io = slices->rt->io;
-    (void)phi__io_timer_set(io, &slices->timer, phi__io_now_us(io));
+    (void)phi__mcp_timer_in(slices->rt->io, &slices->timer, 0);
 }
 
 PHI__FN void phi__slices_end(phi__slices *slices) {

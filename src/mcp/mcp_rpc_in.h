@@ -65,6 +65,18 @@ typedef struct phi__rpc {
    replaced. Strings point into `text` and are not terminated. */
 PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
 
+/* The same with flags and a depth of the caller's own. */
+PHI__FN phi_status phi__rpc_parse_as(phi_arena *arena, phi_str text, uint32_t flags, uint32_t depth,
+                                     phi_json **root);
+
+/* A buffer's text in the arena; the buffer is freed. False: no memory, or there was none when it
+   was filled. */
+PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out);
+
+/* Copies a text to *at, which moves past it and its terminator: for strings that follow a struct in
+   memory. */
+PHI__FN phi_str phi__mcp_put(char **at, phi_str text);
+
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out);
 

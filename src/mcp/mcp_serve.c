@@ -8,90 +8,69 @@
 /* ---- headers of a request of 2026-07-28 must repeat its body ---- */
 
 /* A value without its "=?base64?...?=". False: broken, or no memory. */
-static bool phi__heads_plain(phi_str header, phi__buf *out) {
-    bool encoded = header.len >= 11 && phi__str_starts(header, "=?base64?") &&
-                   memcmp(header.at + header.len - 2, "?=", 2) == 0;
-    phi__buf_clear(out);
-    if (encoded) return phi__base64_decode(out, phi__str(header.at + 9, header.len - 11));
-    phi__buf_add_str(out, header);
-    return !out->failed;
-}
-
-static bool phi__heads_is(phi_mcp_server *server, phi_str header, phi_str value) {
-    phi__buf plain;
-    phi__buf_init(&plain, &server->rt->memory);
-    bool same = phi__heads_plain(header, &plain) && phi_str_equal(phi__buf_str(&plain), value);
+static bool phi__heads_plain(phi_arena *arena, phi_str header, phi_str *out) {
+    *out = header;
+    if (header.len < 11 || !phi__str_starts(header, "=?base64?") || !phi__str_ends(header, "?="))
+        return true;
+    phi__buf plain = phi__buf_of(arena->memory);
+    bool good = phi__base64_decode(&plain, phi__str(header.at + 9, header.len - 11)) &&
+                phi__arena_str(arena, phi__buf_str(&plain), out);
     phi__buf_free(&plain);
-    return same;
+    return good;
 }
 
-/* 42.0 is 42. */
-static bool phi__heads_same_number(phi_arena *arena, phi_str a, phi_str b) {
-    phi_json *x = NULL, *y = NULL;
-    return phi_json_parse(arena, a, PHI_JSON_BORROW, &x, NULL) == PHI_OK &&
-           phi_json_parse(arena, b, PHI_JSON_BORROW, &y, NULL) == PHI_OK &&
-           phi_json_is(x, PHI_JSON_NUMBER) && phi__json_get_equal(x, y);
-}
-
-static bool phi__heads_param(phi_mcp_server *server, const phi__heads *heads,
-                             const phi_mcp_pair *pair, phi_arena *arena) {
-    phi_str header = heads->get(heads->ctx, pair->name);
-    phi__buf want;
-    if (header.at == NULL) return false;
-    phi__buf_init(&want, &server->rt->memory);
-    bool same = phi__heads_plain(phi_str_of(pair->value), &want) &&
-                (phi__heads_is(server, header, phi__buf_str(&want)) ||
-                 phi__heads_same_number(arena, header, phi__buf_str(&want)));
-    phi__buf_free(&want);
-    return same;
+/* The header of a parameter has the argument's value; as a number, 42.0 is 42. */
+static bool phi__heads_param(const phi__heads *heads, const phi_mcp_pair *pair, phi_arena *arena) {
+    phi_str header = heads->get(heads->ctx, pair->name), got, want;
+    phi_json *a = NULL, *b = NULL;
+    if (header.at == NULL || !phi__heads_plain(arena, phi_str_of(pair->value), &want)) return false;
+    if (phi__heads_plain(arena, header, &got) && phi_str_equal(got, want)) return true;
+    return phi_json_parse(arena, header, PHI_JSON_BORROW, &a, NULL) == PHI_OK &&
+           phi_json_parse(arena, want, PHI_JSON_BORROW, &b, NULL) == PHI_OK &&
+           phi_json_is(a, PHI_JSON_NUMBER) && phi__json_get_equal(a, b);
 }
 
 /* The headers of marked parameters; a schema without a mark is not parsed. */
-static bool phi__heads_params(phi_mcp_server *server, const phi__heads *heads, const char *schema,
-                              const phi_json *arguments) {
+static bool phi__heads_params(const phi__heads *heads, const char *schema,
+                              const phi_json *arguments, phi_arena *arena) {
     phi_mcp_pair *pairs = NULL;
     phi_json *root = NULL;
-    phi_arena arena;
     size_t count = 0;
-    bool same = true;
     if (schema == NULL || heads->get == NULL || strstr(schema, "x-mcp-header") == NULL) return true;
-    phi_arena_init(&arena, &server->rt->memory, 0);
-    if (phi_json_parse(&arena, phi_str_of(schema), PHI_JSON_BORROW, &root, NULL) != PHI_OK ||
-        phi__mcp_headers_of(root, arguments, &arena, &pairs, &count) != PHI_OK)
-        same = false;
-    for (size_t i = 0; same && i < count; i++)
-        same = phi__heads_param(server, heads, &pairs[i], &arena);
-    phi_arena_free(&arena);
-    return same;
+    if (phi_json_parse(arena, phi_str_of(schema), PHI_JSON_BORROW, &root, NULL) != PHI_OK ||
+        phi__xhead_of(root, arguments, arena, &pairs, &count) != PHI_OK)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!phi__heads_param(heads, &pairs[i], arena)) return false;
+    return true;
 }
 
+/* The fault of the headers; NULL: none. */
 static const char *phi__heads_check(phi_mcp_server *server, const phi__heads *heads, phi_str method,
                                     const phi_json *params) {
-    bool call = phi__str_is(method, "tools/call"), named = phi__str_is(method, "prompts/get");
-    bool placed = phi__str_is(method, "resources/read");
-    bool task = server->desc.tasks &&
-                (phi__str_is(method, "tasks/get") || phi__str_is(method, "tasks/update") ||
-                 phi__str_is(method, "tasks/cancel"));
-    phi_str name = phi_json_str(phi_json_get(params, placed ? "uri"
-                                                     : task ? "taskId"
-                                                            : "name"),
-                                NULL);
+    static const char *const named[][2] = {{"tools/call", "name"},     {"prompts/get", "name"},
+                                           {"resources/read", "uri"},  {"tasks/get", "taskId"},
+                                           {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"}};
+    const char *fault = NULL;
+    phi_str name = PHI__LIT(""), got;
+    phi_arena arena;
     if (!phi_str_equal(heads->method, method))
         return "Header mismatch: Mcp-Method is not the method of the body";
-    if ((call || named || placed || task) && name.len > 0 &&
-        !phi__heads_is(server, heads->name, name))
-        return "Header mismatch: Mcp-Name is not the name in the body";
-    for (size_t i = 0; call && i < server->desc.tool_count; i++)
-        if (phi__str_is(name, server->desc.tools[i].name) &&
-            !phi__heads_params(server, heads, server->desc.tools[i].schema,
-                               phi_json_get(params, "arguments")))
-            return "Header mismatch: an Mcp-Param header is missing, or is not the argument";
-    return NULL;
+    for (size_t i = 0; i < (server->desc.tasks ? PHI__COUNT(named) : 3); i++)
+        if (phi__str_is(method, named[i][0])) name = phi__records_get_str(params, named[i][1]);
+    phi_arena_init(&arena, &server->rt->memory, 0);
+    if (name.len > 0 && (!phi__heads_plain(&arena, heads->name, &got) || !phi_str_equal(got, name)))
+        fault = "Header mismatch: Mcp-Name is not the name in the body";
+    for (size_t i = 0; fault == NULL && i < server->desc.tool_count; i++)
+        if (phi__str_is(method, "tools/call") && phi__str_is(name, server->desc.tools[i].name) &&
+            !phi__heads_params(heads, server->desc.tools[i].schema,
+                               phi_json_get(params, "arguments"), &arena))
+            fault = "Header mismatch: an Mcp-Param header is missing, or is not the argument";
+    phi_arena_free(&arena);
+    return fault;
 }
 
 /* ---- list changes, updated resources, log messages, and their subscribers ---- */
-
-/* ---- subscriptions of a session ---- */
 
 static phi__subscribed *phi__notify_find(const phi__client *client, phi_str uri) {
     for (phi__link *link = client->uris.first; link != NULL; link = link->next) {
@@ -108,58 +87,58 @@ static void phi__notify_forget(phi__client *client, phi__subscribed *one) {
 }
 
 static bool phi__notify_keep(phi__client *client, phi_str uri) {
-    size_t bytes = sizeof(phi__subscribed) + uri.len;
+    size_t bytes = sizeof(phi__subscribed) + uri.len + 1;
     phi__subscribed *one = (phi__subscribed *)phi__alloc(&client->server->rt->memory, bytes);
     if (one == NULL) return false;
+    char *at = (char *)(one + 1);
     one->bytes = bytes;
-    one->uri = phi__str((const char *)(one + 1), uri.len);
-    memcpy(one + 1, uri.at, uri.len);
+    one->uri = phi__mcp_put(&at, uri);
     phi__list_push(&client->uris, &one->link);
     client->uri_count++;
     return true;
 }
 
-static void phi__notify_subscribe(phi__origin *origin, phi__client *client,
-                                  const phi_json *params) {
+static bool phi__notify_subscribe(phi__origin *origin, const phi_json *params) {
+    phi__client *client = origin->client;
     phi_str uri = phi__records_get_str(params, "uri");
-    if (!phi__data_known(origin->server, uri)) {
-        phi__data_unknown(origin, uri);
-    } else if (phi__notify_find(client, uri) != NULL) {
-        phi__send_empty(origin);
-    } else if (client->uri_count >= origin->server->desc.max_subscriptions) {
-        phi__refuse(origin, PHI__RPC_INTERNAL, 200, "Too many subscriptions");
-    } else if (phi__notify_keep(client, uri)) {
-        phi__send_empty(origin);
-    } else
-        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
+    if (!phi__data_known(origin->server, uri)) return phi__data_unknown(origin, uri);
+    if (phi__notify_find(client, uri) != NULL) return phi__send_empty(origin);
+    if (client->uri_count >= origin->server->desc.max_subscriptions)
+        return phi__refuse(origin, PHI__RPC_INTERNAL, 200, "Too many subscriptions");
+    return phi__notify_keep(client, uri) ? phi__send_empty(origin) : phi__refuse_memory(origin);
 }
 
-static void phi__notify_unsubscribe(phi__origin *origin, phi__client *client,
-                                    const phi_json *params) {
-    phi__subscribed *one = phi__notify_find(client, phi__records_get_str(params, "uri"));
-    if (one != NULL) phi__notify_forget(client, one);
-    phi__send_empty(origin);
+static bool phi__notify_unsubscribe(phi__origin *origin, const phi_json *params) {
+    phi__subscribed *one = phi__notify_find(origin->client, phi__records_get_str(params, "uri"));
+    if (one != NULL) phi__notify_forget(origin->client, one);
+    return phi__send_empty(origin);
 }
 
 /* ---- subscriptions/listen ---- */
 
+/* False: no memory. */
 static bool phi__notify_uris(phi__serving *serving, const phi_json *list) {
+    phi__wanted *wanted = &serving->wanted;
     phi_json_iter it = phi_json_each(list);
-    const phi_json *child;
     size_t most = phi__min(phi_json_count(list), serving->server->desc.max_subscriptions);
-    phi_str *uris;
     if (!phi_json_is(list, PHI_JSON_ARRAY) || most == 0) return true;
-    uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
+    phi_str *uris = (phi_str *)phi_arena_alloc(&serving->arena, phi__mul(most, sizeof *uris));
     if (uris == NULL) return false;
-    serving->wanted.uris = uris;
-    while ((child = phi_json_next(&it)) != NULL && serving->wanted.uri_count < most) {
-        phi_str uri = phi_json_str(child, NULL);
+    wanted->uris = uris;
+    while (phi_json_next(&it) != NULL && wanted->uri_count < most) {
+        phi_str uri = phi_json_str(it.at, NULL);
         if (!phi__data_known(serving->server, uri)) continue;
-        if (!phi__arena_str(&serving->arena, uri, &uris[serving->wanted.uri_count])) return false;
-        serving->wanted.uri_count++;
+        if (!phi__arena_str(&serving->arena, uri, &uris[wanted->uri_count])) return false;
+        wanted->uri_count++;
     }
     return true;
 }
+
+/* By phi__mcp_list: members of the filter, and notifications. */
+static const char *const phi__notify_lists[PHI__MCP_LISTS][2] = {
+    {"toolsListChanged", "notifications/tools/list_changed"},
+    {"promptsListChanged", "notifications/prompts/list_changed"},
+    {"resourcesListChanged", "notifications/resources/list_changed"}};
 
 /* params of a notification on a stream: whose they are. */
 static void phi__notify_tag(const phi__serving *serving, phi__buf *out) {
@@ -168,66 +147,52 @@ static void phi__notify_tag(const phi__serving *serving, phi__buf *out) {
     phi__buf_char(out, '}');
 }
 
-static void phi__notify_listen(phi__origin *origin, phi__client *client, const phi_json *params) {
+static bool phi__notify_listen(phi__origin *origin, const phi_json *params) {
     const phi_json *filter = phi_json_get(params, "notifications");
-    if (!phi_json_is(filter, PHI_JSON_OBJECT)) {
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, "params.notifications: expected an object");
-        return;
+    phi_mcp_server *server = origin->server;
+    if (!phi_json_is(filter, PHI_JSON_OBJECT))
+        return phi__refuse_bad(origin, "params.notifications: expected an object");
+    if (server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
+        (phi__sv_can(server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0)
+        return phi__sv_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
+    phi__serving *serving = phi__sv_new(origin, PHI__SERVING_LISTEN, params);
+    if (serving == NULL) return false;
+    phi__wanted *wanted = &serving->wanted;
+    if (!phi__notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
+        (void)phi__refuse_memory(&serving->origin);
+        phi__sv_drop(serving, true);
+        return false;
     }
-    if (origin->server->desc.tasks && phi_json_get(filter, "taskIds") != NULL &&
-        (phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
-        return;
+    phi__buf out;
+    phi__send_note(server, &out, "notifications/subscriptions/acknowledged");
+    phi__notify_tag(serving, &out);
+    phi__records_raw(&out, "notifications", "{");
+    for (size_t i = 0; i < PHI__MCP_LISTS; i++) {
+        wanted->lists[i] = server->has[i] && phi__records_get_bool(filter, phi__notify_lists[i][0]);
+        phi__records_true(&out, phi__notify_lists[i][0], wanted->lists[i]);
     }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_LISTEN, params);
-    if (serving == NULL) return;
-    serving->wanted.tools =
-        origin->server->has_tools && phi__records_get_bool(filter, "toolsListChanged");
-    serving->wanted.prompts =
-        origin->server->has_prompts && phi__records_get_bool(filter, "promptsListChanged");
-    serving->wanted.resources =
-        origin->server->has_resources && phi__records_get_bool(filter, "resourcesListChanged");
-    if (phi__notify_uris(serving, phi_json_get(filter, "resourceSubscriptions"))) {
-        const phi__wanted *wanted = &serving->wanted;
-        phi__buf out;
-        phi__send_note(serving->server, &out, "notifications/subscriptions/acknowledged");
-        phi__notify_tag(serving, &out);
-        phi__records_raw(&out, "notifications", "{");
-        phi__records_true(&out, "toolsListChanged", wanted->tools);
-        phi__records_true(&out, "promptsListChanged", wanted->prompts);
-        phi__records_true(&out, "resourcesListChanged", wanted->resources);
-        if (wanted->uri_count > 0) {
-            phi__records_raw(&out, "resourceSubscriptions", "[");
-            for (size_t i = 0; i < wanted->uri_count; i++) {
-                phi__json_write_comma(&out);
-                phi__json_write_str(&out, wanted->uris[i]);
-            }
-            phi__buf_char(&out, ']');
+    if (wanted->uri_count > 0) {
+        phi__records_raw(&out, "resourceSubscriptions", "[");
+        for (size_t i = 0; i < wanted->uri_count; i++) {
+            phi__json_write_comma(&out);
+            phi__json_write_str(&out, wanted->uris[i]);
         }
-        phi__buf_char(&out, '}');
-        (void)phi__send_noted(serving->origin.way, &out);
-        return;
+        phi__buf_char(&out, ']');
     }
-    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-    phi__serving_drop(serving, true);
+    phi__buf_char(&out, '}');
+    return phi__send_noted(serving->origin.way, &out);
 }
 
-/* ---- telling ---- */
-
 static bool phi__notify_wants(const phi__wanted *wanted, phi__mcp_list list, phi_str uri) {
-    for (size_t i = 0; uri.at != NULL && i < wanted->uri_count; i++)
+    if (uri.at == NULL) return wanted->lists[list];
+    for (size_t i = 0; i < wanted->uri_count; i++)
         if (phi_str_equal(wanted->uris[i], uri)) return true;
-    if (uri.at != NULL) return false;
-    return list == PHI__MCP_LIST_TOOLS     ? wanted->tools
-           : list == PHI__MCP_LIST_PROMPTS ? wanted->prompts
-                                           : wanted->resources;
+    return false;
 }
 
 PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri) {
-    const char *method = uri.at != NULL                  ? "notifications/resources/updated"
-                         : list == PHI__MCP_LIST_TOOLS   ? "notifications/tools/list_changed"
-                         : list == PHI__MCP_LIST_PROMPTS ? "notifications/prompts/list_changed"
-                                                         : "notifications/resources/list_changed";
+    const char *method =
+        uri.at != NULL ? "notifications/resources/updated" : phi__notify_lists[list][1];
     phi__buf out;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__client *client = PHI__OWNER(link, phi__client, link);
@@ -254,7 +219,7 @@ PHI__FN void phi__notify_log(phi_mcp_server *server, const char *level, const ch
     for (phi__link *link = server->clients.first; link != NULL; link = link->next) {
         const phi__client *client = PHI__OWNER(link, phi__client, link);
         if (client->own != NULL && severity >= client->log_level)
-            (void)phi__serving_log(server, client->own, level, logger, data);
+            (void)phi__sv_log(server, client->own, level, logger, data);
     }
 }
 
@@ -295,8 +260,6 @@ PHI__FN void phi__long_end_all(phi_mcp_server *server) {
         phi__long_end(PHI__OWNER(server->longs.first, phi__long, link));
 }
 
-/* ---- sessions ---- */
-
 PHI__FN const char *phi__client_id(const phi__client *client) { return client->id; }
 
 PHI__FN phi__client *phi__client_find(phi_mcp_server *server, phi_str id) {
@@ -334,19 +297,17 @@ PHI__FN void phi__client_end(phi__client *client) {
         own->client = NULL;
         (void)own->table->send(own, phi__str("", 0), 200, true);
     }
-    phi__serve_ask_enter(server);
-    while ((serving = phi__client_serving(server, client)) != NULL)
-        phi__serving_drop(serving, false);
+    phi__sask_enter(server);
+    while ((serving = phi__client_serving(server, client)) != NULL) phi__sv_drop(serving, false);
     phi__free(memory, client, sizeof *client);
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
 static void phi__client_renew(phi__client *client) {
     phi_mcp_server *server = client->server;
     uint32_t ms = server->desc.session_idle_ms;
     if (!client->http || ms == PHI_UNLIMITED) return;
-    (void)phi__io_timer_set(server->rt->io, &client->timer,
-                            phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000);
+    (void)phi__mcp_timer_in(server->rt->io, &client->timer, ms);
 }
 
 static void phi__client_idle(phi__timer *timer) {
@@ -396,17 +357,18 @@ static phi__client *phi__client_new(const phi__origin *origin) {
     return client;
 }
 
-/* ---- capabilities and lists ---- */
+static void phi__shelf_some(phi__buf *out, const char *key, const char *text) {
+    if (text != NULL) phi__records_str(out, key, phi_str_of(text));
+}
 
-/* ---- capabilities ---- */
-
-static void phi__serve_list_capabilities(const phi_mcp_server *server, phi__buf *out,
-                                         const phi__era *era) {
+static void phi__shelf_capabilities(const phi_mcp_server *server, phi__buf *out,
+                                    const phi__era *era) {
     phi__records_raw(out, "capabilities", "{");
-    if (server->has_tools) phi__records_raw(out, "tools", "{\"listChanged\":true}");
-    if (server->has_resources)
+    if (server->has[PHI__MCP_LIST_TOOLS]) phi__records_raw(out, "tools", "{\"listChanged\":true}");
+    if (server->has[PHI__MCP_LIST_RESOURCES])
         phi__records_raw(out, "resources", "{\"subscribe\":true,\"listChanged\":true}");
-    if (server->has_prompts) phi__records_raw(out, "prompts", "{\"listChanged\":true}");
+    if (server->has[PHI__MCP_LIST_PROMPTS])
+        phi__records_raw(out, "prompts", "{\"listChanged\":true}");
     if (server->desc.complete_fn != NULL && era->completions)
         phi__records_raw(out, "completions", "{}");
     if (server->desc.tasks && era->result_type)
@@ -414,12 +376,7 @@ static void phi__serve_list_capabilities(const phi_mcp_server *server, phi__buf 
     phi__records_raw(out, "logging", "{}}");
 }
 
-static void phi__serve_list_instructions(const phi_mcp_server *server, phi__buf *out) {
-    if (server->desc.instructions != NULL)
-        phi__records_str(out, "instructions", phi_str_of(server->desc.instructions));
-}
-
-static void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out) {
+static void phi__shelf_versions(const phi_mcp_server *server, phi__buf *out) {
     phi__buf_char(out, '[');
     for (size_t i = 0; i < PHI__ERAS; i++) {
         const phi__era *era = phi__eras_at(i);
@@ -430,35 +387,26 @@ static void phi__serve_list_versions(const phi_mcp_server *server, phi__buf *out
     phi__buf_char(out, ']');
 }
 
-static void phi__serve_list_discover(phi__origin *origin, phi__client *client,
-                                     const phi_json *params) {
+static bool phi__shelf_discover(phi__origin *origin, const phi_json *params) {
     phi__buf out;
-    (void)client;
     (void)params;
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
+    phi__send_open_complete(origin, &out);
     phi__records_raw(&out, "supportedVersions", "");
-    phi__serve_list_versions(origin->server, &out);
-    phi__serve_list_capabilities(origin->server, &out, origin->era);
-    phi__serve_list_instructions(origin->server, &out);
+    phi__shelf_versions(origin->server, &out);
+    phi__shelf_capabilities(origin->server, &out, origin->era);
+    phi__shelf_some(&out, "instructions", origin->server->desc.instructions);
     phi__send_cache(origin, &out);
-    phi__send_close(origin, &out);
+    return phi__send_close(origin, &out);
 }
 
-/* ---- items ---- */
-
-static void phi__serve_list_some(phi__buf *out, const char *key, const char *text) {
-    if (text != NULL) phi__records_str(out, key, phi_str_of(text));
-}
-
-static void phi__serve_list_json(phi__buf *out, const char *key, const char *json) {
+static void phi__shelf_json(phi__buf *out, const char *key, const char *json) {
     if (json == NULL) return;
     phi__records_raw(out, key, "");
     phi__rpc_line(out, phi_str_of(json));
 }
 
 /* The protocol wants "type":"object" in each schema of arguments. */
-static void phi__serve_list_schema(phi__buf *out, const char *schema) {
+static void phi__shelf_schema(phi__buf *out, const char *schema) {
     phi_str text = phi__str_trim(phi_str_of(schema));
     phi__json_found type;
     phi__records_raw(out, "inputSchema", "");
@@ -476,54 +424,54 @@ static void phi__serve_list_schema(phi__buf *out, const char *schema) {
     phi__rpc_line(out, text);
 }
 
-static void phi__serve_list_tool(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                 phi__buf *out) {
+static void phi__shelf_tool(const phi_mcp_server *server, const phi__era *era, size_t i,
+                            phi__buf *out) {
     const phi_tool *tool = &server->desc.tools[i];
     const phi_mcp_serve_tool *info =
         server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
     const char *title = info != NULL && info->title != NULL ? info->title : tool->label;
     phi__records_str(out, "name", phi_str_of(tool->name));
-    if (era->titles) phi__serve_list_some(out, "title", title);
-    phi__serve_list_some(out, "description", tool->description);
-    phi__serve_list_schema(out, tool->schema);
+    if (era->titles) phi__shelf_some(out, "title", title);
+    phi__shelf_some(out, "description", tool->description);
+    phi__shelf_schema(out, tool->schema);
     if (info == NULL) return;
-    if (era->structured) phi__serve_list_json(out, "outputSchema", info->output_schema);
-    if (era->annotations) phi__serve_list_json(out, "annotations", info->annotations);
+    if (era->structured) phi__shelf_json(out, "outputSchema", info->output_schema);
+    if (era->annotations) phi__shelf_json(out, "annotations", info->annotations);
 }
 
-static void phi__serve_list_place(phi__buf *out, const phi__era *era, const char *uri,
-                                  const char *name, const char *title, const char *description,
-                                  const char *mime_type, const char *annotations) {
+static void phi__shelf_place(phi__buf *out, const phi__era *era, const char *uri, const char *name,
+                             const char *title, const char *description, const char *mime_type,
+                             const char *annotations) {
     phi__records_str(out, "name", phi_str_of(name != NULL ? name : uri));
-    if (era->titles) phi__serve_list_some(out, "title", title);
-    phi__serve_list_some(out, "description", description);
-    phi__serve_list_some(out, "mimeType", mime_type);
-    phi__serve_list_json(out, "annotations", annotations);
+    if (era->titles) phi__shelf_some(out, "title", title);
+    phi__shelf_some(out, "description", description);
+    phi__shelf_some(out, "mimeType", mime_type);
+    phi__shelf_json(out, "annotations", annotations);
 }
 
-static void phi__serve_list_resource(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                     phi__buf *out) {
+static void phi__shelf_resource(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                phi__buf *out) {
     const phi_mcp_serve_resource *item = &server->desc.resources[i];
     phi__records_str(out, "uri", phi_str_of(item->uri));
-    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
-                          item->mime_type, item->annotations);
+    phi__shelf_place(out, era, item->uri, item->name, item->title, item->description,
+                     item->mime_type, item->annotations);
 }
 
-static void phi__serve_list_template(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                     phi__buf *out) {
+static void phi__shelf_template(const phi_mcp_server *server, const phi__era *era, size_t i,
+                                phi__buf *out) {
     const phi_mcp_serve_template *item = &server->desc.templates[i];
     phi__records_str(out, "uriTemplate", phi_str_of(item->uri));
-    phi__serve_list_place(out, era, item->uri, item->name, item->title, item->description,
-                          item->mime_type, item->annotations);
+    phi__shelf_place(out, era, item->uri, item->name, item->title, item->description,
+                     item->mime_type, item->annotations);
 }
 
-static void phi__serve_list_prompt(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                   phi__buf *out) {
+static void phi__shelf_prompt(const phi_mcp_server *server, const phi__era *era, size_t i,
+                              phi__buf *out) {
     const phi_mcp_serve_prompt *item = &server->desc.prompts[i];
     bool titles = era->titles;
     phi__records_str(out, "name", phi_str_of(item->name));
-    if (titles) phi__serve_list_some(out, "title", item->title);
-    phi__serve_list_some(out, "description", item->description);
+    if (titles) phi__shelf_some(out, "title", item->title);
+    phi__shelf_some(out, "description", item->description);
     if (item->argument_count == 0) return;
     phi__records_raw(out, "arguments", "[");
     for (size_t j = 0; j < item->argument_count; j++) {
@@ -531,41 +479,27 @@ static void phi__serve_list_prompt(const phi_mcp_server *server, const phi__era 
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
         phi__records_str(out, "name", phi_str_of(argument->name));
-        if (titles) phi__serve_list_some(out, "title", argument->title);
-        phi__serve_list_some(out, "description", argument->description);
+        if (titles) phi__shelf_some(out, "title", argument->title);
+        phi__shelf_some(out, "description", argument->description);
         phi__records_bool(out, "required", argument->required);
         phi__buf_char(out, '}');
     }
     phi__buf_char(out, ']');
 }
 
-/* ---- pages ---- */
-
-typedef void (*phi__serve_list_fn)(const phi_mcp_server *server, const phi__era *era, size_t i,
-                                   phi__buf *out);
+typedef void (*phi__shelf_fn)(const phi_mcp_server *server, const phi__era *era, size_t i,
+                              phi__buf *out);
 
 /* A cursor is the number of the first item. */
-static bool phi__serve_list_cursor(const phi_json *params, size_t count, size_t *from) {
+static bool phi__shelf_page(phi__origin *origin, const phi_json *params, const char *key,
+                            size_t count, phi__shelf_fn item) {
     const phi_json *cursor = phi_json_get(params, "cursor");
-    uint64_t n = 0;
-    *from = 0;
-    if (cursor == NULL) return true;
-    if (!phi__str_to_u64(phi_json_str(cursor, NULL), &n) || n > count) return false;
-    *from = (size_t)n;
-    return true;
-}
-
-static void phi__serve_list_page(phi__origin *origin, const phi_json *params, const char *key,
-                                 size_t count, phi__serve_list_fn item) {
+    uint64_t from = 0;
     phi__buf out;
-    size_t i;
-    if (!phi__serve_list_cursor(params, count, &i)) {
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, "params.cursor: not one of this list");
-        return;
-    }
-    size_t to = count - i > origin->server->desc.page ? i + origin->server->desc.page : count;
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
+    if (cursor != NULL && (!phi__str_to_u64(phi_json_str(cursor, NULL), &from) || from > count))
+        return phi__refuse_bad(origin, "params.cursor: not one of this list");
+    size_t i = (size_t)from, to = i + phi__min(count - i, origin->server->desc.page);
+    phi__send_open_complete(origin, &out);
     phi__records_raw(&out, key, "[");
     for (; i < to; i++) {
         phi__json_write_comma(&out);
@@ -580,47 +514,33 @@ static void phi__serve_list_page(phi__origin *origin, const phi_json *params, co
         phi__buf_char(&out, '"');
     }
     phi__send_cache(origin, &out);
-    phi__send_close(origin, &out);
+    return phi__send_close(origin, &out);
 }
 
-static void phi__serve_list_tools(phi__origin *origin, phi__client *client,
-                                  const phi_json *params) {
-    (void)client;
-    phi__serve_list_page(origin, params, "tools", origin->server->desc.tool_count,
-                         phi__serve_list_tool);
+static bool phi__shelf_tools(phi__origin *origin, const phi_json *params) {
+    return phi__shelf_page(origin, params, "tools", origin->server->desc.tool_count,
+                           phi__shelf_tool);
 }
 
-static void phi__serve_list_resources(phi__origin *origin, phi__client *client,
-                                      const phi_json *params) {
-    (void)client;
-    phi__serve_list_page(origin, params, "resources", origin->server->desc.resource_count,
-                         phi__serve_list_resource);
+static bool phi__shelf_resources(phi__origin *origin, const phi_json *params) {
+    return phi__shelf_page(origin, params, "resources", origin->server->desc.resource_count,
+                           phi__shelf_resource);
 }
 
-static void phi__serve_list_templates(phi__origin *origin, phi__client *client,
-                                      const phi_json *params) {
-    (void)client;
-    phi__serve_list_page(origin, params, "resourceTemplates", origin->server->desc.template_count,
-                         phi__serve_list_template);
+static bool phi__shelf_templates(phi__origin *origin, const phi_json *params) {
+    return phi__shelf_page(origin, params, "resourceTemplates", origin->server->desc.template_count,
+                           phi__shelf_template);
 }
 
-static void phi__serve_list_prompts(phi__origin *origin, phi__client *client,
-                                    const phi_json *params) {
-    (void)client;
-    phi__serve_list_page(origin, params, "prompts", origin->server->desc.prompt_count,
-                         phi__serve_list_prompt);
+static bool phi__shelf_prompts(phi__origin *origin, const phi_json *params) {
+    return phi__shelf_page(origin, params, "prompts", origin->server->desc.prompt_count,
+                           phi__shelf_prompt);
 }
-
-/* ---- messages ---- */
-
-/* ---- what transports see ---- */
 
 PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why) {
     server->ended = true;
     (void)snprintf(server->fault, sizeof server->fault, "%s", why);
 }
-
-/* ---- sessions ---- */
 
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way) {
     (void)server;
@@ -635,38 +555,34 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
     if (way->reading != NULL) phi__long_end(way->reading);
     if (way->client != NULL) way->client->own = NULL;
     way->client = NULL;
-    phi__serve_ask_enter(server);
+    phi__sask_enter(server);
     while (!server->retired && way->waiting.first != NULL) {
         phi__serving *serving = PHI__OWNER(way->waiting.first, phi__serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
-            phi__serving_detach(serving); /* the session may want what it does */
+            phi__sv_detach(serving); /* the session may want what it does */
             continue;
         }
-        phi__serving_detach(serving);
-        phi__serving_drop(serving, false);
+        phi__sv_detach(serving);
+        phi__sv_drop(serving, false);
     }
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
 /* ---- methods of the protocol itself ---- */
 
-static void phi__serve_ping(phi__origin *origin, phi__client *client, const phi_json *params) {
-    (void)client;
+static bool phi__serve_ping(phi__origin *origin, const phi_json *params) {
     (void)params;
-    phi__send_empty(origin);
+    return phi__send_empty(origin);
 }
 
-static void phi__serve_set_level(phi__origin *origin, phi__client *client, const phi_json *params) {
+static bool phi__serve_set_level(phi__origin *origin, const phi_json *params) {
     int level = phi__level_of(phi__records_get_str(params, "level"));
-    if (level < 0) {
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
-                    "params.level: expected debug, info, notice, warning, "
-                    "error, critical, alert or emergency");
-        return;
-    }
-    client->log_level = level;
-    phi__send_empty(origin);
+    if (level < 0)
+        return phi__refuse_bad(origin, "params.level: expected debug, info, notice, warning, "
+                                       "error, critical, alert or emergency");
+    origin->client->log_level = level;
+    return phi__send_empty(origin);
 }
 
 /* The era that a client proposed, or the newest of those with sessions. NULL: none. */
@@ -676,109 +592,88 @@ static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str ve
     return server->only == NULL ? phi__eras_legacy() : NULL;
 }
 
-static void phi__serve_unsupported(phi__origin *origin, phi_str requested) {
-    phi__buf data;
-    phi__buf_init(&data, &origin->server->rt->memory);
+static bool phi__serve_unsupported(phi__origin *origin, phi_str requested) {
+    phi__buf data = phi__buf_of(&origin->server->rt->memory);
     phi__buf_text(&data, "{\"supported\":");
-    phi__serve_list_versions(origin->server, &data);
+    phi__shelf_versions(origin->server, &data);
     phi__json_write_key(&data, PHI__LIT("requested"));
     phi__json_write_str(&data, phi__str(requested.at, phi__min(requested.len, 64)));
-    phi__buf_add(&data, "}", 2);
-    phi__send_error(origin, PHI__RPC_VERSION, 400, PHI__LIT("Unsupported protocol version"),
-                    data.failed ? NULL : data.at);
-    phi__buf_free(&data);
+    phi__buf_char(&data, '}');
+    phi__send_error(origin, PHI__RPC_VERSION, 400, PHI__LIT("Unsupported protocol version"), &data);
+    return false;
 }
 
-static void phi__serve_initialize(phi__origin *origin, phi__client *client,
+static bool phi__serve_initialize(phi__origin *origin, phi__client *client,
                                   const phi_json *params) {
-    const phi_json *can = phi_json_get(params, "capabilities");
+    phi_mcp_server *server = origin->server;
     phi_str version = phi__records_get_str(params, "protocolVersion");
-    const phi__era *era = phi__serve_agree(origin->server, version);
-    if (era == NULL) {
-        phi__serve_unsupported(origin, version);
-        return;
-    }
-    if (version.len == 0) {
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 400, "params.protocolVersion: expected a string");
-        return;
-    }
-    if (client == NULL && phi__client_room(origin->server)) client = phi__client_new(origin);
-    if (client == NULL) {
-        phi__refuse(origin, PHI__RPC_INTERNAL, 503, "Too many sessions");
-        return;
-    }
+    const phi__era *era = phi__serve_agree(server, version);
+    phi__buf out;
+    if (era == NULL) return phi__serve_unsupported(origin, version);
+    if (version.len == 0)
+        return phi__refuse(origin, PHI__RPC_BAD_PARAMS, 400,
+                           "params.protocolVersion: expected a string");
+    if (client == NULL && phi__client_room(server)) client = phi__client_new(origin);
+    if (client == NULL) return phi__refuse(origin, PHI__RPC_INTERNAL, 503, "Too many sessions");
     client->era = origin->era = era;
     client->log_level = PHI__LEVEL_INFO;
-    client->can = 0;
-    if (phi_json_is(phi_json_get(can, "sampling"), PHI_JSON_OBJECT))
-        client->can |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-    if (phi_json_is(phi_json_get(can, "elicitation"), PHI_JSON_OBJECT))
-        client->can |= (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi_json_is(phi_json_get(can, "roots"), PHI_JSON_OBJECT))
-        client->can |= (uint32_t)PHI_MCP_CAN_ROOTS;
-    phi__buf out;
+    client->can = phi__sv_session_can(phi_json_get(params, "capabilities"));
     phi__send_open(origin, &out);
-    phi__records_str(&out, "protocolVersion", phi_str_of(origin->era->version));
-    phi__serve_list_capabilities(origin->server, &out, origin->era);
+    phi__records_str(&out, "protocolVersion", phi_str_of(era->version));
+    phi__shelf_capabilities(server, &out, era);
     phi__records_raw(&out, "serverInfo", "");
-    phi__send_server_info(origin->server, &out, origin->era);
-    phi__serve_list_instructions(origin->server, &out);
-    phi__send_close(origin, &out);
+    phi__send_server_info(server, &out, era);
+    phi__shelf_some(&out, "instructions", server->desc.instructions);
+    return phi__send_close(origin, &out);
 }
 
 /* ---- the table of methods ---- */
 
 enum { PHI__LEGACY = 1, PHI__MODERN = 2, PHI__BOTH = 3 };
 
-typedef enum phi__offered {
-    PHI__MCP_ALWAYS = 0,
-    PHI__MCP_TOOLS,
-    PHI__RESOURCES,
-    PHI__PROMPTED,
-    PHI__COMPLETING,
-    PHI__TASKED
-} phi__offered;
+/* What a method needs; the lists of phi__mcp_list, or one of these. */
+enum { PHI__COMPLETING = PHI__MCP_LISTS, PHI__TASKED, PHI__MCP_ALWAYS };
 
 typedef struct phi__method {
     const char *name;
-    void (*answer)(phi__origin *origin, phi__client *client, const phi_json *params);
-    uint8_t eras, offered;
+    bool (*answer)(phi__origin *origin, const phi_json *params); /* false: refused */
+    uint8_t eras, needs;
     bool inputs; /* may be repeated with answers */
 } phi__method;
 
 static const phi__method *phi__serve_method(phi_str name) {
+    enum {
+        PHI__TOOLS = PHI__MCP_LIST_TOOLS,
+        PHI__RESOURCES = PHI__MCP_LIST_RESOURCES,
+        PHI__PROMPTED = PHI__MCP_LIST_PROMPTS
+    };
     static const phi__method methods[] = {
         {"ping", phi__serve_ping, PHI__LEGACY, PHI__MCP_ALWAYS, false},
-        {"tools/list", phi__serve_list_tools, PHI__BOTH, PHI__MCP_TOOLS, false},
-        {"tools/call", phi__serve_call_begin, PHI__BOTH, PHI__MCP_TOOLS, true},
-        {"resources/list", phi__serve_list_resources, PHI__BOTH, PHI__RESOURCES, false},
-        {"resources/templates/list", phi__serve_list_templates, PHI__BOTH, PHI__RESOURCES, false},
+        {"tools/list", phi__shelf_tools, PHI__BOTH, PHI__TOOLS, false},
+        {"tools/call", phi__srun_begin, PHI__BOTH, PHI__TOOLS, true},
+        {"resources/list", phi__shelf_resources, PHI__BOTH, PHI__RESOURCES, false},
+        {"resources/templates/list", phi__shelf_templates, PHI__BOTH, PHI__RESOURCES, false},
         {"resources/read", phi__data_read, PHI__BOTH, PHI__RESOURCES, true},
         {"resources/subscribe", phi__notify_subscribe, PHI__LEGACY, PHI__RESOURCES, false},
         {"resources/unsubscribe", phi__notify_unsubscribe, PHI__LEGACY, PHI__RESOURCES, false},
-        {"prompts/list", phi__serve_list_prompts, PHI__BOTH, PHI__PROMPTED, false},
+        {"prompts/list", phi__shelf_prompts, PHI__BOTH, PHI__PROMPTED, false},
         {"prompts/get", phi__data_prompt, PHI__BOTH, PHI__PROMPTED, true},
         {"completion/complete", phi__data_complete, PHI__BOTH, PHI__COMPLETING, false},
         {"tasks/get", phi__tasked_get, PHI__MODERN, PHI__TASKED, false},
         {"tasks/update", phi__tasked_update, PHI__MODERN, PHI__TASKED, false},
         {"tasks/cancel", phi__tasked_cancel, PHI__MODERN, PHI__TASKED, false},
         {"logging/setLevel", phi__serve_set_level, PHI__LEGACY, PHI__MCP_ALWAYS, false},
-        {"server/discover", phi__serve_list_discover, PHI__MODERN, PHI__MCP_ALWAYS, false},
+        {"server/discover", phi__shelf_discover, PHI__MODERN, PHI__MCP_ALWAYS, false},
         {"subscriptions/listen", phi__notify_listen, PHI__MODERN, PHI__MCP_ALWAYS, false}};
     for (size_t i = 0; i < PHI__COUNT(methods); i++)
         if (phi__str_is(name, methods[i].name)) return &methods[i];
     return NULL;
 }
 
-static bool phi__serve_offers(const phi_mcp_server *server, phi__offered what) {
-    switch (what) {
-    case PHI__MCP_TOOLS: return server->has_tools;
-    case PHI__RESOURCES: return server->has_resources;
-    case PHI__PROMPTED: return server->has_prompts;
-    case PHI__COMPLETING: return server->desc.complete_fn != NULL;
-    case PHI__TASKED: return server->desc.tasks;
-    default: return true;
-    }
+static bool phi__serve_offers(const phi_mcp_server *server, uint8_t needs) {
+    if (needs < PHI__MCP_LISTS) return server->has[needs];
+    if (needs == PHI__COMPLETING) return server->desc.complete_fn != NULL;
+    return needs != PHI__TASKED || server->desc.tasks;
 }
 
 /* ---- one message ---- */
@@ -796,26 +691,21 @@ typedef struct phi__incoming_message {
 static bool phi__serve_modern(phi__incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
+    const phi_json *can = phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities");
+    phi_str text = phi_json_str(version, NULL);
     const char *fault = NULL;
     m->origin.era = phi__eras_modern();
-    if (!phi_json_is(version, PHI_JSON_STRING) ||
-        !phi_json_is(phi_json_get(meta, "io.modelcontextprotocol/clientCapabilities"),
-                     PHI_JSON_OBJECT)) {
-        phi__refuse(&m->origin, PHI__RPC_BAD_PARAMS, 400,
-                    "params._meta: expected io.modelcontextprotocol/protocolVersion and "
-                    "io.modelcontextprotocol/clientCapabilities");
-        return false;
-    }
-    if (m->heads != NULL && !phi_str_equal(m->heads->version, phi_json_str(version, NULL)))
+    if (!phi_json_is(version, PHI_JSON_STRING) || !phi_json_is(can, PHI_JSON_OBJECT))
+        return phi__refuse(&m->origin, PHI__RPC_BAD_PARAMS, 400,
+                           "params._meta: expected io.modelcontextprotocol/protocolVersion and "
+                           "io.modelcontextprotocol/clientCapabilities");
+    if (m->heads != NULL && !phi_str_equal(m->heads->version, text))
         fault = "Header mismatch: MCP-Protocol-Version is not the version of the body";
-    if (fault == NULL && phi__eras_find(phi_json_str(version, NULL)) != m->origin.era) {
-        phi__serve_unsupported(&m->origin, phi_json_str(version, NULL));
-        return false;
-    }
-    if (fault == NULL && m->heads != NULL)
+    else if (phi__eras_find(text) != m->origin.era)
+        return phi__serve_unsupported(&m->origin, text);
+    else if (m->heads != NULL)
         fault = phi__heads_check(m->origin.server, m->heads, m->method, m->params);
-    if (fault != NULL) phi__refuse(&m->origin, PHI__RPC_HEADERS, 400, fault);
-    return fault == NULL;
+    return fault == NULL || phi__refuse(&m->origin, PHI__RPC_HEADERS, 400, fault);
 }
 
 static bool phi__serve_is_modern(const phi__incoming_message *m) {
@@ -830,30 +720,26 @@ static bool phi__serve_is_modern(const phi__incoming_message *m) {
 
 /* A request of a session; false: it was answered. */
 static bool phi__serve_legacy(phi__incoming_message *m) {
-    if (phi__str_is(m->method, "initialize") && m->origin.batch != NULL) {
-        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, "initialize: not in a batch");
-        return false;
-    }
+    phi__origin *origin = &m->origin;
     if (phi__str_is(m->method, "initialize")) {
-        phi__serve_initialize(&m->origin, m->client, m->params);
+        if (origin->batch != NULL)
+            return phi__refuse(origin, PHI__RPC_BAD_REQUEST, 400, "initialize: not in a batch");
+        (void)phi__serve_initialize(origin, m->client, m->params);
         return false;
     }
-    if (m->heads != NULL && m->heads->version.len > 0 &&
-        phi__eras_find(m->heads->version) == NULL) {
-        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
-                    "MCP-Protocol-Version: not a version of the protocol");
-        return false;
-    }
+    if (m->heads != NULL && m->heads->version.len > 0 && phi__eras_find(m->heads->version) == NULL)
+        return phi__refuse(origin, PHI__RPC_BAD_REQUEST, 400,
+                           "MCP-Protocol-Version: not a version of the protocol");
     if (m->client != NULL) {
-        m->origin.era = m->client->era;
+        origin->era = m->client->era;
+        origin->client = m->client;
         phi__client_renew(m->client);
         return true;
     }
-    if (phi__str_is(m->method, "ping"))
-        phi__send_empty(&m->origin);
-    else
-        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
-                    "There is no session: initialize comes first");
+    if (!phi__str_is(m->method, "ping"))
+        return phi__refuse(origin, PHI__RPC_BAD_REQUEST, 400,
+                           "There is no session: initialize comes first");
+    (void)phi__send_empty(origin);
     return false;
 }
 
@@ -870,39 +756,31 @@ static bool phi__serve_twice(const phi__incoming_message *m) {
 }
 
 static void phi__serve_request(phi__incoming_message *m) {
+    phi__origin *origin = &m->origin;
     bool modern = phi__serve_is_modern(m);
     const phi__method *method = phi__serve_method(m->method);
-    phi__client *client = modern ? NULL : m->client;
-    if (m->origin.server->only != NULL && modern && phi__str_is(m->method, "initialize")) {
-        phi__serve_unsupported(&m->origin, phi__records_get_str(m->params, "protocolVersion"));
+    if (origin->server->only != NULL && modern && phi__str_is(m->method, "initialize"))
+        (void)phi__serve_unsupported(origin, phi__records_get_str(m->params, "protocolVersion"));
+    else if (modern ? !phi__serve_modern(m) : !phi__serve_legacy(m))
         return;
-    }
-    if (modern ? !phi__serve_modern(m) : !phi__serve_legacy(m)) return;
-    if (method == NULL || (method->eras & (modern ? PHI__MODERN : PHI__LEGACY)) == 0 ||
-        !phi__serve_offers(m->origin.server, (phi__offered)method->offered)) {
-        phi__refuse(&m->origin, PHI__RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
-        return;
-    }
-    if (phi__serve_twice(m)) {
-        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, "id: a request of that id is under way");
-        return;
-    }
-    if (modern && method->inputs) {
-        if (!phi__serve_ask_inputs(&m->origin, m->params)) return;
-        if (phi__serve_ask_repeated(&m->origin, m->method, m->params)) return;
-    }
-    method->answer(&m->origin, client, m->params);
+    else if (method == NULL || (method->eras & (modern ? PHI__MODERN : PHI__LEGACY)) == 0 ||
+             !phi__serve_offers(origin->server, method->needs))
+        (void)phi__refuse(origin, PHI__RPC_NO_METHOD, modern ? 404 : 200, "Method not found");
+    else if (phi__serve_twice(m))
+        (void)phi__refuse(origin, PHI__RPC_BAD_REQUEST, 400,
+                          "id: a request of that id is under way");
+    else if (!modern || !method->inputs ||
+             (phi__sask_inputs(origin, m->params) &&
+              !phi__sask_repeated(origin, m->method, m->params)))
+        (void)method->answer(origin, m->params);
 }
-
-/* ---- notifications ---- */
 
 static void phi__serve_notification(phi__incoming_message *m) {
     if (m->client != NULL) phi__client_renew(m->client);
     phi__send_nothing(&m->origin, 202);
     if (phi__str_is(m->method, "notifications/cancelled")) {
         const phi_json *id = phi_json_get(m->params, "requestId");
-        phi__buf text;
-        phi__buf_init(&text, &m->origin.server->rt->memory);
+        phi__buf text = phi__buf_of(&m->origin.server->rt->memory);
         (void)phi__json_write(&text, id, 0);
         for (phi__link *link = m->origin.server->serving.first; link != NULL && !text.failed;
              link = link->next) {
@@ -910,14 +788,12 @@ static void phi__serve_notification(phi__incoming_message *m) {
             bool ours = serving->client != NULL ? serving->client == m->client
                                                 : serving->origin.way == m->origin.way;
             if (!ours || !phi_str_equal(serving->origin.id, phi__buf_str(&text))) continue;
-            phi__serving_drop(serving, false);
+            phi__sv_drop(serving, false);
             break;
         }
         phi__buf_free(&text);
     }
 }
-
-/* ---- reading ---- */
 
 static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     phi__rpc rpc;
@@ -926,19 +802,18 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     m->origin.id = rpc.id;
     m->method = rpc.method;
     m->params = rpc.params;
+    char text[120];
     if (!read) {
-        phi__refuse(&m->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
+        (void)phi__refuse_memory(&m->origin);
         return;
     }
     switch (rpc.kind) {
-    case PHI__RPC_INVALID: {
-        char text[120];
+    case PHI__RPC_INVALID:
         (void)snprintf(text, sizeof text, "Not a message: %s", rpc.fault);
-        phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, text);
+        (void)phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, text);
         rpc.message = phi_str_of(text);
         if (m->client != NULL && rpc.method.len == 0)
-            phi__serve_ask_answered(m->origin.server, m->client, &rpc);
-    }
+            phi__sask_answered(m->origin.server, m->client, &rpc);
         return;
     case PHI__RPC_REQUEST: phi__serve_request(m); return;
     case PHI__RPC_NOTIFICATION: phi__serve_notification(m); return;
@@ -946,24 +821,26 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     case PHI__RPC_ERROR:
         m->origin.id = phi__str("", 0);
         phi__send_nothing(&m->origin, 202);
-        if (m->client != NULL) phi__serve_ask_answered(m->origin.server, m->client, &rpc);
+        if (m->client != NULL) phi__sask_answered(m->origin.server, m->client, &rpc);
         return;
     }
 }
 
+/* NULL: it was refused. */
 static phi__batch *phi__serve_batch(phi__incoming_message *m) {
-    phi__batch *batch;
     size_t count = phi_json_count(m->root);
     const char *fault = NULL;
     if (m->client != NULL && !m->client->era->batches)
         fault = "Expected one message, not a batch";
     else if (count == 0 || count > PHI__BATCH_MOST)
         fault = "Expected a batch of 1 to 64 messages";
-    batch = fault == NULL ? (phi__batch *)phi__alloc(&m->origin.server->rt->memory, sizeof *batch)
-                          : NULL;
+    if (fault != NULL) {
+        (void)phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400, fault);
+        return NULL;
+    }
+    phi__batch *batch = (phi__batch *)phi__alloc(&m->origin.server->rt->memory, sizeof *batch);
     if (batch == NULL) {
-        phi__refuse(&m->origin, fault != NULL ? PHI__RPC_BAD_REQUEST : PHI__RPC_INTERNAL,
-                    fault != NULL ? 400 : 500, fault != NULL ? fault : "Out of memory");
+        (void)phi__refuse_memory(&m->origin);
         return NULL;
     }
     batch->way = m->origin.way;
@@ -975,7 +852,6 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
 static void phi__serve_all(phi__incoming_message *m) {
     phi_json_iter it = phi_json_each(m->root);
     phi__origin origin = m->origin;
-    const phi_json *child;
     if (!phi_json_is(m->root, PHI_JSON_ARRAY)) {
         phi__serve_one(m, m->root);
         return;
@@ -983,13 +859,13 @@ static void phi__serve_all(phi__incoming_message *m) {
     phi__batch *batch = phi__serve_batch(m);
     if (batch == NULL) return;
     origin.batch = batch;
-    while ((child = phi_json_next(&it)) != NULL) {
+    while (phi_json_next(&it) != NULL) {
         m->origin = origin;
         if (m->origin.server->retired) batch->way = NULL; /* it went with the server */
         if (m->origin.server->retired)
             phi__send_nothing(&m->origin, 202);
         else
-            phi__serve_one(m, child);
+            phi__serve_one(m, it.at);
     }
     if (m->origin.server->retired) batch->way = NULL;
     phi__send_nothing(&origin, 202);
@@ -998,15 +874,13 @@ static void phi__serve_all(phi__incoming_message *m) {
 static void phi__serve_read(phi__incoming_message *m, phi_status status) {
     if (status == PHI_OK)
         phi__serve_all(m);
-    else {
-        if (status == PHI_NO_MEMORY)
-            phi__refuse(&m->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-        else if (status == PHI_TOO_BIG)
-            phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
-                        "The message is too large, or too deep");
-        else
-            phi__refuse(&m->origin, PHI__RPC_PARSE, 400, "The message is not JSON");
-    }
+    else if (status == PHI_NO_MEMORY)
+        (void)phi__refuse_memory(&m->origin);
+    else if (status == PHI_TOO_BIG)
+        (void)phi__refuse(&m->origin, PHI__RPC_BAD_REQUEST, 400,
+                          "The message is too large, or too deep");
+    else
+        (void)phi__refuse(&m->origin, PHI__RPC_PARSE, 400, "The message is not JSON");
 }
 
 /* A message that nothing is known of yet; of *from, its server, client, way and heads are taken. */
@@ -1028,13 +902,13 @@ static void phi__serve_sliced(phi__slices *slices, phi_status status, phi_json *
     phi__incoming_message m;
     if (status == PHI_BUSY) return;
     phi_arena_init(&slices->arena, &one->server->rt->memory, 0); /* the tree is ours */
-    phi__serve_ask_enter(from.server);
+    phi__sask_enter(from.server);
     phi__long_end(one);
     phi__mcp_serve_begin(&m, &from, &arena);
     m.root = root;
     phi__serve_read(&m, status);
     phi_arena_free(&arena);
-    if (phi__serve_ask_leave(from.server)) from.way->table->taken(from.way);
+    if (phi__sask_leave(from.server)) from.way->table->taken(from.way);
 }
 
 PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi__mcp_way *way,
@@ -1055,7 +929,7 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
         status = phi__long_begin(server, &from, json);
         if (status == PHI_OK) return true;
     }
-    phi__serve_ask_enter(server);
+    phi__sask_enter(server);
     phi_arena_init(&arena, &server->rt->memory, 0);
     phi__mcp_serve_begin(&m, &from, &arena);
     if (json.len <= server->desc.max_message_bytes && whole)
@@ -1063,5 +937,5 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
     m.root = root;
     phi__serve_read(&m, status);
     phi_arena_free(&arena);
-    return phi__serve_ask_leave(server);
+    return phi__sask_leave(server);
 }

@@ -12,14 +12,6 @@
 
 enum { PHI__TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
 
-/* ---- its state ---- */
-
-static void phi__tasked_date(phi__buf *out, const char *key, int64_t ms) {
-    char text[PHI__DATE_BYTES];
-    size_t n = phi__date_put(ms, text);
-    phi__records_str(out, key, phi__str(text, n));
-}
-
 /* Members that each state has. A task that works has no end yet. */
 static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     const phi__tasked *task = serving->task;
@@ -29,8 +21,8 @@ static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     phi__records_str(out, "taskId", phi_str_of(task->id));
     phi__records_str(out, "status", phi_str_of(asks ? "input_required" : task->status));
     if (task->words[0] != '\0') phi__records_str(out, "statusMessage", phi_str_of(task->words));
-    phi__tasked_date(out, "createdAt", task->created_ms);
-    phi__tasked_date(out, "lastUpdatedAt", task->updated_ms);
+    phi__records_time(out, "createdAt", task->created_ms);
+    phi__records_time(out, "lastUpdatedAt", task->updated_ms);
     if (ended)
         phi__records_i64(out, "ttlMs",
                          (ttl_ms > 0 ? ttl_ms : 0) + serving->server->desc.task_ttl_ms);
@@ -39,18 +31,15 @@ static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     phi__records_u64(out, "pollIntervalMs", PHI__TASKED_POLL_MS);
 }
 
-/* ---- its life ---- */
-
 static void phi__tasked_fire(phi__timer *timer) {
-    phi__serving_free(PHI__OWNER(timer, phi__serving, timer));
+    phi__sv_free(PHI__OWNER(timer, phi__serving, timer));
 }
 
 static phi_status phi__tasked_begin(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__tasked *task;
     if ((serving->can & (uint32_t)PHI_MCP_CAN_TASKS) == 0) return PHI_UNSUPPORTED;
     if (serving->parked) return PHI_BUSY;
-    task = (phi__tasked *)phi__alloc(&server->rt->memory, sizeof *task);
+    phi__tasked *task = (phi__tasked *)phi__alloc(&server->rt->memory, sizeof *task);
     if (task == NULL) return PHI_NO_MEMORY;
     /* its place for the end: later it may find no memory */
     if (phi__io_timer_set(server->rt->io, &serving->timer, UINT64_MAX) != PHI_OK) {
@@ -59,19 +48,19 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
     }
     serving->timer.fire = phi__tasked_fire;
     serving->round++; /* no requestState is its name */
-    phi__serve_ask_state(serving, task->id);
+    phi__sask_state(serving, task->id);
     task->status = "working";
     task->created_ms = task->updated_ms = phi__io_wall_ms(server->rt->io);
     phi__buf_init(&task->outcome, &server->rt->memory);
     serving->task = task;
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next)
-        (void)phi__serve_ask_wait(PHI__OWNER(link, phi__mcp_question, link));
+        (void)phi__sask_wait(PHI__OWNER(link, phi__mcp_question, link));
     phi__origin origin = serving->origin;
     phi__buf out;
     phi__send_open(&origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("task"));
     phi__tasked_members(serving, &out);
-    phi__serving_detach(serving);
+    phi__sv_detach(serving);
     serving->origin.batch = NULL;
     phi__send_close(&origin, &out);
     return PHI_OK;
@@ -81,7 +70,7 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
                             phi__buf *outcome) {
     phi_mcp_server *server = serving->server;
     phi__tasked *task = serving->task;
-    phi__serving_free_questions(serving);
+    phi__sv_free_questions(serving);
     task->updated_ms = phi__io_wall_ms(server->rt->io);
     task->status = status;
     if (outcome != NULL) {
@@ -89,82 +78,72 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
         task->outcome = *outcome;
         task->key = key;
     }
-    (void)phi__io_timer_set(server->rt->io, &serving->timer,
-                            phi__io_now_us(server->rt->io) +
-                                (uint64_t)server->desc.task_ttl_ms * 1000);
-    phi__serving_keep(serving);
+    (void)phi__mcp_timer_in(server->rt->io, &serving->timer, server->desc.task_ttl_ms);
+    phi__sv_keep(serving);
 }
-
-/* ---- requests about it ---- */
 
 /* NULL: refused, and answered so. */
 static phi__serving *phi__tasked_of(phi__origin *origin, const phi_json *params) {
-    phi_str id = phi__records_get_str(params, "taskId");
-    if ((phi__serving_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0) {
-        phi__serving_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
-        return NULL;
-    }
-    phi__serving *serving = phi__serve_ask_named(origin->server, id);
-    if (serving != NULL && serving->task != NULL) return serving;
-    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
-                "params.taskId: there is no such task, or not any more");
+    phi__serving *serving = phi__sask_named(origin->server, phi__records_get_str(params, "taskId"));
+    if ((phi__sv_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0)
+        (void)phi__sv_needs(origin, (uint32_t)PHI_MCP_CAN_TASKS);
+    else if (serving != NULL && serving->task != NULL)
+        return serving;
+    else
+        (void)phi__refuse_bad(origin, "params.taskId: there is no such task, or not any more");
     return NULL;
 }
 
-PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi_json *params) {
+PHI__FN bool phi__tasked_get(phi__origin *origin, const phi_json *params) {
     const phi__serving *serving = phi__tasked_of(origin, params);
     phi__buf out;
-    (void)client;
-    if (serving == NULL) return;
+    if (serving == NULL) return false;
     const phi__tasked *task = serving->task;
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
+    phi__send_open_complete(origin, &out);
     phi__tasked_members(serving, &out);
     if (serving->asks.first != NULL) {
         phi__records_raw(&out, "inputRequests", "");
-        phi__serve_ask_write(serving, &out);
+        phi__sask_write(serving, &out);
     }
     if (task->key != NULL) {
         phi__records_raw(&out, task->key, "");
         phi__buf_add_str(&out, phi__buf_str(&task->outcome));
         if (task->outcome.failed) out.failed = true;
     }
-    phi__send_close(origin, &out);
+    return phi__send_close(origin, &out);
 }
 
-PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const phi_json *params) {
+PHI__FN bool phi__tasked_update(phi__origin *origin, const phi_json *params) {
     phi__serving *serving = phi__tasked_of(origin, params);
-    const phi_json *inputs = phi_json_get(params, "inputResponses");
-    (void)client;
-    if (serving == NULL || !phi__serve_ask_inputs(origin, params)) return;
+    if (serving == NULL || !phi__sask_inputs(origin, params)) return false;
     serving->task->updated_ms = phi__io_wall_ms(origin->server->rt->io);
-    phi__send_empty(origin);
-    phi__serve_ask_take(serving, inputs);
+    (void)phi__send_empty(origin);
+    phi__sask_take(serving, phi_json_get(params, "inputResponses"));
+    return true;
 }
 
 /* The tool's cancel function may free the server: it is called last. */
-PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const phi_json *params) {
+PHI__FN bool phi__tasked_cancel(phi__origin *origin, const phi_json *params) {
     phi__serving *serving = phi__tasked_of(origin, params);
-    (void)client;
-    if (serving == NULL) return;
-    phi__send_empty(origin);
-    if (serving->kind == PHI__SERVING_TASK) return;
+    if (serving == NULL) return false;
+    (void)phi__send_empty(origin);
+    if (serving->kind == PHI__SERVING_TASK) return true;
     phi__tasked_end(serving, "cancelled", NULL, NULL);
     if (serving->drop != NULL) serving->drop(serving);
+    return true;
 }
 
 /* ---- the model ---- */
 
-static const phi__child_watch *phi__serve_call_watch(void);
+static const phi__child_watch *phi__srun_watch(void);
 
-static phi__serving *phi__serve_call_of(const phi__agent *agent) {
-    if (agent == NULL || agent->tree.watch != phi__serve_call_watch()) return NULL;
+static phi__serving *phi__srun_of(const phi__agent *agent) {
+    if (agent == NULL || agent->tree.watch != phi__srun_watch()) return NULL;
     return (phi__serving *)agent->tree.watched;
 }
 
-static phi_status phi__serve_call_open(void *user_data, const phi_model_request *request,
-                                       void **call) {
-    phi__serving *serving = phi__serve_call_of(phi__find_agent(request->agent));
+static phi_status phi__srun_open(void *user_data, const phi_model_request *request, void **call) {
+    phi__serving *serving = phi__srun_of(phi__find_agent(request->agent));
     (void)user_data;
     *call = serving;
     if (serving != NULL) return PHI_OK;
@@ -172,7 +151,7 @@ static phi_status phi__serve_call_open(void *user_data, const phi_model_request 
                       "an agent below a client's call needs a model of its own");
 }
 
-static phi_poll phi__serve_call_poll(void *user_data, void *call, phi_answer *answer) {
+static phi_poll phi__srun_poll(void *user_data, void *call, phi_answer *answer) {
     const phi__serving *serving = (const phi__serving *)call;
     (void)user_data;
     phi_answer_call(answer, PHI__LIT("call"), serving->name);
@@ -181,26 +160,14 @@ static phi_poll phi__serve_call_poll(void *user_data, void *call, phi_answer *an
     return PHI_POLL_DONE;
 }
 
-static void phi__serve_call_close(void *user_data, void *call) {
-    (void)user_data;
-    (void)call;
-}
-
-static phi_provider phi__serve_call_provider(void) {
-    phi_provider provider = PHI_ZERO;
-    provider.protocol = "mcp-call";
-    provider.open = phi__serve_call_open;
-    provider.poll = phi__serve_call_poll;
-    provider.close = phi__serve_call_close;
-    return provider;
-}
+static void phi__srun_close(void *user_data, void *call) { (void)user_data, (void)call; }
 
 /* ---- the result ---- */
 
 /* The structured content of a result: its details, or else its text, where the tool has an output
    schema. NULL: none; *message says why, where there should be one. */
-static const phi_json *phi__serve_call_structured(phi__serving *serving, const phi_message *result,
-                                                  phi_schema_error *error) {
+static const phi_json *phi__srun_structured(phi__serving *serving, const phi_message *result,
+                                            phi_schema_error *error) {
     phi_arena *arena = &serving->arena;
     phi_json *value = NULL, *schema = NULL;
     phi_str text = result->details;
@@ -222,133 +189,113 @@ static const phi_json *phi__serve_call_structured(phi__serving *serving, const p
 }
 
 /* Members of the result. */
-static void phi__serve_call_members(phi__serving *serving, const phi_message *result,
-                                    phi__buf *out) {
+static void phi__srun_members(phi__serving *serving, const phi_message *result, phi__buf *out) {
     phi_schema_error error;
-    const phi_json *structured = phi__serve_call_structured(serving, result, &error);
-    bool failed = result->is_error || error.message[0] != '\0';
-    phi_content block;
-    if (error.message[0] != '\0') {
-        memset(&block, 0, sizeof block);
+    const phi_json *structured = phi__srun_structured(serving, result, &error);
+    bool broken = error.message[0] != '\0', more = serving->content.len > 0, alone = more;
+    phi__records_raw(out, "content", "[");
+    if (broken) {
+        phi_content block = PHI_ZERO;
         block.text = phi_str_of(error.message);
-        phi__records_raw(out, "content", "[");
         phi__send_block(out, &block, serving->origin.era);
-        phi__buf_char(out, ']');
-    } else {
-        bool more = serving->content.len > 0, alone = more;
-        phi__records_raw(out, "content", "[");
-        /* a result of blocks of the protocol alone has an empty text */
-        for (size_t i = 0; i < result->content_count; i++)
-            alone = alone && result->content[i].kind == PHI_CONTENT_TEXT &&
-                    result->content[i].text.len == 0;
-        for (size_t i = 0; i < result->content_count && !alone; i++) {
-            phi__json_write_comma(out);
-            phi__send_block(out, &result->content[i], serving->origin.era);
-        }
-        if (more) {
-            phi__json_write_comma(out);
-            phi__buf_add(out, serving->content.at + 1, serving->content.len - 2);
-        }
-        phi__buf_char(out, ']');
+        more = false;
     }
+    /* a result of blocks of the protocol alone has an empty text */
+    for (size_t i = 0; i < result->content_count; i++)
+        alone = alone && result->content[i].kind == PHI_CONTENT_TEXT &&
+                result->content[i].text.len == 0;
+    for (size_t i = 0; i < result->content_count && !alone && !broken; i++) {
+        phi__json_write_comma(out);
+        phi__send_block(out, &result->content[i], serving->origin.era);
+    }
+    if (more) {
+        phi__json_write_comma(out);
+        phi__buf_add(out, serving->content.at + 1, serving->content.len - 2);
+    }
+    phi__buf_char(out, ']');
     if (structured != NULL) {
         phi__records_raw(out, "structuredContent", "");
         (void)phi__json_write(out, structured, 0);
     }
-    phi__records_bool(out, "isError", failed);
-}
-
-static void phi__serve_call_answer(phi__serving *serving, const phi_message *result) {
-    phi_mcp_server *server = serving->server;
-    phi__origin *origin = &serving->origin;
-    phi__buf out;
-    if (serving->task != NULL) {
-        phi__buf_init(&out, &server->rt->memory);
-        phi__buf_char(&out, '{');
-        phi__serve_call_members(serving, result, &out);
-        phi__buf_char(&out, '}');
-        phi__tasked_end(serving, "completed", "result", &out);
-        return;
-    }
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
-    phi__serve_call_members(serving, result, &out);
-    phi__send_close(origin, &out);
+    phi__records_bool(out, "isError", result->is_error || broken);
 }
 
 /* The result of its run, in its log; NULL: it has none. */
-static const phi_message *phi__serve_call_result(const phi__agent *agent) {
-    const phi_thread *thread = agent->thread;
-    size_t i = thread->messages.count;
+static const phi_message *phi__srun_result(const phi__agent *agent) {
+    size_t i = agent->thread->messages.count;
     while (i-- > 0) {
-        const phi__entry *entry = phi__lane_message(thread, i);
+        const phi__entry *entry = phi__lane_message(agent->thread, i);
         if (entry != NULL && entry->message->role == PHI_ROLE_TOOL_RESULT) return entry->message;
     }
     return NULL;
 }
 
-static void phi__serve_call_failed(phi__serving *serving, phi_status status,
-                                   const phi_failure *failure) {
+/* The answer: the result, or the failure if that is NULL. Frees the request, unless it is a
+   task. */
+static void phi__srun_end(phi__serving *serving, const phi_message *result, phi_status status,
+                          const phi_failure *failure) {
+    bool task = serving->task != NULL;
     phi_str message = phi_str_of(phi_status_text(status));
     if (failure != NULL && failure->message.len > 0) message = failure->message;
-    if (serving->task != NULL) {
-        phi__buf out;
+    phi__buf out;
+    serving->agent = NULL;
+    serving->drop = NULL;
+    if (result == NULL && !task)
+        phi__send_error(&serving->origin, PHI__RPC_INTERNAL, 500, message, NULL);
+    else if (!task) {
+        phi__send_open_complete(&serving->origin, &out);
+        phi__srun_members(serving, result, &out);
+        (void)phi__send_close(&serving->origin, &out);
+    } else {
         phi__buf_init(&out, &serving->server->rt->memory);
         phi__buf_char(&out, '{');
-        phi__records_i64(&out, "code", PHI__RPC_INTERNAL);
-        phi__records_str(&out, "message", message);
+        if (result != NULL)
+            phi__srun_members(serving, result, &out);
+        else {
+            phi__records_i64(&out, "code", PHI__RPC_INTERNAL);
+            phi__records_str(&out, "message", message);
+        }
         phi__buf_char(&out, '}');
-        phi__tasked_end(serving, "failed", "error", &out);
+        phi__tasked_end(serving, result != NULL ? "completed" : "failed",
+                        result != NULL ? "result" : "error", &out);
         return;
     }
-    phi__send_error(&serving->origin, PHI__RPC_INTERNAL, 500, message, NULL);
+    phi__sv_free(serving);
 }
 
-/* ---- its agent ---- */
-
-static bool phi__serve_call_event(phi__agent *agent, const phi_event *event) {
-    phi__serving *serving = phi__serve_call_of(agent);
+static bool phi__srun_event(phi__agent *agent, const phi_event *event) {
+    phi__serving *serving = phi__srun_of(agent);
     if (serving != NULL &&
         (event->kind == PHI_EV_TOOL_PROGRESS || event->kind == PHI_EV_TOOL_UPDATE))
-        phi__serving_progress(serving, serving->progress + 1, 0, event->text);
+        phi__sv_progress(serving, serving->progress + 1, 0, event->text);
     return false;
 }
 
-static void phi__serve_call_over(phi__agent *agent, phi_status status, const phi_failure *failure,
-                                 bool stopping) {
-    phi__serving *serving = phi__serve_call_of(agent);
+static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failure *failure,
+                           bool stopping) {
+    phi__serving *serving = phi__srun_of(agent);
     (void)stopping;
     if (serving == NULL) return;
-    const phi_message *result = phi__serve_call_result(agent);
-    if (result != NULL)
-        phi__serve_call_answer(serving, result);
-    else
-        phi__serve_call_failed(serving, status, failure);
-    serving->agent = NULL;
-    serving->drop = NULL;
     agent->tree.watched = NULL;
-    if (serving->task == NULL) phi__serving_free(serving);
+    phi__srun_end(serving, phi__srun_result(agent), status, failure);
     phi__end_drop(agent);
 }
 
 /* The host has freed it: a hook knows its handle. */
-static void phi__serve_call_gone(phi__agent *agent) {
-    phi__serving *serving = phi__serve_call_of(agent);
+static void phi__srun_gone(phi__agent *agent) {
+    phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;
     agent->tree.watched = NULL;
-    serving->agent = NULL;
-    serving->drop = NULL;
-    phi__serve_call_failed(serving, PHI_CANCELLED, NULL);
-    if (serving->task == NULL) phi__serving_free(serving);
+    phi__srun_end(serving, NULL, PHI_CANCELLED, NULL);
 }
 
-static const phi__child_watch *phi__serve_call_watch(void) {
-    static const phi__child_watch watch = {
-        true, false, phi__serve_call_event, NULL, phi__serve_call_over, phi__serve_call_gone};
+static const phi__child_watch *phi__srun_watch(void) {
+    static const phi__child_watch watch = {true, false,          phi__srun_event,
+                                           NULL, phi__srun_over, phi__srun_gone};
     return &watch;
 }
 
-static void phi__serve_call_drop(phi__serving *serving) {
+static void phi__srun_drop(phi__serving *serving) {
     phi__agent *agent = serving->agent;
     serving->agent = NULL;
     if (agent == NULL) return;
@@ -358,18 +305,8 @@ static void phi__serve_call_drop(phi__serving *serving) {
 
 /* ---- beginning one ---- */
 
-static const phi_tool *phi__serve_call_tool(const phi_mcp_server *server, phi_str name,
-                                            const phi_mcp_serve_tool **info) {
-    for (size_t i = 0; i < server->desc.tool_count; i++) {
-        if (!phi__str_is(name, server->desc.tools[i].name)) continue;
-        *info = server->desc.tool_infos != NULL ? &server->desc.tool_infos[i] : NULL;
-        return &server->desc.tools[i];
-    }
-    return NULL;
-}
-
-static bool phi__serve_call_take(phi__serving *serving, const phi_json *params,
-                                 const phi_mcp_serve_tool *info) {
+static bool phi__srun_take(phi__serving *serving, const phi_json *params,
+                           const phi_mcp_serve_tool *info) {
     const phi_json *arguments = phi_json_get(params, "arguments");
     phi_str schema = phi_str_of(info != NULL ? info->output_schema : NULL);
     if (schema.at != NULL) { /* the host may replace the list meanwhile */
@@ -381,12 +318,16 @@ static bool phi__serve_call_take(phi__serving *serving, const phi_json *params,
         phi_json_write(&serving->arena, arguments, 0, &serving->arguments) != PHI_OK)
         return false;
     return phi__arena_str(&serving->arena, phi__records_get_str(params, "name"), &serving->name) &&
-           phi__serve_ask_keep(serving, PHI__LIT("tools/call"), params);
+           phi__sask_keep(serving, PHI__LIT("tools/call"), params);
 }
 
-static void phi__serve_call_run(phi__serving *serving, bool task) {
-    phi_provider provider = phi__serve_call_provider();
+static bool phi__srun_run(phi__serving *serving, bool task) {
     const phi_mcp_server_desc *from = &serving->server->desc;
+    phi_provider provider = PHI_ZERO;
+    provider.protocol = "mcp-call";
+    provider.open = phi__srun_open;
+    provider.poll = phi__srun_poll;
+    provider.close = phi__srun_close;
     phi_agent_desc desc = PHI_ZERO;
     desc.model.protocol = provider.protocol;
     desc.model.id = "client";
@@ -405,48 +346,46 @@ static void phi__serve_call_run(phi__serving *serving, bool task) {
     desc.user_data = from->user_data;
     desc.ids.config_id = "mcp";
     phi__agent *agent = phi__agent_make(serving->server->rt, &desc, NULL);
-    phi_status status = PHI_NO_MEMORY;
     const char *why = "";
     if (agent != NULL) {
         serving->agent = agent;
-        serving->drop = phi__serve_call_drop;
-        agent->tree.watch = phi__serve_call_watch();
+        serving->drop = phi__srun_drop;
+        agent->tree.watch = phi__srun_watch();
         agent->tree.watched = serving;
-        status = phi_prompt(agent->handle, serving->name.at);
+        phi_status status = phi_prompt(agent->handle, serving->name.at);
         if (status == PHI_OK && task) (void)phi__tasked_begin(serving);
-        if (status == PHI_OK) return;
+        if (status == PHI_OK) return true;
     }
     (void)phi__error_last(serving->server->rt, &why);
-    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, why);
-    phi__serving_drop(serving, true);
+    (void)phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, why);
+    phi__sv_drop(serving, true);
+    return false;
 }
 
-PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
-                                   const phi_json *params) {
+PHI__FN bool phi__srun_begin(phi__origin *origin, const phi_json *params) {
+    const phi_mcp_server_desc *desc = &origin->server->desc;
     const phi_json *arguments = phi_json_get(params, "arguments");
     phi_str name = phi__records_get_str(params, "name");
-    const phi_mcp_serve_tool *info = NULL;
-    const phi_tool *tool = phi__serve_call_tool(origin->server, name, &info);
-    char message[160];
-    if (tool == NULL || (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))) {
-        (void)snprintf(message, sizeof message,
-                       tool != NULL ? "params.arguments: expected an object" : "Unknown tool: %.*s",
-                       (int)phi__min(name.len, 100), name.len > 0 ? name.at : "");
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
-        return;
-    }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_CALL, params);
-    if (serving == NULL) return;
-    serving->tool = tool;
-    if (info != NULL && (info->needs & ~serving->can) != 0) {
-        phi__serving_needs(&serving->origin, info->needs & ~serving->can);
-        phi__serving_drop(serving, true);
-    } else if (phi__serve_call_take(serving, params, info))
-        phi__serve_call_run(serving, info != NULL && info->task);
-    else {
-        phi__serve_call_failed(serving, PHI_NO_MEMORY, NULL);
-        phi__serving_drop(serving, true);
-    }
+    size_t i = 0;
+    while (i < desc->tool_count && !phi__str_is(name, desc->tools[i].name)) i++;
+    if (i == desc->tool_count)
+        return phi__refuse_bad(origin, "Unknown tool: %.*s", (int)phi__min(name.len, 100),
+                               name.len > 0 ? name.at : "");
+    if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))
+        return phi__refuse_bad(origin, "params.arguments: expected an object");
+    const phi_mcp_serve_tool *info = desc->tool_infos != NULL ? &desc->tool_infos[i] : NULL;
+    phi__serving *serving = phi__sv_new(origin, PHI__SERVING_CALL, params);
+    if (serving == NULL) return false;
+    serving->tool = &desc->tools[i];
+    if (info != NULL && (info->needs & ~serving->can) != 0)
+        (void)phi__sv_needs(&serving->origin, info->needs & ~serving->can);
+    else if (phi__srun_take(serving, params, info))
+        return phi__srun_run(serving, info != NULL && info->task);
+    else
+        phi__send_error(&serving->origin, PHI__RPC_INTERNAL, 500,
+                        phi_str_of(phi_status_text(PHI_NO_MEMORY)), NULL);
+    phi__sv_drop(serving, true);
+    return false;
 }
 
 /* ---- public ---- */
@@ -456,14 +395,14 @@ PHI_API phi_mcp_incoming phi_mcp_incoming_of(phi_call call) {
     const phi__agent *agent = c != NULL ? c->run->agent : NULL;
     phi_mcp_incoming none = PHI_ZERO;
     for (; agent != NULL; agent = agent->tree.parent) {
-        const phi__serving *serving = phi__serve_call_of(agent);
-        if (serving != NULL) return phi__serving_handle(serving);
+        const phi__serving *serving = phi__srun_of(agent);
+        if (serving != NULL) return phi__sv_handle(serving);
     }
     return none;
 }
 
 PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
-    phi__serving *serving = phi__serving_find(incoming);
+    phi__serving *serving = phi__sv_find(incoming);
     if (incoming.server == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
     if (serving->kind != PHI__SERVING_CALL) return PHI_BAD_ARG;
@@ -472,35 +411,26 @@ PHI_API phi_status phi_mcp_task(phi_mcp_incoming incoming) {
 
 PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, double total,
                                     const char *message) {
-    phi__serving *serving = phi__serving_find(incoming);
+    phi__serving *serving = phi__sv_find(incoming);
     if (serving == NULL) return incoming.server == NULL ? PHI_BAD_ARG : PHI_STALE;
-    phi__serving_progress(serving, progress, total, phi_str_of(message));
+    phi__sv_progress(serving, progress, total, phi_str_of(message));
     return PHI_OK;
 }
 
 /* ---- addresses by a template: RFC 6570, level 1, read backwards ---- */
 
-static int phi__serve_uri_hex(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* A value with its %XX taken back, as a JSON string. False: a broken one. */
 static bool phi__serve_uri_value(phi_str value, phi__buf *out) {
-    phi__buf plain;
     bool good = true;
-    phi__buf_init(&plain, out->memory);
+    phi__buf plain = phi__buf_of(out->memory);
     for (size_t i = 0; good && i < value.len; i++) {
-        if (value.at[i] != '%') {
-            phi__buf_char(&plain, value.at[i]);
-            continue;
+        uint32_t code = (unsigned char)value.at[i];
+        if (code == '%') {
+            code = phi__json_text_hex(value.at + i + 1, value.at + value.len, 2);
+            good = code != UINT32_MAX;
+            i += 2;
         }
-        int high = i + 2 < value.len ? phi__serve_uri_hex(value.at[i + 1]) : -1;
-        int low = i + 2 < value.len ? phi__serve_uri_hex(value.at[i + 2]) : -1;
-        good = high >= 0 && low >= 0;
-        if (good) phi__buf_char(&plain, (char)(high * 16 + low));
-        i += 2;
+        if (good) phi__buf_char(&plain, (char)code);
     }
     if (plain.failed) out->failed = true;
     phi__json_write_str(out, phi__buf_str(&plain));
@@ -544,26 +474,18 @@ static const char *phi__data_text(phi__serving *serving, phi_str text) {
     return copy.at;
 }
 
-static void phi__data_refuse(phi__origin *origin, const char *format, phi_str name) {
-    char message[200];
-    (void)snprintf(message, sizeof message, format, (int)phi__min(name.len, 120),
-                   name.len > 0 ? name.at : "");
-    phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
-}
-
-/* Calls one of the host's functions about a request. */
-static void phi__data_lost(phi__serving *serving) {
-    phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-    phi__serving_drop(serving, true);
+static bool phi__data_lost(phi__serving *serving) {
+    (void)phi__refuse_memory(&serving->origin);
+    phi__sv_drop(serving, true);
+    return false;
 }
 
 /* ---- resources ---- */
 
-static void phi__data_contents(phi__origin *origin, phi_str uri, const char *mime_type,
+static bool phi__data_contents(phi__origin *origin, phi_str uri, const char *mime_type,
                                phi_str content, bool is_text) {
     phi__buf out;
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
+    phi__send_open_complete(origin, &out);
     phi__send_cache(origin, &out);
     phi__records_raw(&out, "contents", "[{");
     phi__records_str(&out, "uri", uri);
@@ -576,7 +498,7 @@ static void phi__data_contents(phi__origin *origin, phi_str uri, const char *mim
         phi__buf_char(&out, '"');
     }
     phi__buf_text(&out, "}]");
-    phi__send_close(origin, &out);
+    return phi__send_close(origin, &out);
 }
 
 static const phi_mcp_serve_resource *phi__data_resource(const phi_mcp_server *server, phi_str uri) {
@@ -597,76 +519,63 @@ PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri) {
            (phi__data_resource(server, uri) != NULL || phi__data_template(server, uri) != NULL);
 }
 
-PHI__FN void phi__data_unknown(phi__origin *origin, phi_str uri) {
-    phi__buf data;
-    phi__buf_init(&data, &origin->server->rt->memory);
+PHI__FN bool phi__data_unknown(phi__origin *origin, phi_str uri) {
+    phi__buf data = phi__buf_of(&origin->server->rt->memory);
     phi__buf_char(&data, '{');
     phi__records_str(&data, "uri", phi__str(uri.at, phi__min(uri.len, PHI__NAME_BYTES)));
-    phi__buf_add(&data, "}", 2);
+    phi__buf_char(&data, '}');
     phi__send_error(origin, origin->era->handshake ? PHI__RPC_NO_RESOURCE : PHI__RPC_BAD_PARAMS,
-                    200, PHI__LIT("Resource not found"), data.failed ? NULL : data.at);
-    phi__buf_free(&data);
+                    200, PHI__LIT("Resource not found"), &data);
+    return false;
 }
 
-static void phi__data_template_read(phi__serving *serving, const phi_mcp_serve_template *of,
+static bool phi__data_template_read(phi__serving *serving, const phi_mcp_serve_template *of,
                                     const char *uri) {
     phi_mcp_server *server = serving->server;
     phi__buf values;
     phi__buf_init(&values, &server->rt->memory);
-    if (!phi__serve_uri_match(of->uri, phi_str_of(uri), &values))
-        phi__data_unknown(&serving->origin, phi_str_of(uri));
-    else if (!values.failed) {
-        phi__serve_ask_enter(server);
-        of->read(of->user_data, phi__serving_handle(serving), uri, phi__buf_str(&values));
+    bool matches = phi__serve_uri_match(of->uri, phi_str_of(uri), &values);
+    if (matches && !values.failed) {
+        phi__sask_enter(server);
+        of->read(of->user_data, phi__sv_handle(serving), uri, phi__buf_str(&values));
         phi__buf_free(&values);
-        (void)phi__serve_ask_leave(server);
-        return;
-    } else
-        phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-    phi__buf_free(&values);
-    phi__serving_drop(serving, true);
-}
-
-/* Keeps the type: the host may replace the list before it answers. False: no memory. */
-static bool phi__data_type(phi__serving *serving, const char *type) {
-    phi_str own;
-    if (type == NULL) return true;
-    if (!phi__arena_str(&serving->arena, phi_str_of(type), &own)) return false;
-    serving->mime_type = own.at;
-    return true;
-}
-
-PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_json *params) {
-    phi_str uri = phi__records_get_str(params, "uri");
-    if (!phi__data_known(origin->server, uri)) {
-        phi__data_unknown(origin, uri);
-        return;
+        (void)phi__sask_leave(server);
+        return true;
     }
-    const phi_mcp_serve_resource *resource = phi__data_resource(origin->server, uri);
+    phi__buf_free(&values);
+    if (matches) return phi__data_lost(serving);
+    (void)phi__data_unknown(&serving->origin, phi_str_of(uri));
+    phi__sv_drop(serving, true);
+    return false;
+}
+
+PHI__FN bool phi__data_read(phi__origin *origin, const phi_json *params) {
+    phi_mcp_server *server = origin->server;
+    phi_str uri = phi__records_get_str(params, "uri"), type;
+    if (!phi__data_known(server, uri)) return phi__data_unknown(origin, uri);
+    const phi_mcp_serve_resource *resource = phi__data_resource(server, uri);
     if (resource != NULL && resource->read == NULL) {
         bool is_text = resource->text != NULL;
         phi_str content = is_text ? phi_str_of(resource->text)
                                   : phi__str((const char *)resource->bytes, resource->byte_count);
-        phi__data_contents(origin, uri, resource->mime_type, content, is_text);
-        return;
+        return phi__data_contents(origin, uri, resource->mime_type, content, is_text);
     }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_READ, params);
-    if (serving == NULL) return;
-    const phi_mcp_serve_template *of =
-        resource == NULL ? phi__data_template(origin->server, uri) : NULL;
+    phi__serving *serving = phi__sv_new(origin, PHI__SERVING_READ, params);
+    if (serving == NULL) return false;
+    const phi_mcp_serve_template *of = resource == NULL ? phi__data_template(server, uri) : NULL;
     const char *own = phi__data_text(serving, uri);
-    if (own == NULL || !phi__serve_ask_keep(serving, PHI__LIT("resources/read"), params) ||
-        !phi__data_type(serving, of != NULL ? of->mime_type : resource->mime_type)) {
-        phi__data_lost(serving);
-        return;
-    }
+    const char *mime_type = of != NULL ? of->mime_type : resource->mime_type;
+    /* the type is kept: the host may replace the list before it answers */
+    if (own == NULL || !phi__sask_keep(serving, PHI__LIT("resources/read"), params) ||
+        !phi__arena_str(&serving->arena, phi_str_of(mime_type), &type))
+        return phi__data_lost(serving);
+    if (mime_type != NULL) serving->mime_type = type.at;
     serving->name = phi_str_of(own);
-    if (of == NULL) {
-        phi__serve_ask_enter(origin->server);
-        resource->read(resource->user_data, phi__serving_handle(serving), own);
-        (void)phi__serve_ask_leave(origin->server);
-    } else
-        phi__data_template_read(serving, of, own);
+    if (of != NULL) return phi__data_template_read(serving, of, own);
+    phi__sask_enter(server);
+    resource->read(resource->user_data, phi__sv_handle(serving), own);
+    (void)phi__sask_leave(server);
+    return true;
 }
 
 /* ---- prompts ---- */
@@ -682,35 +591,29 @@ static bool phi__data_arguments(phi__origin *origin, const phi_mcp_serve_prompt 
                                 const phi_json *arguments) {
     phi_json_iter it = phi_json_each(arguments);
     const phi_json *child;
-    if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT)) {
-        phi__data_refuse(origin, "params.arguments: expected an object%.*s", phi__str("", 0));
-        return false;
-    }
-    while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is(child, PHI_JSON_STRING)) continue;
-        phi__data_refuse(origin, "params.arguments.%.*s: expected a string", it.key);
-        return false;
-    }
+    if (arguments != NULL && !phi_json_is(arguments, PHI_JSON_OBJECT))
+        return phi__refuse_bad(origin, "params.arguments: expected an object");
+    while ((child = phi_json_next(&it)) != NULL)
+        if (!phi_json_is(child, PHI_JSON_STRING))
+            return phi__refuse_bad(origin, "params.arguments.%.*s: expected a string",
+                                   (int)phi__min(it.key.len, 120), it.key.at);
     for (size_t i = 0; i < prompt->argument_count; i++) {
         const char *name = prompt->arguments[i].name;
-        if (!prompt->arguments[i].required || phi_json_get(arguments, name) != NULL) continue;
-        phi__data_refuse(origin, "params.arguments.%.*s: missing", phi_str_of(name));
-        return false;
+        if (prompt->arguments[i].required && phi_json_get(arguments, name) == NULL)
+            return phi__refuse_bad(origin, "params.arguments.%.120s: missing", name);
     }
     return true;
 }
 
-static void phi__data_messages(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+static bool phi__data_messages(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
                                const phi_message *messages, size_t count) {
     phi__buf out;
-    size_t j;
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
+    phi__send_open_complete(origin, &out);
     if (prompt != NULL && prompt->description != NULL)
         phi__records_str(&out, "description", phi_str_of(prompt->description));
     phi__records_raw(&out, "messages", "[");
     for (size_t i = 0; i < count; i++)
-        for (j = 0; j < messages[i].content_count; j++) {
+        for (size_t j = 0; j < messages[i].content_count; j++) {
             const phi_content *block = &messages[i].content[j];
             if (block->kind != PHI_CONTENT_TEXT && block->kind != PHI_CONTENT_IMAGE &&
                 block->kind != PHI_CONTENT_DOCUMENT && block->kind != PHI_CONTENT_AUDIO)
@@ -725,10 +628,10 @@ static void phi__data_messages(phi__origin *origin, const phi_mcp_serve_prompt *
             phi__buf_char(&out, '}');
         }
     phi__buf_char(&out, ']');
-    phi__send_close(origin, &out);
+    return phi__send_close(origin, &out);
 }
 
-static void phi__data_said(phi__origin *origin, const phi_mcp_serve_prompt *prompt, phi_str text) {
+static bool phi__data_said(phi__origin *origin, const phi_mcp_serve_prompt *prompt, phi_str text) {
     phi_content block = PHI_ZERO;
     phi_message message = PHI_ZERO;
     block.kind = PHI_CONTENT_TEXT;
@@ -736,63 +639,53 @@ static void phi__data_said(phi__origin *origin, const phi_mcp_serve_prompt *prom
     message.role = PHI_ROLE_USER;
     message.content = &block;
     message.content_count = 1;
-    phi__data_messages(origin, prompt, &message, 1);
+    return phi__data_messages(origin, prompt, &message, 1);
 }
 
-static void phi__data_static(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
+/* The text of a prompt with its arguments in it: "{name}". */
+static bool phi__data_static(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
                              const phi_json *arguments) {
     phi__buf text;
     phi__buf_init(&text, &origin->server->rt->memory);
-    /* The text of a prompt with its arguments in it: "{name}". */
-    const char *at = prompt->text;
-    while (*at != '\0') {
-        size_t i;
-        for (i = 0; *at == '{' && i < prompt->argument_count; i++) {
-            const char *name = prompt->arguments[i].name;
-            size_t n = strlen(name);
-            if (strncmp(at + 1, name, n) != 0 || at[n + 1] != '}') continue;
-            phi__buf_add_str(&text, phi_json_str(phi_json_get(arguments, name), NULL));
-            at += n + 2;
-            break;
+    for (const char *at = prompt->text; *at != '\0';) {
+        size_t i = *at == '{' ? 0 : prompt->argument_count, n = 0;
+        for (; i < prompt->argument_count; i++) {
+            n = strlen(prompt->arguments[i].name);
+            if (strncmp(at + 1, prompt->arguments[i].name, n) == 0 && at[n + 1] == '}') break;
         }
-        if (*at != '{' || i == prompt->argument_count) {
-            if (*at != '\0') phi__buf_char(&text, *at++);
+        if (i == prompt->argument_count) {
+            phi__buf_char(&text, *at++);
+            continue;
         }
+        phi__buf_add_str(&text, phi__records_get_str(arguments, prompt->arguments[i].name));
+        at += n + 2;
     }
-    if (text.failed)
-        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-    else
-        phi__data_said(origin, prompt, phi__buf_str(&text));
+    bool good = text.failed ? phi__refuse_memory(origin)
+                            : phi__data_said(origin, prompt, phi__buf_str(&text));
     phi__buf_free(&text);
+    return good;
 }
 
-PHI__FN void phi__data_prompt(phi__origin *origin, phi__client *client, const phi_json *params) {
+PHI__FN bool phi__data_prompt(phi__origin *origin, const phi_json *params) {
     phi_str name = phi__records_get_str(params, "name"), text = PHI__LIT("{}");
     const phi_json *arguments = phi_json_get(params, "arguments");
     const phi_mcp_serve_prompt *prompt = phi__data_prompt_of(origin->server, name);
-    if (prompt == NULL) {
-        phi__data_refuse(origin, "Unknown prompt: %.*s", name);
-        return;
-    }
-    if (!phi__data_arguments(origin, prompt, arguments)) return;
-    if (prompt->get == NULL) {
-        phi__data_static(origin, prompt, arguments);
-        return;
-    }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_PROMPT, params);
-    if (serving == NULL) return;
+    if (prompt == NULL)
+        return phi__refuse_bad(origin, "Unknown prompt: %.*s", (int)phi__min(name.len, 120),
+                               name.len > 0 ? name.at : "");
+    if (!phi__data_arguments(origin, prompt, arguments)) return false;
+    if (prompt->get == NULL) return phi__data_static(origin, prompt, arguments);
+    phi__serving *serving = phi__sv_new(origin, PHI__SERVING_PROMPT, params);
+    if (serving == NULL) return false;
     if ((arguments != NULL && phi_json_write(&serving->arena, arguments, 0, &text) != PHI_OK) ||
         !phi__arena_str(&serving->arena, name, &serving->name) ||
-        !phi__serve_ask_keep(serving, PHI__LIT("prompts/get"), params)) {
-        phi__data_lost(serving);
-        return;
-    }
-    phi__serve_ask_enter(origin->server);
-    prompt->get(prompt->user_data, phi__serving_handle(serving), text);
-    (void)phi__serve_ask_leave(origin->server);
+        !phi__sask_keep(serving, PHI__LIT("prompts/get"), params))
+        return phi__data_lost(serving);
+    phi__sask_enter(origin->server);
+    prompt->get(prompt->user_data, phi__sv_handle(serving), text);
+    (void)phi__sask_leave(origin->server);
+    return true;
 }
-
-/* ---- completion ---- */
 
 static bool phi__data_completed(phi_mcp_server *server, const phi_json *ref) {
     phi_str type = phi__records_get_str(ref, "type");
@@ -805,20 +698,16 @@ static bool phi__data_completed(phi_mcp_server *server, const phi_json *ref) {
     return phi__data_known(server, uri);
 }
 
-PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const phi_json *params) {
+PHI__FN bool phi__data_complete(phi__origin *origin, const phi_json *params) {
     const phi_json *ref = phi_json_get(params, "ref"), *argument = phi_json_get(params, "argument");
     const phi_json *known = phi_json_path(params, "context.arguments");
     if (!phi__data_completed(origin->server, ref) ||
         !phi_json_is(phi_json_get(argument, "name"), PHI_JSON_STRING) ||
-        !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING)) {
-        phi__data_refuse(origin,
-                         "params: expected a ref that is known, and argument.name and "
-                         "argument.value%.*s",
-                         phi__str("", 0));
-        return;
-    }
-    phi__serving *serving = phi__serving_new(origin, client, PHI__SERVING_COMPLETE, params);
-    if (serving == NULL) return;
+        !phi_json_is(phi_json_get(argument, "value"), PHI_JSON_STRING))
+        return phi__refuse_bad(origin, "params: expected a ref that is known, and argument.name "
+                                       "and argument.value");
+    phi__serving *serving = phi__sv_new(origin, PHI__SERVING_COMPLETE, params);
+    if (serving == NULL) return false;
     phi_mcp_serve_completion what = PHI_ZERO;
     what.known = PHI__LIT("{}");
     what.argument = phi__data_text(serving, phi__records_get_str(argument, "name"));
@@ -829,14 +718,13 @@ PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const 
         what.uri = phi__data_text(serving, phi__records_get_str(ref, "uri"));
     if (what.argument == NULL || what.value == NULL ||
         (phi_json_is(known, PHI_JSON_OBJECT) &&
-         phi_json_write(&serving->arena, known, 0, &what.known) != PHI_OK)) {
-        phi__data_lost(serving);
-        return;
-    }
-    phi__serve_ask_enter(origin->server);
-    origin->server->desc.complete_fn(origin->server->desc.user_data, phi__serving_handle(serving),
+         phi_json_write(&serving->arena, known, 0, &what.known) != PHI_OK))
+        return phi__data_lost(serving);
+    phi__sask_enter(origin->server);
+    origin->server->desc.complete_fn(origin->server->desc.user_data, phi__sv_handle(serving),
                                      &what);
-    (void)phi__serve_ask_leave(origin->server);
+    (void)phi__sask_leave(origin->server);
+    return true;
 }
 
 /* ---- public: answers ---- */
@@ -845,8 +733,7 @@ static void phi__data_values(phi__serving *serving, const phi_mcp_answer_desc *a
     enum { PHI__MOST = 100 }; /* the specification, completion */
     size_t total = phi__max(answer->value_total, answer->value_count), i;
     phi__buf out;
-    phi__send_open(&serving->origin, &out);
-    phi__send_complete(&serving->origin, &out);
+    phi__send_open_complete(&serving->origin, &out);
     phi__records_raw(&out, "completion", "{");
     phi__records_raw(&out, "values", "[");
     for (i = 0; i < answer->value_count && i < PHI__MOST; i++) {
@@ -857,7 +744,7 @@ static void phi__data_values(phi__serving *serving, const phi_mcp_answer_desc *a
     phi__records_u64(&out, "total", total);
     phi__records_bool(&out, "hasMore", total > i);
     phi__buf_char(&out, '}');
-    phi__send_close(&serving->origin, &out);
+    (void)phi__send_close(&serving->origin, &out);
 }
 
 static phi_status phi__data_json(phi__serving *serving, phi_str result) {
@@ -866,16 +753,15 @@ static phi_status phi__data_json(phi__serving *serving, phi_str result) {
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || !phi_json_is(root, PHI_JSON_OBJECT)) return PHI_BAD_ARG;
     phi_json_iter it = phi_json_each(root);
-    const phi_json *child;
     phi__buf out;
     phi__send_open(&serving->origin, &out);
     if (serving->origin.era->result_type && phi_json_get(root, "resultType") == NULL)
         phi__records_str(&out, "resultType", PHI__LIT("complete"));
     if (serving->kind == PHI__SERVING_READ && phi_json_get(root, "ttlMs") == NULL)
         phi__send_cache(&serving->origin, &out);
-    while ((child = phi_json_next(&it)) != NULL) {
+    while (phi_json_next(&it) != NULL) {
         phi__json_write_key(&out, it.key);
-        (void)phi__json_write(&out, child, 0);
+        (void)phi__json_write(&out, it.at, 0);
     }
     phi__send_close(&serving->origin, &out);
     return PHI_OK;
@@ -883,8 +769,7 @@ static phi_status phi__data_json(phi__serving *serving, phi_str result) {
 
 static phi_status phi__data_blocks(phi__serving *serving, const char *blocks) {
     phi_json *list = NULL;
-    phi_arena arena;
-    phi_arena_init(&arena, &serving->server->rt->memory, 0);
+    phi_arena arena = phi__arena_of(&serving->server->rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(blocks), PHI_JSON_BORROW, &list, NULL);
     if (status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi_json_write(&serving->arena, list, 0, &serving->content);
@@ -894,9 +779,10 @@ static phi_status phi__data_blocks(phi__serving *serving, const char *blocks) {
 }
 
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer) {
-    phi__serving *serving = phi__serving_find(incoming);
+    phi__serving *serving = phi__sv_find(incoming);
     if (answer == NULL || incoming.server == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
+    phi__origin *origin = &serving->origin;
     bool read = serving->kind == PHI__SERVING_READ, prompt = serving->kind == PHI__SERVING_PROMPT;
     bool complete = serving->kind == PHI__SERVING_COMPLETE;
     const phi_mcp_serve_prompt *of =
@@ -906,22 +792,22 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
     if (answer->error != NULL || answer->json.len > 0) {
         if (!read && !prompt && !complete) return PHI_BAD_ARG;
         if (answer->error != NULL)
-            phi__refuse(&serving->origin, PHI__RPC_INTERNAL, 200, answer->error);
+            (void)phi__refuse(origin, PHI__RPC_INTERNAL, 200, answer->error);
         else
             status = phi__data_json(serving, answer->json);
     } else if (answer->text.at != NULL) {
         if (!read && !prompt) return PHI_BAD_ARG;
         if (read)
-            phi__data_contents(&serving->origin, serving->name, type, answer->text, true);
+            (void)phi__data_contents(origin, serving->name, type, answer->text, true);
         else
-            phi__data_said(&serving->origin, of, answer->text);
+            (void)phi__data_said(origin, of, answer->text);
     } else if (answer->bytes != NULL) {
         if (!read) return PHI_BAD_ARG;
         phi_str bytes = phi__str((const char *)answer->bytes, answer->byte_count);
-        phi__data_contents(&serving->origin, serving->name, type, bytes, false);
+        (void)phi__data_contents(origin, serving->name, type, bytes, false);
     } else if (answer->messages != NULL) {
         if (!prompt) return PHI_BAD_ARG;
-        phi__data_messages(&serving->origin, of, answer->messages, answer->message_count);
+        (void)phi__data_messages(origin, of, answer->messages, answer->message_count);
     } else if (answer->blocks != NULL)
         return serving->kind == PHI__SERVING_CALL ? phi__data_blocks(serving, answer->blocks)
                                                   : PHI_BAD_ARG;
@@ -929,6 +815,6 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
         return PHI_BAD_ARG;
     else
         phi__data_values(serving, answer);
-    if (status == PHI_OK) phi__serving_free(serving);
+    if (status == PHI_OK) phi__sv_free(serving);
     return status;
 }

@@ -79,25 +79,17 @@ static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-static bool phi__admit_counts(phi_str name) {
-    static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is_nocase(name, names[i])) return true;
-    return phi__str_find_nocase(name, 0, "mcp-") == 0;
-}
-
-static bool phi__admit_same(phi_str a, phi_str b) {
-    for (size_t i = 0; i < a.len && a.len == b.len; i++) /* of letters, digits and '-' */
-        if ((a.at[i] | 0x20) != (b.at[i] | 0x20)) return false;
-    return a.len == b.len;
-}
-
 /* True if each header that counts is there once at most: a reader before us might take another. */
 static bool phi__admit_once(const phi__http_head *head) {
-    size_t k;
-    for (size_t i = 1; i < head->header_count; i++)
-        for (k = 0; phi__admit_counts(head->headers[i].name) && k < i; k++)
-            if (phi__admit_same(head->headers[i].name, head->headers[k].name)) return false;
+    static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
+    for (size_t i = 1; i < head->header_count; i++) {
+        phi_str name = head->headers[i].name;
+        bool counts = phi__str_find_nocase(name, 0, "mcp-") == 0;
+        for (size_t k = 0; k < PHI__COUNT(names); k++)
+            counts = counts || phi__str_is_nocase(name, names[k]);
+        for (size_t k = 0; counts && k < i; k++)
+            if (phi__str_equal_nocase(name, head->headers[k].name)) return false;
+    }
     return true;
 }
 
@@ -126,14 +118,6 @@ static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, 
         at = phi__str_find(phi__buf_str(&events->kept), at, "\n\n") + 2;
     *out = phi__str(events->kept.at + at, events->kept.len - at);
     return true;
-}
-
-/* Reads an id of such an event. */
-static bool phi__mcp_events_id(phi_str text, uint64_t *stream, uint64_t *number) {
-    size_t dash = phi__str_find(text, 0, "-");
-    return dash != SIZE_MAX && phi__str_to_u64(phi__str(text.at, dash), stream) &&
-           phi__str_to_u64(phi__str(text.at + dash + 1, text.len - dash - 1), number) &&
-           *stream != 0;
 }
 
 /* ---- streams of answers ---- */
@@ -172,9 +156,7 @@ struct phi__serve_http {
     bool closing;
 };
 
-/* ---- ways ---- */
-
-static void phi__serve_http_release(phi__io *io, phi__mcp_post *post) {
+static void phi__web_release(phi__io *io, phi__mcp_post *post) {
     phi_memory *memory = post->heads.memory;
     phi__io_timer_clear(io, &post->timer);
     phi__buf_free(&post->heads);
@@ -183,44 +165,41 @@ static void phi__serve_http_release(phi__io *io, phi__mcp_post *post) {
     phi__free(memory, post, sizeof *post);
 }
 
-static void phi__serve_http_timer_in(phi__mcp_post *post, uint32_t ms) {
-    (void)phi__io_timer_set(post->http->io, &post->timer,
-                            phi__io_now_us(post->http->io) + (uint64_t)ms * 1000);
+static void phi__web_timer_in(phi__mcp_post *post, uint32_t ms) {
+    (void)phi__mcp_timer_in(post->http->io, &post->timer, ms);
 }
 
-static void phi__serve_http_moor(phi__mcp_post *post) {
+static void phi__web_moor(phi__mcp_post *post) {
     if (post->adrift) post->http->adrift--;
     post->adrift = false;
 }
 
 /* Its timer frees it in a later turn. */
-static void phi__serve_http_over(phi__mcp_post *post) {
-    phi__serve_http_moor(post);
+static void phi__web_over(phi__mcp_post *post) {
+    phi__web_moor(post);
     post->exchange = NULL;
-    phi__serve_http_timer_in(post, 0);
+    phi__web_timer_in(post, 0);
 }
 
 /* The exchange has ended. A stream with events that the client may lack waits for it. */
-static void phi__serve_http_leave(phi__mcp_post *post) {
+static void phi__web_leave(phi__mcp_post *post) {
     phi__serve_http *http = post->http;
     if (!post->streams || post->events.stream == 0) {
-        phi__serve_http_over(post);
+        phi__web_over(post);
         return;
     }
     for (phi__link *link = http->posts.first;
          http->adrift >= PHI__MCP_HTTP_ADRIFT_MOST && link != NULL; link = link->next) {
         phi__mcp_post *oldest = PHI__OWNER(link, phi__mcp_post, link);
-        if (oldest->adrift) phi__serve_http_over(oldest);
+        if (oldest->adrift) phi__web_over(oldest);
     }
     post->exchange = NULL;
     if (!post->adrift) http->adrift++;
     post->adrift = true;
-    phi__serve_http_timer_in(post, PHI__MCP_HTTP_ADRIFT_MS);
+    phi__web_timer_in(post, PHI__MCP_HTTP_ADRIFT_MS);
 }
 
-/* ---- answers ---- */
-
-static phi__header phi__serve_http_header(const char *name, phi_str value) {
+static phi__header phi__web_header(const char *name, phi_str value) {
     phi__header header;
     header.name = phi_str_of(name);
     header.value = value;
@@ -228,26 +207,25 @@ static phi__header phi__serve_http_header(const char *name, phi_str value) {
 }
 
 /* The headers of an answer with a body of that type; returns how many. */
-static size_t phi__serve_http_heads(const phi__mcp_post *post, const char *type,
-                                    phi__header out[3]) {
+static size_t phi__web_heads(const phi__mcp_post *post, const char *type, phi__header out[3]) {
     size_t n = 0;
-    if (type != NULL) out[n++] = phi__serve_http_header("Content-Type", phi_str_of(type));
-    out[n++] = phi__serve_http_header("Cache-Control", PHI__LIT("no-store"));
+    if (type != NULL) out[n++] = phi__web_header("Content-Type", phi_str_of(type));
+    out[n++] = phi__web_header("Cache-Control", PHI__LIT("no-store"));
     if (post->session[0] != '\0')
-        out[n++] = phi__serve_http_header("Mcp-Session-Id", phi_str_of(post->session));
+        out[n++] = phi__web_header("Mcp-Session-Id", phi_str_of(post->session));
     return n;
 }
 
-static bool phi__serve_http_begin(phi__mcp_post *post) {
+static bool phi__web_begin(phi__mcp_post *post) {
     phi__header headers[3];
-    size_t n = phi__serve_http_heads(post, "text/event-stream", headers);
+    size_t n = phi__web_heads(post, "text/event-stream", headers);
     if (phi__serve_begin(post->exchange, 200, headers, n) != PHI_OK) return false;
     post->streams = true;
-    phi__serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
+    phi__web_timer_in(post, PHI__MCP_HTTP_PING_MS);
     return true;
 }
 
-static void phi__serve_http_on_timer(phi__timer *timer) {
+static void phi__web_on_timer(phi__timer *timer) {
     phi__mcp_post *post = PHI__OWNER(timer, phi__mcp_post, timer);
     phi__serve_http *http = post->http;
     phi_mcp_server *server = http->server;
@@ -255,33 +233,32 @@ static void phi__serve_http_on_timer(phi__timer *timer) {
     if (post->exchange != NULL) {
         /* keeps a quiet stream open, and begins one where an answer takes long */
         char first[48] = ":\n\n";
-        if (!post->streams && !phi__serve_http_begin(post)) {
+        if (!post->streams && !phi__web_begin(post)) {
             phi__serve_drop(post->exchange);
-            phi__serve_http_over(post);
+            phi__web_over(post);
             return;
         }
         if (post->primes && post->events.next == 1)
             (void)snprintf(first, sizeof first, "id: %lu-0\ndata: \n\n",
                            (unsigned long)post->events.stream);
         (void)phi__serve_write(post->exchange, phi_str_of(first));
-        phi__serve_http_timer_in(post, PHI__MCP_HTTP_PING_MS);
+        phi__web_timer_in(post, PHI__MCP_HTTP_PING_MS);
         return;
     }
-    phi__serve_http_moor(post);
+    phi__web_moor(post);
     phi__list_take(&http->posts, &post->link);
     if (!post->last) {
-        phi__serve_ask_enter(server);
+        phi__sask_enter(server);
         phi__serve_way_gone(server, &post->way); /* the host may free the server in it */
-        (void)phi__serve_ask_leave(server);
+        (void)phi__sask_leave(server);
     }
-    phi__serve_http_release(io, post);
+    phi__web_release(io, post);
 }
 
 /* One event, which is taken whole or not at all. */
-static bool phi__serve_http_event(phi__mcp_post *post, phi_str json) {
-    phi__buf out;
+static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     if (json.len == 0) return true;
-    phi__buf_init(&out, post->http->memory);
+    phi__buf out = phi__buf_of(post->http->memory);
     /* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
     size_t before = out.len;
     if (post->events.stream != 0) {
@@ -291,9 +268,7 @@ static bool phi__serve_http_event(phi__mcp_post *post, phi_str json) {
         phi__buf_u64(&out, post->events.next);
         phi__buf_char(&out, '\n');
     }
-    phi__buf_text(&out, "data: ");
-    phi__buf_add_str(&out, json);
-    phi__buf_text(&out, "\n\n");
+    phi__buf_wrap(&out, "data: ", json, "\n\n");
     if (post->events.stream != 0 && !out.failed) {
         phi_str text = phi__str(out.at + before, out.len - before);
         while (post->events.kept.len > 0 &&
@@ -315,51 +290,49 @@ static bool phi__serve_http_event(phi__mcp_post *post, phi_str json) {
     return good;
 }
 
-static bool phi__serve_http_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
+static bool phi__web_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     bool good = post->exchange != NULL;
     post->last = post->last || last;
     if (post->adrift) {
         uint64_t first = post->events.first;
-        if (phi__serve_http_event(post, json) && post->events.first == first) return true;
-        phi__serve_http_over(post);
+        if (phi__web_event(post, json) && post->events.first == first) return true;
+        phi__web_over(post);
         return false;
     }
     if (good && last && !post->streams) {
         phi__header headers[3];
-        size_t n = phi__serve_http_heads(post, json.len > 0 ? "application/json" : NULL, headers);
+        size_t n = phi__web_heads(post, json.len > 0 ? "application/json" : NULL, headers);
         good = phi__serve_reply(post->exchange, http_status, headers, n, json) == PHI_OK;
-        phi__serve_http_over(post);
+        phi__web_over(post);
         return good;
     }
-    if (good && !post->streams) good = phi__serve_http_begin(post);
-    good = good && phi__serve_http_event(post, json);
+    if (good && !post->streams) good = phi__web_begin(post);
+    good = good && phi__web_event(post, json);
     if (post->exchange != NULL && good && last) phi__serve_end(post->exchange);
     if (post->exchange != NULL && !good) phi__serve_drop(post->exchange);
     if (!good)
-        phi__serve_http_over(post);
+        phi__web_over(post);
     else if (last)
-        phi__serve_http_leave(post);
+        phi__web_leave(post);
     return good;
 }
 
-static void phi__serve_http_session(phi__mcp_way *way, phi__client *client) {
+static void phi__web_session(phi__mcp_way *way, phi__client *client) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     memcpy(post->session, phi__client_id(client), sizeof post->session);
 }
 
-static void phi__serve_http_taken(phi__mcp_way *way) {
+static void phi__web_taken(phi__mcp_way *way) {
     phi__mcp_post *post = PHI__OWNER(way, phi__mcp_post, way);
     phi__buf_free(&post->body); /* a call can last for hours */
     phi__buf_free(&post->heads);
-    if (!post->last && !post->streams) phi__serve_http_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
+    if (!post->last && !post->streams) phi__web_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
-/* ---- who may speak ---- */
-
 /* False: it was refused. */
-static bool phi__serve_http_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
-                                  const phi__http_head *head) {
+static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
+                           const phi__http_head *head) {
     const phi_mcp_server_desc *desc = &http->server->desc;
     if (!phi__admit_once(head))
         phi__serve_refuse(exchange, 400, "a header that counts came twice");
@@ -371,8 +344,7 @@ static bool phi__serve_http_admit(const phi__serve_http *http, phi__serve_exchan
         phi__serve_refuse(exchange, 404, NULL);
     else if (desc->token != NULL &&
              !phi__admit_token(desc->token, phi__http_head_get(head, "authorization"))) {
-        phi__header header =
-            phi__serve_http_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
+        phi__header header = phi__web_header("WWW-Authenticate", PHI__LIT("Bearer realm=\"mcp\""));
         (void)phi__serve_reply(exchange, 401, &header, 1, PHI__LIT("401 Unauthorized\n"));
     } else
         return true;
@@ -381,88 +353,75 @@ static bool phi__serve_http_admit(const phi__serve_http *http, phi__serve_exchan
 
 /* ---- requests ---- */
 
-static phi_str phi__serve_http_get(void *ctx, const char *name) {
+/* The value of a header; at NULL: it is not there. */
+static phi_str phi__web_get(void *ctx, const char *name) {
     const phi__mcp_post *post = (const phi__mcp_post *)ctx;
     phi_str rest = phi__buf_str(&post->heads);
     while (rest.len > 0) {
-        const char *end = (const char *)memchr(rest.at, '\n', rest.len);
-        size_t len = (size_t)(end - rest.at), colon = phi__str_find(rest, 0, ": ");
+        size_t len = phi__str_find(rest, 0, "\n"), colon = phi__str_find(rest, 0, ": ");
         if (phi__str_is_nocase(phi__str(rest.at, colon), name))
             return phi__str(rest.at + colon + 2, len - colon - 2);
-        rest = phi__str(end + 1, rest.len - len - 1);
+        rest = phi__str_from(rest, len + 1);
     }
     return phi__str(NULL, 0);
 }
 
-static phi_str phi__serve_http_text(phi__mcp_post *post, const char *name) {
-    phi_str value = phi__serve_http_get(post, name);
-    return value.at != NULL ? value : phi__str("", 0);
-}
-
-/* The session of the request; NULL with *unknown: it names one that there is not. */
-static phi__client *phi__serve_http_client(const phi__serve_http *http, phi_str id, bool *unknown) {
-    phi__client *client = id.at != NULL ? phi__client_find(http->server, id) : NULL;
-    *unknown = id.at != NULL && client == NULL;
-    return client;
-}
-
-static bool phi__serve_http_on_body(void *ctx, const char *bytes, size_t len) {
+static bool phi__web_on_body(void *ctx, const char *bytes, size_t len) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
     phi__buf_add(&post->body, bytes, len);
     return true;
 }
 
 /* Streams of sessions can be taken up again, but for the first era's. */
-static void phi__serve_http_in_session(phi__mcp_post *post, const phi__client *client) {
+static void phi__web_in_session(phi__mcp_post *post, const phi__client *client) {
     if (client == NULL) return;
     memcpy(post->of, phi__client_id(client), sizeof post->of);
     if (client->era->resumption) post->events.stream = ++post->http->streams;
     post->primes = client->era->primes;
 }
 
-static void phi__serve_http_on_whole(void *ctx) {
+static void phi__web_on_whole(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
     phi__serve_http *http = post->http;
-    bool unknown;
-    phi__client *client =
-        phi__serve_http_client(http, phi__serve_http_get(post, "mcp-session-id"), &unknown);
+    phi_str id = phi__web_get(post, "mcp-session-id");
+    phi__client *client = phi__client_find(http->server, id);
+    bool unknown = id.at != NULL && client == NULL;
     if (post->body.failed || unknown) {
         phi__serve_refuse(post->exchange, unknown ? 404 : 500,
                           unknown ? "there is no such session" : "out of memory");
         post->last = true;
-        phi__serve_http_over(post);
+        phi__web_over(post);
         return;
     }
     phi__heads heads = PHI_ZERO;
-    heads.version = phi__serve_http_text(post, "mcp-protocol-version");
-    heads.method = phi__serve_http_text(post, "mcp-method");
-    heads.name = phi__serve_http_text(post, "mcp-name");
-    heads.get = phi__serve_http_get;
+    heads.version = phi__web_get(post, "mcp-protocol-version");
+    heads.method = phi__web_get(post, "mcp-method");
+    heads.name = phi__web_get(post, "mcp-name");
+    heads.get = phi__web_get;
     heads.ctx = post;
-    phi__serve_http_in_session(post, client);
+    phi__web_in_session(post, client);
     if (phi__serve_message(http->server, client, &post->way, phi__buf_str(&post->body), &heads) &&
         post->way.reading == NULL)
-        phi__serve_http_taken(&post->way);
+        phi__web_taken(&post->way);
 }
 
-static void phi__serve_http_on_gone(void *ctx) {
+static void phi__web_on_gone(void *ctx) {
     phi__mcp_post *post = (phi__mcp_post *)ctx;
-    if (!post->http->closing) phi__serve_http_leave(post);
+    if (!post->http->closing) phi__web_leave(post);
 }
 
 /* A way for the exchange; NULL: it was refused. */
-static phi__mcp_post *phi__serve_http_post_new(phi__serve_http *http, phi__serve_exchange *exchange,
-                                               const phi__http_head *head, bool listens) {
+static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchange *exchange,
+                                        const phi__http_head *head, bool listens) {
     phi__mcp_post *post = (phi__mcp_post *)phi__alloc(http->memory, sizeof *post);
     if (post == NULL) {
         phi__serve_refuse(exchange, 500, "out of memory");
         return NULL;
     }
-    static const phi__mcp_way_table table = {phi__serve_http_send, phi__serve_http_session,
-                                             phi__serve_http_taken};
+    static const phi__mcp_way_table table = {phi__web_send, phi__web_session, phi__web_taken};
     post->way.table = &table;
     post->http = http;
-    post->timer.fire = phi__serve_http_on_timer;
+    post->timer.fire = phi__web_on_timer;
     phi__buf_init(&post->heads, http->memory);
     phi__buf_init(&post->body, http->memory);
     post->events.stream = 0;
@@ -470,50 +429,34 @@ static phi__mcp_post *phi__serve_http_post_new(phi__serve_http *http, phi__serve
     phi__buf_init(&post->events.kept, http->memory);
     for (size_t i = 0; i < head->header_count; i++) {
         phi__buf_add_str(&post->heads, head->headers[i].name);
-        phi__buf_text(&post->heads, ": ");
-        phi__buf_add_str(&post->heads, head->headers[i].value);
-        phi__buf_char(&post->heads, '\n');
+        phi__buf_wrap(&post->heads, ": ", head->headers[i].value, "\n");
     }
     if (post->heads.failed || phi__io_timer_set(http->io, &post->timer, UINT64_MAX) != PHI_OK) {
-        phi__serve_http_release(http->io, post);
+        phi__web_release(http->io, post);
         phi__serve_refuse(exchange, 500, "out of memory");
         return NULL;
     }
     phi__serve_calls calls = PHI_ZERO;
     if (!listens) {
-        calls.body = phi__serve_http_on_body;
-        calls.whole = phi__serve_http_on_whole;
+        calls.body = phi__web_on_body;
+        calls.whole = phi__web_on_whole;
     }
-    calls.gone = phi__serve_http_on_gone;
+    calls.gone = phi__web_on_gone;
     post->exchange = exchange;
     phi__list_push(&http->posts, &post->link);
     phi__serve_keep(exchange, &calls, post);
     return post;
 }
 
-static bool phi__serve_http_is_json(phi_str type) {
-    size_t end = phi__str_find(type, 0, ";");
-    if (end != SIZE_MAX) type.len = end;
-    return phi__str_is_nocase(phi__str_trim(type), "application/json");
-}
-
-static void phi__serve_http_post(phi__serve_http *http, phi__serve_exchange *exchange,
-                                 const phi__http_head *head) {
-    bool unknown;
-    (void)phi__serve_http_client(http, phi__http_head_get(head, "mcp-session-id"), &unknown);
-    if (!phi__serve_http_is_json(phi__http_head_get(head, "content-type")))
-        phi__serve_refuse(exchange, 415, "expected application/json");
-    else if (unknown)
-        phi__serve_refuse(exchange, 404, "there is no such session");
-    else
-        (void)phi__serve_http_post_new(http, exchange, head, false);
-}
-
-/* The stream that the client was cut off from; NULL: it is not kept any more. */
-static phi__mcp_post *phi__serve_http_lost(const phi__serve_http *http, phi_str id,
-                                           const phi__client *client, phi_str *missed) {
+/* The stream that the client was cut off from, by the id of its last event, "3-1"; NULL: it is not
+   kept any more. */
+static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
+                                    const phi__client *client, phi_str *missed) {
+    size_t dash = phi__str_find(id, 0, "-");
     uint64_t stream, number;
-    if (id.at == NULL || !phi__mcp_events_id(id, &stream, &number)) return NULL;
+    if (dash == SIZE_MAX || !phi__str_to_u64(phi__str(id.at, dash), &stream) ||
+        !phi__str_to_u64(phi__str_from(id, dash + 1), &number) || stream == 0)
+        return NULL;
     for (phi__link *link = http->posts.first; link != NULL; link = link->next) {
         phi__mcp_post *post = PHI__OWNER(link, phi__mcp_post, link);
         if (post->events.stream != stream || !post->streams ||
@@ -526,8 +469,8 @@ static phi__mcp_post *phi__serve_http_lost(const phi__serve_http *http, phi_str 
 }
 
 /* The listening stream. */
-static void phi__serve_http_listen(phi__serve_http *http, phi__serve_exchange *exchange,
-                                   const phi__http_head *head, phi__client *client) {
+static void phi__web_listen(phi__serve_http *http, phi__serve_exchange *exchange,
+                            const phi__http_head *head, phi__client *client) {
     phi_str accept = phi__http_head_get(head, "accept");
     phi_str missed;
     if (accept.at != NULL && phi__str_find_nocase(accept, 0, "text/event-stream") == SIZE_MAX &&
@@ -536,80 +479,85 @@ static void phi__serve_http_listen(phi__serve_http *http, phi__serve_exchange *e
         return;
     }
     phi__mcp_post *post =
-        phi__serve_http_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
+        phi__web_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
     if (post != NULL) {
         /* The missed events first, then those to come. */
         if (post->exchange != NULL)
             phi__serve_drop(post->exchange); /* the cut was not seen here yet */
-        phi__serve_http_moor(post);
+        phi__web_moor(post);
         phi__serve_calls calls = PHI_ZERO;
-        calls.gone = phi__serve_http_on_gone;
+        calls.gone = phi__web_on_gone;
         post->exchange = exchange;
         phi__serve_keep(exchange, &calls, post);
-        bool good = phi__serve_http_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
+        bool good = phi__web_begin(post) && phi__serve_write(exchange, missed) == PHI_OK;
         if (good && post->last) phi__serve_end(exchange);
         if (!good) phi__serve_drop(exchange);
-        if (!good || post->last) phi__serve_http_leave(post);
+        if (!good || post->last) phi__web_leave(post);
         return;
     }
     phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
     if (own != NULL && own->exchange == NULL) {
         phi__serve_way_gone(http->server, &own->way); /* no call is answered there */
         own->last = true;
-        phi__serve_http_over(own);
+        phi__web_over(own);
     }
-    if (client->own == NULL && phi__serving_crowded(http->server)) {
+    if (client->own == NULL && phi__sv_crowded(http->server)) {
         phi__serve_refuse(exchange, 503, "too many streams are open");
         return;
     }
-    post = phi__serve_http_post_new(http, exchange, head, true);
+    post = phi__web_post_new(http, exchange, head, true);
     if (post == NULL) return;
     phi__buf_free(&post->heads);
-    phi__serve_http_in_session(post, client);
+    phi__web_in_session(post, client);
     if (!phi__serve_listen(http->server, client, &post->way)) {
         phi__serve_refuse(exchange, 409, "the session has a stream already");
         post->last = true;
-        phi__serve_http_over(post);
-    } else if (!phi__serve_http_begin(post)) {
+        phi__web_over(post);
+    } else if (!phi__web_begin(post)) {
         phi__serve_drop(exchange);
-        phi__serve_http_over(post);
+        phi__web_over(post);
     }
 }
 
+static bool phi__web_is_json(phi_str type) {
+    size_t end = phi__str_find(type, 0, ";");
+    return phi__str_is_nocase(phi__str_trim(phi__str(type.at, phi__min(end, type.len))),
+                              "application/json");
+}
+
 /* GET and DELETE are of sessions; 2026-07-28 has none. */
-static void phi__serve_http_on_request(void *ctx, phi__serve_exchange *exchange,
-                                       const phi__http_head *head) {
+static void phi__web_on_request(void *ctx, phi__serve_exchange *exchange,
+                                const phi__http_head *head) {
     phi__serve_http *http = (phi__serve_http *)ctx;
     phi_str id = phi__http_head_get(head, "mcp-session-id");
-    bool unknown;
-    if (!phi__serve_http_admit(http, exchange, head)) return;
-    if (phi__str_is(head->method, "POST")) {
-        phi__serve_http_post(http, exchange, head);
-        return;
-    }
-    phi__client *client = phi__serve_http_client(http, id, &unknown);
-    if (unknown)
+    if (!phi__web_admit(http, exchange, head)) return;
+    phi__client *client = phi__client_find(http->server, id);
+    bool unknown = id.at != NULL && client == NULL, post = phi__str_is(head->method, "POST");
+    if (post && !phi__web_is_json(phi__http_head_get(head, "content-type")))
+        phi__serve_refuse(exchange, 415, "expected application/json");
+    else if (unknown)
         phi__serve_refuse(exchange, 404, "there is no such session");
+    else if (post)
+        (void)phi__web_post_new(http, exchange, head, false);
     else if (client != NULL && phi__str_is(head->method, "GET"))
-        phi__serve_http_listen(http, exchange, head, client);
+        phi__web_listen(http, exchange, head, client);
     else if (client != NULL && phi__str_is(head->method, "DELETE")) {
         phi_mcp_server *server = http->server;
         (void)phi__serve_reply(exchange, 204, NULL, 0, phi__str("", 0));
-        phi__serve_ask_enter(server);
+        phi__sask_enter(server);
         phi__client_end(client);
-        (void)phi__serve_ask_leave(server);
+        (void)phi__sask_leave(server);
     } else {
-        phi__header header = phi__serve_http_header("Allow", PHI__LIT("POST, GET, DELETE"));
+        phi__header header = phi__web_header("Allow", PHI__LIT("POST, GET, DELETE"));
         (void)phi__serve_reply(exchange, 405, &header, 1, PHI__LIT("405 Method Not Allowed\n"));
     }
 }
 
-/* ---- for other files ---- */
+/* ---- offered ---- */
 
-PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http **out) {
+PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out) {
     const phi_mcp_server_desc *desc = &server->desc;
     phi_runtime *rt = server->rt;
-    phi__serve_http *http;
     char message[200];
     *out = NULL;
     if (desc->any_address && desc->token == NULL)
@@ -617,7 +565,7 @@ PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http *
     if (desc->path[0] != '/')
         return phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: path \"%s\": expected a '/' first",
                           desc->path);
-    http = (phi__serve_http *)phi__alloc(&rt->memory, sizeof *http);
+    phi__serve_http *http = (phi__serve_http *)phi__alloc(&rt->memory, sizeof *http);
     if (http == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_mcp_serve: out of memory");
     http->server = server;
     http->memory = &rt->memory;
@@ -629,7 +577,7 @@ PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http *
     serve.max_connections = desc->max_connections;
     serve.max_body_bytes = desc->max_message_bytes;
     serve.max_queue_bytes = desc->max_queue_bytes;
-    serve.request = phi__serve_http_on_request;
+    serve.request = phi__web_on_request;
     serve.ctx = http;
     phi_status status = phi__serve_new(rt->io, &serve, &http->serve, message, sizeof message);
     if (status != PHI_OK) {
@@ -641,18 +589,16 @@ PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http *
     return PHI_OK;
 }
 
-PHI__FN uint16_t phi__serve_http_port(const phi__serve_http *http) {
-    return phi__serve_port(http->serve);
-}
+PHI__FN uint16_t phi__web_port(const phi__serve_http *http) { return phi__serve_port(http->serve); }
 
-PHI__FN void phi__serve_http_free(phi__serve_http *http) {
+PHI__FN void phi__web_free(phi__serve_http *http) {
     if (http == NULL) return;
     http->closing = true;
     phi__serve_free(http->serve);
     while (http->posts.first != NULL) {
         phi__mcp_post *post = PHI__OWNER(http->posts.first, phi__mcp_post, link);
         phi__list_take(&http->posts, &post->link);
-        phi__serve_http_release(http->io, post);
+        phi__web_release(http->io, post);
     }
     phi__free(http->memory, http, sizeof *http);
 }

@@ -66,7 +66,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 /* ---- sessions ---- */
 
 /* True if, over HTTP, so many streams are open that none may be added. */
-PHI__FN bool phi__serving_crowded(const phi_mcp_server *server);
+PHI__FN bool phi__sv_crowded(const phi_mcp_server *server);
 
 /* The stream for messages that belong to no request. False: there is one already. */
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way);
@@ -82,9 +82,9 @@ PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why); /* s
 /* ---- the transports ---- */
 #ifndef PHI_NO_PROCESS
 typedef struct phi__serve_stdio phi__serve_stdio;
-PHI__FN phi_status phi__serve_stdio_new(phi_mcp_server *server, phi__serve_stdio **out);
-PHI__FN bool phi__serve_stdio_sent(const phi__serve_stdio *stdio); /* nothing waits */
-PHI__FN void phi__serve_stdio_free(phi__serve_stdio *stdio);
+PHI__FN phi_status phi__sio_new(phi_mcp_server *server, phi__serve_stdio **out);
+PHI__FN bool phi__sio_sent(const phi__serve_stdio *stdio); /* nothing waits */
+PHI__FN void phi__sio_free(phi__serve_stdio *stdio);
 #endif
 #ifndef PHI_NO_LISTEN
 typedef struct phi__serve_http phi__serve_http;
@@ -94,11 +94,11 @@ typedef struct phi__serve_http phi__serve_http;
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 
 /* The desc's fields of http; words: phi_last_error. */
-PHI__FN phi_status phi__serve_http_new(phi_mcp_server *server, phi__serve_http **out);
-PHI__FN uint16_t phi__serve_http_port(const phi__serve_http *http);
+PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out);
+PHI__FN uint16_t phi__web_port(const phi__serve_http *http);
 
 /* Every way of it is gone for the server by then, or forgotten without a call. */
-PHI__FN void phi__serve_http_free(phi__serve_http *http);
+PHI__FN void phi__web_free(phi__serve_http *http);
 #endif
 
 #endif

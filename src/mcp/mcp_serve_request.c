@@ -2,11 +2,10 @@
    progress and log messages. */
 #include "mcp/mcp_serve_state_in.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* ---- results, errors, notifications, batches ---- */
-
-/* ---- pieces ---- */
 
 static void phi__send_data(phi__buf *out, const char *type, const phi_content *block) {
     phi__records_str(out, "type", phi_str_of(type));
@@ -17,13 +16,12 @@ static void phi__send_data(phi__buf *out, const char *type, const phi_content *b
 /* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
    that address in a text. */
 static void phi__send_document(phi__buf *out, const phi_content *block) {
-    phi__buf uri;
     if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
         phi__records_str(out, "text", block->url);
         return;
     }
-    phi__buf_init(&uri, out->memory);
+    phi__buf uri = phi__buf_of(out->memory);
     phi__buf_text(&uri, "document:///");
     phi__url_escape(&uri, block->name.len > 0 ? block->name : PHI__LIT("document"));
     if (uri.failed) out->failed = true;
@@ -67,29 +65,27 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
     phi__buf_char(out, '}');
 }
 
-/* ---- out ---- */
-
 /* The answer to a message; json empty: none. */
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
     phi_memory *memory = &origin->server->rt->memory; /* a way that ends frees the origin */
     origin->batch = NULL;
-    if (batch != NULL) {
-        if (json.len > 0) phi__buf_char(&batch->out, batch->out.len > 0 ? ',' : '[');
-        phi__buf_add_str(&batch->out, json);
-        phi__buf *out = &batch->out;
-        if (--batch->waiting > 0) return;
-        if (out->len > 0) phi__buf_char(out, ']');
-        if (batch->way != NULL && !out->failed)
-            (void)batch->way->table->send(batch->way, phi__buf_str(out), out->len > 0 ? 200 : 202,
-                                          true);
-        else if (batch->way != NULL)
-            (void)batch->way->table->send(batch->way, phi__str("", 0), 500, true);
-        phi__buf_free(out);
-        phi__free(memory, batch, sizeof *batch);
-    } else if (way != NULL)
-        (void)way->table->send(way, json, http_status, true);
+    if (batch == NULL) {
+        if (way != NULL) (void)way->table->send(way, json, http_status, true);
+        return;
+    }
+    phi__buf *out = &batch->out;
+    if (json.len > 0) phi__buf_char(out, out->len > 0 ? ',' : '[');
+    phi__buf_add_str(out, json);
+    if (--batch->waiting > 0) return;
+    if (out->len > 0) phi__buf_char(out, ']');
+    http_status = out->failed ? 500 : out->len > 0 ? 200 : 202;
+    if (batch->way != NULL)
+        (void)batch->way->table->send(batch->way, out->failed ? phi__str("", 0) : phi__buf_str(out),
+                                      http_status, true);
+    phi__buf_free(out);
+    phi__free(memory, batch, sizeof *batch);
 }
 
 static void phi__send_lost(phi__origin *origin) {
@@ -113,11 +109,22 @@ PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out) {
     phi__buf_char(out, '{');
 }
 
+PHI__FN void phi__send_open_complete(const phi__origin *origin, phi__buf *out) {
+    phi__send_open(origin, out);
+    if (!origin->era->result_type) return;
+    phi__records_str(out, "resultType", PHI__LIT("complete"));
+    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
+    phi__send_server_info(origin->server, out, origin->era);
+    phi__buf_char(out, '}');
+}
+
 PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
-                             const char *data) {
+                             phi__buf *data) {
     phi__buf out;
     phi__buf_init(&out, &origin->server->rt->memory);
-    phi__rpc_error(&out, origin->id, code, message, phi_str_of(data));
+    phi__rpc_error(&out, origin->id, code, message,
+                   data != NULL && !data->failed ? phi__buf_str(data) : phi__str("", 0));
+    if (data != NULL) phi__buf_free(data);
     if (out.failed)
         phi__send_lost(origin);
     else
@@ -125,33 +132,41 @@ PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi
     phi__buf_free(&out);
 }
 
-PHI__FN void phi__refuse(phi__origin *origin, int code, int http_status, const char *message) {
+PHI__FN bool phi__refuse(phi__origin *origin, int code, int http_status, const char *message) {
     phi__send_error(origin, code, http_status, phi_str_of(message), NULL);
+    return false;
 }
 
-PHI__FN void phi__send_close(phi__origin *origin, phi__buf *out) {
+PHI__FN bool phi__refuse_bad(phi__origin *origin, const char *format, ...) {
+    char message[200];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200, message);
+}
+
+PHI__FN bool phi__refuse_memory(phi__origin *origin) {
+    return phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
+}
+
+PHI__FN bool phi__send_close(phi__origin *origin, phi__buf *out) {
     size_t most = origin->server->desc.max_queue_bytes;
     size_t before = origin->batch != NULL ? phi__min(origin->batch->out.len, most) : 0;
     phi__buf_text(out, "}}");
-    if (out->failed)
+    bool good = !out->failed && out->len < most - before;
+    if (good)
+        phi__send_text(origin, phi__buf_str(out), 200);
+    else if (out->failed)
         phi__send_lost(origin);
-    else if (out->len >= most - before) {
-        /* No queue would hold it: the client gets an error, and is not dropped for it. */
+    else { /* no queue would hold it: the client gets an error, and is not dropped for it */
         char message[80];
         (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
-                       (unsigned long)origin->server->desc.max_queue_bytes);
-        phi__refuse(origin, PHI__RPC_INTERNAL, 200, message);
-    } else
-        phi__send_text(origin, phi__buf_str(out), 200);
+                       (unsigned long)most);
+        (void)phi__refuse(origin, PHI__RPC_INTERNAL, 200, message);
+    }
     phi__buf_free(out);
-}
-
-PHI__FN void phi__send_complete(const phi__origin *origin, phi__buf *out) {
-    if (!origin->era->result_type) return;
-    phi__records_str(out, "resultType", PHI__LIT("complete"));
-    phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/serverInfo\":");
-    phi__send_server_info(origin->server, out, origin->era);
-    phi__buf_char(out, '}');
+    return good;
 }
 
 PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out) {
@@ -160,14 +175,11 @@ PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out) {
     phi__records_str(out, "cacheScope", PHI__LIT("private"));
 }
 
-PHI__FN void phi__send_empty(phi__origin *origin) {
+PHI__FN bool phi__send_empty(phi__origin *origin) {
     phi__buf out;
-    phi__send_open(origin, &out);
-    phi__send_complete(origin, &out);
-    phi__send_close(origin, &out);
+    phi__send_open_complete(origin, &out);
+    return phi__send_close(origin, &out);
 }
-
-/* ---- notifications ---- */
 
 PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method) {
     phi__buf_init(out, &server->rt->memory);
@@ -182,11 +194,7 @@ PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out) {
     return sent;
 }
 
-/* ---- requests that the host works on ---- */
-
-/* ---- handles ---- */
-
-PHI__FN phi__serving *phi__serving_find(phi_mcp_incoming incoming) {
+PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
     phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
@@ -194,7 +202,7 @@ PHI__FN phi__serving *phi__serving_find(phi_mcp_incoming incoming) {
     return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
-PHI__FN phi_mcp_incoming phi__serving_handle(const phi__serving *serving) {
+PHI__FN phi_mcp_incoming phi__sv_handle(const phi__serving *serving) {
     phi_mcp_incoming out;
     out.server = serving->server;
     out.index = serving->index;
@@ -203,60 +211,71 @@ PHI__FN phi_mcp_incoming phi__serving_handle(const phi__serving *serving) {
     return out;
 }
 
-/* ---- the way of its answer ---- */
-
-PHI__FN void phi__serving_detach(phi__serving *serving) {
+PHI__FN void phi__sv_detach(phi__serving *serving) {
     if (serving->origin.way != NULL)
         phi__list_take(&serving->origin.way->waiting, &serving->at_way);
     serving->origin.way = NULL;
 }
 
-static void phi__serving_attach(phi__serving *serving, const phi__origin *origin) {
-    phi__serving_detach(serving);
+static void phi__sv_attach(phi__serving *serving, const phi__origin *origin) {
+    phi__sv_detach(serving);
     serving->origin = *origin;
     if (origin->way != NULL) phi__list_push(&origin->way->waiting, &serving->at_way);
 }
 
-PHI__FN phi__mcp_way *phi__serving_stream(const phi__serving *serving) {
+PHI__FN phi__mcp_way *phi__sv_stream(const phi__serving *serving) {
     if (serving->origin.way != NULL) return serving->origin.way;
     return serving->client != NULL ? serving->client->own : NULL;
 }
 
 /* ---- from its beginning to its end ---- */
 
-PHI__FN uint32_t phi__serving_can(const phi_mcp_server *server, const phi_json *params) {
-    const phi_json *can =
-        phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
-    uint32_t out = 0;
-    if (phi_json_get(can, "sampling") != NULL) out |= (uint32_t)PHI_MCP_CAN_SAMPLE;
-    if (phi_json_get(can, "elicitation") != NULL) out |= (uint32_t)PHI_MCP_CAN_ELICIT;
-    if (phi_json_get(can, "roots") != NULL) out |= (uint32_t)PHI_MCP_CAN_ROOTS;
-    if (server->desc.tasks &&
-        phi_json_get(phi_json_get(can, "extensions"), "io.modelcontextprotocol/tasks") != NULL)
-        out |= (uint32_t)PHI_MCP_CAN_TASKS;
-    return out;
+static const struct phi__sv_able {
+    uint32_t bit; /* PHI_MCP_CAN_... */
+    const char *capability, *method;
+} phi__sv_ables[] = {{PHI_MCP_CAN_SAMPLE, "sampling", "sampling/createMessage"},
+                     {PHI_MCP_CAN_ELICIT, "elicitation", "elicitation/create"},
+                     {PHI_MCP_CAN_ROOTS, "roots", "roots/list"}};
+
+PHI__FN uint32_t phi__sv_session_can(const phi_json *capabilities) {
+    uint32_t can = 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if (phi_json_is(phi_json_get(capabilities, phi__sv_ables[i].capability), PHI_JSON_OBJECT))
+            can |= phi__sv_ables[i].bit;
+    return can;
 }
 
-PHI__FN void phi__serving_needs(phi__origin *origin, uint32_t missing) {
+PHI__FN uint32_t phi__sv_can(const phi_mcp_server *server, const phi_json *params) {
+    const phi_json *declared =
+        phi_json_get(phi_json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
+    const phi_json *extensions = phi_json_get(declared, "extensions");
+    uint32_t can = 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if (phi_json_get(declared, phi__sv_ables[i].capability) != NULL)
+            can |= phi__sv_ables[i].bit;
+    if (server->desc.tasks && phi_json_get(extensions, "io.modelcontextprotocol/tasks") != NULL)
+        can |= (uint32_t)PHI_MCP_CAN_TASKS;
+    return can;
+}
+
+PHI__FN bool phi__sv_needs(phi__origin *origin, uint32_t missing) {
     bool asks = origin->era->asks;
-    phi__buf data;
-    phi__buf_init(&data, &origin->server->rt->memory);
+    phi__buf data = phi__buf_of(&origin->server->rt->memory);
     phi__buf_text(&data, "{\"requiredCapabilities\":{");
-    if ((missing & (uint32_t)PHI_MCP_CAN_SAMPLE) != 0) phi__records_raw(&data, "sampling", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ELICIT) != 0) phi__records_raw(&data, "elicitation", "{}");
-    if ((missing & (uint32_t)PHI_MCP_CAN_ROOTS) != 0) phi__records_raw(&data, "roots", "{}");
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if ((missing & phi__sv_ables[i].bit) != 0)
+            phi__records_raw(&data, phi__sv_ables[i].capability, "{}");
     if ((missing & (uint32_t)PHI_MCP_CAN_TASKS) != 0)
         phi__records_raw(&data, "extensions", "{\"io.modelcontextprotocol/tasks\":{}}");
-    phi__buf_add(&data, "}}", 3); /* and its end */
+    phi__buf_text(&data, "}}");
     phi__send_error(origin, asks ? PHI__RPC_BAD_PARAMS : PHI__RPC_CAPABILITY, asks ? 200 : 400,
-                    PHI__LIT("The request needs a capability that the client has not "
-                             "declared"),
-                    data.failed ? NULL : data.at);
-    phi__buf_free(&data);
+                    PHI__LIT("The request needs a capability that the client has not declared"),
+                    &data);
+    return false;
 }
 
 /* What a request says about itself in _meta, and of a session what that agreed upon. */
-static void phi__serving_meta(phi__serving *serving, const phi_json *params) {
+static void phi__sv_meta(phi__serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta");
     serving->log_level = PHI__LEVEL_NONE;
     serving->token = phi__str("", 0);
@@ -264,7 +283,7 @@ static void phi__serving_meta(phi__serving *serving, const phi_json *params) {
         serving->can = serving->client->can;
         serving->log_level = serving->client->log_level;
     } else {
-        serving->can = phi__serving_can(serving->server, params);
+        serving->can = phi__sv_can(serving->server, params);
         phi_str level = phi__records_get_str(meta, "io.modelcontextprotocol/logLevel");
         if (phi__level_of(level) >= 0) serving->log_level = phi__level_of(level);
     }
@@ -274,18 +293,37 @@ static void phi__serving_meta(phi__serving *serving, const phi_json *params) {
         (void)phi_json_write(&serving->arena, token, 0, &serving->token);
 }
 
-static uint32_t *phi__serving_count(phi_mcp_server *server, phi__serving_kind kind) {
+static uint32_t *phi__sv_count(phi_mcp_server *server, phi__sv_kind kind) {
     if (kind == PHI__SERVING_TASK) return &server->task_count;
     return kind == PHI__SERVING_LISTEN ? &server->listen_count : &server->serving_count;
 }
 
-static phi__serving *phi__serving_make(phi_mcp_server *server, phi__serving_kind kind) {
+/* A quarter of the connections stays for requests: a stream can last for days. */
+PHI__FN bool phi__sv_crowded(const phi_mcp_server *server) {
+    uint32_t most = server->desc.max_connections, count = server->listen_count;
+    for (phi__link *link = server->clients.first; link != NULL; link = link->next)
+        count += PHI__OWNER(link, phi__client, link)->own != NULL;
+    return count >= most - most / 4;
+}
+
+PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__sv_kind kind,
+                                  const phi_json *params) {
+    phi_mcp_server *server = origin->server;
     phi_memory *memory = &server->rt->memory;
+    phi__origin refused = *origin;
+    uint32_t most =
+        kind == PHI__SERVING_LISTEN ? server->desc.max_subscriptions : server->desc.max_calls;
+    phi_str id;
+    if (*phi__sv_count(server, kind) >= most ||
+        (kind == PHI__SERVING_LISTEN && origin->http && phi__sv_crowded(server))) {
+        (void)phi__refuse(&refused, PHI__RPC_INTERNAL, 503, "Too many requests are under way");
+        return NULL;
+    }
     phi__serving *serving = (phi__serving *)phi__alloc(memory, sizeof *serving);
-    if (serving == NULL) return NULL;
-    serving->slot = phi__slots_take(&server->slots, 1, serving);
-    if (serving->slot == NULL) {
-        phi__free(memory, serving, sizeof *serving);
+    if (serving != NULL) serving->slot = phi__slots_take(&server->slots, 1, serving);
+    if (serving == NULL || serving->slot == NULL) {
+        phi__free(memory, serving, serving != NULL ? sizeof *serving : 0);
+        (void)phi__refuse_memory(&refused);
         return NULL;
     }
     serving->server = server;
@@ -295,44 +333,20 @@ static phi__serving *phi__serving_make(phi_mcp_server *server, phi__serving_kind
     phi_arena_init(&serving->arena, memory, 0);
     phi__list_push(&server->serving, &serving->link);
     serving->kind = kind;
-    ++*phi__serving_count(server, kind);
+    ++*phi__sv_count(server, kind);
+    if (!phi__arena_str(&serving->arena, origin->id, &id)) {
+        phi__sv_free(serving);
+        (void)phi__refuse_memory(&refused);
+        return NULL;
+    }
+    serving->client = origin->client;
+    phi__sv_attach(serving, origin);
+    serving->origin.id = id;
+    phi__sv_meta(serving, params);
     return serving;
 }
 
-/* A quarter of the connections stays for requests: a stream can last for days. */
-PHI__FN bool phi__serving_crowded(const phi_mcp_server *server) {
-    uint32_t most = server->desc.max_connections, count = server->listen_count;
-    for (phi__link *link = server->clients.first; link != NULL; link = link->next)
-        count += PHI__OWNER(link, phi__client, link)->own != NULL;
-    return count >= most - most / 4;
-}
-
-PHI__FN phi__serving *phi__serving_new(const phi__origin *origin, phi__client *client,
-                                       phi__serving_kind kind, const phi_json *params) {
-    phi__serving *serving = NULL;
-    phi__origin refused = *origin;
-    uint32_t most = kind == PHI__SERVING_LISTEN ? origin->server->desc.max_subscriptions
-                                                : origin->server->desc.max_calls;
-    phi_str id;
-    if (*phi__serving_count(origin->server, kind) >= most ||
-        (kind == PHI__SERVING_LISTEN && origin->http && phi__serving_crowded(origin->server))) {
-        phi__refuse(&refused, PHI__RPC_INTERNAL, 503, "Too many requests are under way");
-        return NULL;
-    }
-    serving = phi__serving_make(origin->server, kind);
-    if (serving != NULL && phi__arena_str(&serving->arena, origin->id, &id)) {
-        serving->client = client;
-        phi__serving_attach(serving, origin);
-        serving->origin.id = id;
-        phi__serving_meta(serving, params);
-        return serving;
-    }
-    if (serving != NULL) phi__serving_free(serving);
-    phi__refuse(&refused, PHI__RPC_INTERNAL, 500, "Out of memory");
-    return NULL;
-}
-
-static void phi__serving_free_question(phi__mcp_question *ask) {
+static void phi__sv_free_question(phi__mcp_question *ask) {
     phi__serving *serving = ask->of;
     phi__list_take(&serving->asks, &ask->link);
     serving->ask_count--;
@@ -340,23 +354,23 @@ static void phi__serving_free_question(phi__mcp_question *ask) {
     phi__free(&serving->server->rt->memory, ask, ask->bytes);
 }
 
-PHI__FN void phi__serving_free_questions(phi__serving *serving) {
+PHI__FN void phi__sv_free_questions(phi__serving *serving) {
     while (serving->asks.first != NULL)
-        phi__serving_free_question(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
+        phi__sv_free_question(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
 }
 
 /* Nobody finds it any more; its memory stays. */
-static void phi__serving_leave(phi__serving *serving) {
+static void phi__sv_leave(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
-    phi__serving_free_questions(serving);
+    phi__sv_free_questions(serving);
     phi__io_timer_clear(server->rt->io, &serving->timer);
-    phi__serving_detach(serving);
+    phi__sv_detach(serving);
     phi__list_take(&server->serving, &serving->link);
-    --*phi__serving_count(server, serving->kind);
+    --*phi__sv_count(server, serving->kind);
     phi__slots_release(&server->slots, serving->slot);
 }
 
-static void phi__serving_release(phi__serving *serving, phi_memory *memory) {
+static void phi__sv_release(phi__serving *serving, phi_memory *memory) {
     if (serving->task != NULL) {
         phi__buf_free(&serving->task->outcome);
         phi__free(memory, serving->task, sizeof *serving->task);
@@ -365,46 +379,42 @@ static void phi__serving_release(phi__serving *serving, phi_memory *memory) {
     phi__free(memory, serving, sizeof *serving);
 }
 
-PHI__FN void phi__serving_free(phi__serving *serving) {
+PHI__FN void phi__sv_free(phi__serving *serving) {
     phi_memory *memory = &serving->server->rt->memory;
-    phi__serving_leave(serving);
-    phi__serving_release(serving, memory);
+    phi__sv_leave(serving);
+    phi__sv_release(serving, memory);
 }
 
 /* The tool's cancel function may free the server, and the way with it: it is called last. */
-PHI__FN void phi__serving_drop(phi__serving *serving, bool answered) {
+PHI__FN void phi__sv_drop(phi__serving *serving, bool answered) {
     phi_memory *memory = &serving->server->rt->memory;
     phi__origin origin = serving->origin;
-    phi__serving_leave(serving);
+    phi__sv_leave(serving);
     if (!answered) phi__send_nothing(&origin, 200);
     if (serving->drop != NULL) serving->drop(serving);
-    phi__serving_release(serving, memory);
+    phi__sv_release(serving, memory);
 }
 
-/* The oldest of too many tasks that have ended makes room. */
-static void phi__serving_crop(phi_mcp_server *server) {
-    phi__link *link = server->serving.first;
-    while (server->task_count > server->desc.max_calls && link != NULL) {
-        phi__serving *serving = PHI__OWNER(link, phi__serving, link);
-        link = link->next;
-        if (serving->kind == PHI__SERVING_TASK) phi__serving_free(serving);
-    }
-}
-
-PHI__FN void phi__serving_keep(phi__serving *serving) {
+PHI__FN void phi__sv_keep(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__list_take(&server->serving, &serving->link);
     phi__list_push(&server->serving, &serving->link); /* by the time of their ends */
-    --*phi__serving_count(server, serving->kind);
+    --*phi__sv_count(server, serving->kind);
     serving->kind = PHI__SERVING_TASK;
     server->task_count++;
-    phi__serving_crop(server);
+    /* the oldest of too many tasks that have ended makes room */
+    phi__link *link = server->serving.first;
+    while (server->task_count > server->desc.max_calls && link != NULL) {
+        phi__serving *oldest = PHI__OWNER(link, phi__serving, link);
+        link = link->next;
+        if (oldest->kind == PHI__SERVING_TASK) phi__sv_free(oldest);
+    }
 }
 
 /* ---- what it says meanwhile ---- */
 
-PHI__FN void phi__serving_progress(phi__serving *serving, double progress, double total,
-                                   phi_str message) {
+PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double total,
+                              phi_str message) {
     phi__mcp_way *way = serving->origin.way;
     phi__buf out;
     if (serving->task != NULL && message.len > 0) {
@@ -426,8 +436,8 @@ PHI__FN void phi__serving_progress(phi__serving *serving, double progress, doubl
     (void)phi__send_noted(way, &out);
 }
 
-PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
-                                    const char *logger, const char *data) {
+PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
+                               const char *logger, const char *data) {
     phi_arena arena;
     phi_json *value = NULL;
     phi__buf out;
@@ -455,11 +465,9 @@ PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, c
    both and over the method and its parameters. A state is so good for one repetition of one
    request, and worthless when the request has ended. */
 
-/* ---- callbacks into the host ---- */
+PHI__FN void phi__sask_enter(phi_mcp_server *server) { server->depth++; }
 
-PHI__FN void phi__serve_ask_enter(phi_mcp_server *server) { server->depth++; }
-
-PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server) {
+PHI__FN bool phi__sask_leave(phi_mcp_server *server) {
     bool retired = server->retired;
     if (--server->depth == 0 && retired) server->free_fn(server);
     return !retired;
@@ -467,21 +475,14 @@ PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server) {
 
 /* ---- one question ---- */
 
-static void phi__serve_ask_give(phi__mcp_question *ask, phi_status status, const phi_json *result,
-                                phi_str message) {
+static void phi__sask_give(phi__mcp_question *ask, phi_status status, const phi_json *result,
+                           phi_str message) {
     phi_mcp_ask_desc desc = ask->desc;
-    phi__serving_free_question(ask);
+    phi__sv_free_question(ask);
     if (desc.done_fn != NULL) desc.done_fn(desc.user_data, status, result, message);
 }
 
-static phi_str phi__serve_ask_put(char **at, phi_str text) {
-    char *to = *at;
-    if (text.len > 0) memcpy(to, text.at, text.len);
-    *at = to + text.len;
-    return phi__str(to, text.len);
-}
-
-static bool phi__serve_ask_has(const phi__serving *serving, phi_str key) {
+static bool phi__sask_has(const phi__serving *serving, phi_str key) {
     for (const phi__link *link = serving->asks.first; link != NULL; link = link->next)
         if (phi_str_equal(PHI__OWNER(link, const phi__mcp_question, link)->key, key)) return true;
     return false;
@@ -489,32 +490,32 @@ static bool phi__serve_ask_has(const phi__serving *serving, phi_str key) {
 
 /* The number of the question, or the next that the host did not give to another as its key. Keys
    of a task serve once, so the host's are not used there. */
-static phi_str phi__serve_ask_number(const phi__serving *serving, char out[16]) {
+static phi_str phi__sask_number(const phi__serving *serving, char out[16]) {
     const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
     do (void)snprintf(out, 16, format, ++number);
-    while (phi__serve_ask_has(serving, phi_str_of(out)));
+    while (phi__sask_has(serving, phi_str_of(out)));
     return phi_str_of(out);
 }
 
-static phi__mcp_question *phi__serve_ask_make(phi__serving *serving, const phi_mcp_ask_desc *desc,
-                                              phi_str params) {
+static phi__mcp_question *phi__sask_make(phi__serving *serving, const phi_mcp_ask_desc *desc,
+                                         phi_str params) {
     phi_mcp_server *server = serving->server;
     phi_str method = phi_str_of(desc->method);
     char number[16];
     bool named = desc->key != NULL && serving->task == NULL;
-    phi_str key = named ? phi_str_of(desc->key) : phi__serve_ask_number(serving, number);
+    phi_str key = named ? phi_str_of(desc->key) : phi__sask_number(serving, number);
     phi__mcp_question *ask;
-    size_t bytes = phi__add(sizeof *ask, phi__add(key.len, phi__add(method.len, params.len)));
+    size_t bytes = phi__add(sizeof *ask + 3, phi__add(key.len, phi__add(method.len, params.len)));
     ask = (phi__mcp_question *)phi__alloc(&server->rt->memory, bytes);
     if (ask == NULL) return NULL;
     char *at = (char *)(ask + 1);
     ask->of = serving;
     ask->bytes = bytes;
     ask->desc = *desc;
-    ask->key = phi__serve_ask_put(&at, key);
-    ask->method = phi__serve_ask_put(&at, method);
-    ask->params = phi__serve_ask_put(&at, params);
+    ask->key = phi__mcp_put(&at, key);
+    ask->method = phi__mcp_put(&at, method);
+    ask->params = phi__mcp_put(&at, params);
     ask->number = ++server->asked;
     serving->asked++;
     serving->ask_count++;
@@ -522,34 +523,30 @@ static phi__mcp_question *phi__serve_ask_make(phi__serving *serving, const phi_m
     return ask;
 }
 
-/* ---- sessions ---- */
-
-static void phi__serve_ask_late(phi__timer *timer) {
+static void phi__sask_late(phi__timer *timer) {
     phi__mcp_question *ask = PHI__OWNER(timer, phi__mcp_question, timer);
     phi_mcp_server *server = ask->of->server;
-    phi__serve_ask_enter(server);
-    phi__serve_ask_give(ask, PHI_TIMEOUT, NULL, PHI__LIT("The client did not answer in time"));
-    (void)phi__serve_ask_leave(server);
+    phi__sask_enter(server);
+    phi__sask_give(ask, PHI_TIMEOUT, NULL, PHI__LIT("The client did not answer in time"));
+    (void)phi__sask_leave(server);
 }
 
-static uint64_t phi__serve_ask_deadline(const phi_mcp_server *server) {
-    uint32_t ms = server->desc.ask_timeout_ms;
-    return ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(server->rt->io) + (uint64_t)ms * 1000;
+/* Sets a timer to the deadline of a question. */
+static phi_status phi__sask_until(const phi_mcp_server *server, phi__timer *timer) {
+    return phi__mcp_timer_in(server->rt->io, timer, server->desc.ask_timeout_ms);
 }
 
-PHI__FN phi_status phi__serve_ask_wait(phi__mcp_question *ask) {
+PHI__FN phi_status phi__sask_wait(phi__mcp_question *ask) {
+    ask->timer.fire = phi__sask_late;
+    return phi__sask_until(ask->of->server, &ask->timer);
+}
+
+static phi_status phi__sask_send(phi__mcp_question *ask) {
     phi_mcp_server *server = ask->of->server;
-    ask->timer.fire = phi__serve_ask_late;
-    return phi__io_timer_set(server->rt->io, &ask->timer, phi__serve_ask_deadline(server));
-}
-
-static phi_status phi__serve_ask_send(phi__mcp_question *ask) {
-    phi_mcp_server *server = ask->of->server;
-    phi__mcp_way *way = phi__serving_stream(ask->of);
-    phi__buf out;
+    phi__mcp_way *way = phi__sv_stream(ask->of);
     if (way == NULL) return PHI_STALE;
-    if (phi__serve_ask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
-    phi__buf_init(&out, &server->rt->memory);
+    if (phi__sask_wait(ask) != PHI_OK) return PHI_NO_MEMORY;
+    phi__buf out = phi__buf_of(&server->rt->memory);
     phi__rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
     phi__buf_char(&out, '}');
@@ -558,8 +555,8 @@ static phi_status phi__serve_ask_send(phi__mcp_question *ask) {
     return sent ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi__mcp_question *phi__serve_ask_find(phi_mcp_server *server, const phi__client *client,
-                                              uint64_t number) {
+static phi__mcp_question *phi__sask_find(phi_mcp_server *server, const phi__client *client,
+                                         uint64_t number) {
     phi__link *link;
     for (phi__link *at = server->serving.first; at != NULL; at = at->next) {
         phi__serving *serving = PHI__OWNER(at, phi__serving, link);
@@ -571,25 +568,24 @@ static phi__mcp_question *phi__serve_ask_find(phi_mcp_server *server, const phi_
     return NULL;
 }
 
-PHI__FN void phi__serve_ask_answered(phi_mcp_server *server, const phi__client *client,
-                                     const phi__rpc *answer) {
+PHI__FN void phi__sask_answered(phi_mcp_server *server, const phi__client *client,
+                                const phi__rpc *answer) {
     uint64_t number = 0;
     phi__mcp_question *ask = NULL;
-    if (phi__rpc_number(answer->id, &number)) ask = phi__serve_ask_find(server, client, number);
+    if (phi__rpc_number(answer->id, &number)) ask = phi__sask_find(server, client, number);
     if (ask == NULL) return;
     if (answer->kind == PHI__RPC_RESULT && phi_json_is(answer->result, PHI_JSON_OBJECT))
-        phi__serve_ask_give(ask, PHI_OK, answer->result, phi__str("", 0));
+        phi__sask_give(ask, PHI_OK, answer->result, phi__str("", 0));
     else
-        phi__serve_ask_give(ask, PHI_REFUSED, NULL,
-                            answer->message.len > 0
-                                ? answer->message
-                                : PHI__LIT("The client's answer has no result"));
+        phi__sask_give(ask, PHI_REFUSED, NULL,
+                       answer->message.len > 0 ? answer->message
+                                               : PHI__LIT("The client's answer has no result"));
 }
 
 /* ---- 2026-07-28: requestState ---- */
 
-static bool phi__serve_ask_digest(phi_mcp_server *server, phi_str method, const phi_json *params,
-                                  unsigned char out[PHI__SHA256_BYTES]) {
+static bool phi__sask_digest(phi_mcp_server *server, phi_str method, const phi_json *params,
+                             unsigned char out[PHI__SHA256_BYTES]) {
     phi_json_iter it = phi_json_each(params);
     const phi_json *child;
     phi__buf text;
@@ -607,7 +603,7 @@ static bool phi__serve_ask_digest(phi_mcp_server *server, phi_str method, const 
     return !text.failed;
 }
 
-PHI__FN void phi__serve_ask_state(const phi__serving *serving, char out[PHI__MCP_STATE]) {
+PHI__FN void phi__sask_state(const phi__serving *serving, char out[PHI__MCP_STATE]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char text[40 + PHI__SHA256_BYTES];
     int n = snprintf(out, 40, "%lx.%lx.%lx.", (unsigned long)serving->index,
@@ -620,7 +616,7 @@ PHI__FN void phi__serve_ask_state(const phi__serving *serving, char out[PHI__MCP
     out[n + PHI__SHA256_HEX] = '\0';
 }
 
-PHI__FN phi__serving *phi__serve_ask_named(phi_mcp_server *server, phi_str state) {
+PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state) {
     char good[PHI__MCP_STATE];
     unsigned long numbers[2];
     size_t part = 0, digits = 0;
@@ -640,7 +636,7 @@ PHI__FN phi__serving *phi__serve_ask_named(phi_mcp_server *server, phi_str state
     phi__slot *slot = phi__slots_find(&server->slots, (uint32_t)numbers[0], (uint32_t)numbers[1]);
     if (slot == NULL) return NULL;
     phi__serving *serving = (phi__serving *)slot->object;
-    phi__serve_ask_state(serving, good);
+    phi__sask_state(serving, good);
     return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
 }
 
@@ -648,7 +644,7 @@ PHI__FN phi__serving *phi__serve_ask_named(phi_mcp_server *server, phi_str state
 
 /* Requests whose clients never come back must not take the places of all others: when half of
    max_calls is parked, the oldest one has waited long enough. */
-static void phi__serve_ask_crowded(phi_mcp_server *server) {
+static void phi__sask_crowded(phi_mcp_server *server) {
     phi__serving *oldest = NULL;
     uint32_t count = 0;
     for (phi__link *link = server->serving.first; link != NULL; link = link->next) {
@@ -658,10 +654,10 @@ static void phi__serve_ask_crowded(phi_mcp_server *server) {
         count++;
     }
     if (count > (server->desc.max_calls + 1) / 2)
-        (void)phi__io_timer_set(server->rt->io, &oldest->timer, phi__io_now_us(server->rt->io));
+        (void)phi__mcp_timer_in(server->rt->io, &oldest->timer, 0);
 }
 
-PHI__FN void phi__serve_ask_write(const phi__serving *serving, phi__buf *out) {
+PHI__FN void phi__sask_write(const phi__serving *serving, phi__buf *out) {
     phi__buf_char(out, '{');
     for (const phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         const phi__mcp_question *ask = PHI__OWNER(link, const phi__mcp_question, link);
@@ -675,36 +671,36 @@ PHI__FN void phi__serve_ask_write(const phi__serving *serving, phi__buf *out) {
     phi__buf_char(out, '}');
 }
 
-static void phi__serve_ask_required(phi__serving *serving) {
+static void phi__sask_required(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__origin origin = serving->origin;
     char state[PHI__MCP_STATE];
     phi__buf out;
     serving->round++;
-    phi__serve_ask_state(serving, state);
+    phi__sask_state(serving, state);
     phi__send_open(&origin, &out);
     phi__records_str(&out, "resultType", PHI__LIT("input_required"));
     phi__records_raw(&out, "inputRequests", "");
-    phi__serve_ask_write(serving, &out);
+    phi__sask_write(serving, &out);
     phi__records_str(&out, "requestState", phi_str_of(state));
-    phi__serving_detach(serving);
+    phi__sv_detach(serving);
     serving->origin.batch = NULL;
     serving->parked = true;
     phi__send_close(&origin, &out);
-    (void)phi__io_timer_set(server->rt->io, &serving->timer, phi__serve_ask_deadline(server));
-    phi__serve_ask_crowded(server);
+    (void)phi__sask_until(server, &serving->timer);
+    phi__sask_crowded(server);
 }
 
 /* Gives the first question that has an answer its answer. False: there is none. */
-static bool phi__serve_ask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
+static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
         const phi_json *answer = phi__json_get_n(inputs, ask->key);
         if (answer != NULL)
-            phi__serve_ask_give(ask, PHI_OK, answer, phi__str("", 0));
+            phi__sask_give(ask, PHI_OK, answer, phi__str("", 0));
         else if (late)
-            phi__serve_ask_give(ask, PHI_TIMEOUT, NULL,
-                                PHI__LIT("The client did not repeat its request in time"));
+            phi__sask_give(ask, PHI_TIMEOUT, NULL,
+                           PHI__LIT("The client did not repeat its request in time"));
         else
             continue;
         return true;
@@ -712,98 +708,94 @@ static bool phi__serve_ask_settle(phi__serving *serving, const phi_json *inputs,
     return false;
 }
 
+/* The same for all. NULL: the request has ended. */
+static phi__serving *phi__sask_settle_all(phi__serving *serving, const phi_json *inputs,
+                                          bool late) {
+    phi_mcp_server *server = serving->server;
+    phi_mcp_incoming handle = phi__sv_handle(serving);
+    uint32_t most = serving->ask_count;
+    phi__sask_enter(server);
+    while (serving != NULL && !server->retired && most-- > 0 &&
+           phi__sask_settle(serving, inputs, late))
+        serving = phi__sv_find(handle);
+    (void)phi__sask_leave(server);
+    return serving;
+}
+
+PHI__FN void phi__sask_take(phi__serving *serving, const phi_json *inputs) {
+    (void)phi__sask_settle_all(serving, inputs, false);
+}
+
 /* Questions were asked, or answers have come; or a parked request has waited too long. */
-static void phi__serve_ask_due(phi__timer *timer) {
+static void phi__sask_due(phi__timer *timer) {
     phi__serving *serving = PHI__OWNER(timer, phi__serving, timer);
     phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__serving_handle(serving);
     bool late = serving->parked;
-    uint32_t most = serving->ask_count;
-    phi__serve_ask_enter(server);
-    while (serving != NULL && most-- > 0 && phi__serve_ask_settle(serving, serving->inputs, late))
-        serving = phi__serving_find(handle);
+    phi__sask_enter(server);
+    serving = phi__sask_settle_all(serving, serving->inputs, late);
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
-            phi__serve_ask_required(serving);
+            phi__sask_required(serving);
         else /* questions asked meanwhile have their own deadlines */
-            (void)phi__io_timer_set(server->rt->io, &serving->timer,
-                                    phi__serve_ask_deadline(server));
+            (void)phi__sask_until(server, &serving->timer);
     }
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
-PHI__FN void phi__serve_ask_take(phi__serving *serving, const phi_json *inputs) {
-    phi_mcp_server *server = serving->server;
-    phi_mcp_incoming handle = phi__serving_handle(serving);
-    uint32_t most = serving->ask_count;
-    phi__serve_ask_enter(server);
-    while (serving != NULL && !server->retired && most-- > 0 &&
-           phi__serve_ask_settle(serving, inputs, false))
-        serving = phi__serving_find(handle);
-    (void)phi__serve_ask_leave(server);
+static phi_status phi__sask_soon(phi__serving *serving) {
+    serving->timer.fire = phi__sask_due;
+    return phi__mcp_timer_in(serving->server->rt->io, &serving->timer, 0);
 }
 
-static phi_status phi__serve_ask_soon(phi__serving *serving) {
-    phi__io *io = serving->server->rt->io;
-    serving->timer.fire = phi__serve_ask_due;
-    return phi__io_timer_set(io, &serving->timer, phi__io_now_us(io));
-}
-
-PHI__FN bool phi__serve_ask_inputs(phi__origin *origin, const phi_json *params) {
-    const phi_json *inputs = phi_json_get(params, "inputResponses"), *child;
+PHI__FN bool phi__sask_inputs(phi__origin *origin, const phi_json *params) {
+    const phi_json *inputs = phi_json_get(params, "inputResponses");
     phi_json_iter it = phi_json_each(inputs);
     bool good = inputs == NULL || phi_json_is(inputs, PHI_JSON_OBJECT);
-    while (good && (child = phi_json_next(&it)) != NULL) good = phi_json_is(child, PHI_JSON_OBJECT);
-    if (!good)
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
-                    "params.inputResponses: expected an object of objects");
-    return good;
+    while (good && phi_json_next(&it) != NULL) good = phi_json_is(it.at, PHI_JSON_OBJECT);
+    return good || phi__refuse_bad(origin, "params.inputResponses: expected an object of objects");
 }
 
-PHI__FN bool phi__serve_ask_keep(phi__serving *serving, phi_str method, const phi_json *params) {
+PHI__FN bool phi__sask_keep(phi__serving *serving, phi_str method, const phi_json *params) {
     const phi_json *inputs = phi_json_get(params, "inputResponses");
     if (serving->client != NULL || serving->can == 0) return true; /* nothing can be asked */
     if (inputs != NULL) {
         serving->inputs = phi_json_copy(&serving->arena, inputs);
         if (serving->inputs == NULL) return false;
     }
-    return phi__serve_ask_digest(serving->server, method, params, serving->digest);
+    return phi__sask_digest(serving->server, method, params, serving->digest);
 }
 
-PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const phi_json *params) {
+PHI__FN bool phi__sask_repeated(phi__origin *origin, phi_str method, const phi_json *params) {
     const phi_json *given = phi_json_get(params, "requestState");
-    phi_str state = phi_json_str(given, NULL), id;
-    if (given == NULL) return false;
     unsigned char digest[PHI__SHA256_BYTES];
-    phi__serving *serving = phi__serve_ask_named(origin->server, state);
+    phi_str id;
+    if (given == NULL) return false;
+    phi__serving *serving = phi__sask_named(origin->server, phi_json_str(given, NULL));
     if (serving == NULL || !serving->parked ||
-        !phi__serve_ask_digest(origin->server, method, params, digest) ||
-        memcmp(digest, serving->digest, sizeof digest) != 0) {
-        phi__refuse(origin, PHI__RPC_BAD_PARAMS, 200,
-                    "params.requestState: not valid for this request, or not any more");
-        return true;
+        !phi__sask_digest(origin->server, method, params, digest) ||
+        memcmp(digest, serving->digest, sizeof digest) != 0)
+        (void)phi__refuse_bad(origin,
+                              "params.requestState: not valid for this request, or not any more");
+    else if (!phi__arena_str(&serving->arena, origin->id, &id) ||
+             !phi__sask_keep(serving, method, params))
+        (void)phi__refuse_memory(origin);
+    else {
+        serving->parked = false;
+        phi__sv_attach(serving, origin);
+        serving->origin.id = id;
+        phi__sv_meta(serving, params);
+        (void)phi__sask_soon(serving); /* the timer has its place since it was parked */
     }
-    if (!phi__arena_str(&serving->arena, origin->id, &id) ||
-        !phi__serve_ask_keep(serving, method, params)) {
-        phi__refuse(origin, PHI__RPC_INTERNAL, 500, "Out of memory");
-        return true;
-    }
-    serving->parked = false;
-    phi__serving_attach(serving, origin);
-    serving->origin.id = id;
-    phi__serving_meta(serving, params);
-    (void)phi__serve_ask_soon(serving); /* the timer has its place since it was parked */
     return true;
 }
 
 /* ---- public ---- */
 
-static phi_status phi__serve_ask_check(phi__serving *serving, const phi_mcp_ask_desc *desc) {
+static phi_status phi__sask_check(phi__serving *serving, const phi_mcp_ask_desc *desc) {
     phi_runtime *rt = serving->server->rt;
-    uint32_t bit = strcmp(desc->method, "elicitation/create") == 0       ? PHI_MCP_CAN_ELICIT
-                   : strcmp(desc->method, "sampling/createMessage") == 0 ? PHI_MCP_CAN_SAMPLE
-                   : strcmp(desc->method, "roots/list") == 0             ? PHI_MCP_CAN_ROOTS
-                                                                         : 0;
+    uint32_t bit = 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__sv_ables); i++)
+        if (strcmp(desc->method, phi__sv_ables[i].method) == 0) bit = phi__sv_ables[i].bit;
     if (bit == 0)
         return phi__error(rt, PHI_BAD_ARG,
                           "phi_mcp_ask: method: expected elicitation/create, "
@@ -815,46 +807,43 @@ static phi_status phi__serve_ask_check(phi__serving *serving, const phi_mcp_ask_
                           desc->method);
     if (serving->ask_count >= PHI__ASKS_MOST)
         return phi__error(rt, PHI_FULL, "phi_mcp_ask: %d questions are open", PHI__ASKS_MOST);
-    if (desc->key != NULL && serving->task == NULL &&
-        phi__serve_ask_has(serving, phi_str_of(desc->key)))
+    if (desc->key != NULL && serving->task == NULL && phi__sask_has(serving, phi_str_of(desc->key)))
         return phi__error(rt, PHI_BAD_ARG, "phi_mcp_ask: key: a question of that name is open");
     return PHI_OK;
 }
 
-static phi_status phi__serve_ask_open(phi__serving *serving, const phi_mcp_ask_desc *desc,
-                                      phi_str params) {
-    phi__mcp_question *ask = phi__serve_ask_make(serving, desc, params);
+static phi_status phi__sask_open(phi__serving *serving, const phi_mcp_ask_desc *desc,
+                                 phi_str params) {
+    phi__mcp_question *ask = phi__sask_make(serving, desc, params);
     phi_status status = PHI_NO_MEMORY;
     if (ask == NULL) return status;
     if (serving->client != NULL)
-        status = phi__serve_ask_send(ask);
+        status = phi__sask_send(ask);
     else if (serving->task != NULL)
-        status = phi__serve_ask_wait(ask);
+        status = phi__sask_wait(ask);
     else if (serving->parked)
         status = PHI_OK; /* it goes with the next round */
     else
-        status = phi__serve_ask_soon(serving);
-    if (status != PHI_OK) phi__serving_free_question(ask);
+        status = phi__sask_soon(serving);
+    if (status != PHI_OK) phi__sv_free_question(ask);
     return status;
 }
 
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *desc) {
-    phi__serving *serving = phi__serving_find(incoming);
+    phi__serving *serving = phi__sv_find(incoming);
     phi_json *params = NULL;
-    phi_arena arena;
-    phi__buf text;
     if (incoming.server == NULL || desc == NULL || desc->method == NULL) return PHI_BAD_ARG;
     if (serving == NULL) return PHI_STALE;
-    phi_status status = phi__serve_ask_check(serving, desc);
+    phi_status status = phi__sask_check(serving, desc);
     if (status != PHI_OK) return status;
-    phi_arena_init(&arena, &incoming.server->rt->memory, 0);
-    phi__buf_init(&text, &incoming.server->rt->memory);
+    phi_arena arena = phi__arena_of(&incoming.server->rt->memory, 0);
+    phi__buf text = phi__buf_of(&incoming.server->rt->memory);
     status = phi_json_parse(&arena, phi_str_of(desc->params != NULL ? desc->params : "{}"),
                             PHI_JSON_BORROW, &params, NULL);
     if (status == PHI_OK && !phi_json_is(params, PHI_JSON_OBJECT)) status = PHI_PARSE;
     if (status == PHI_OK) status = phi__json_write(&text, params, 0);
     if (status == PHI_OK && text.failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK) status = phi__serve_ask_open(serving, desc, phi__buf_str(&text));
+    if (status == PHI_OK) status = phi__sask_open(serving, desc, phi__buf_str(&text));
     phi__buf_free(&text);
     phi_arena_free(&arena);
     if (status != PHI_PARSE && status != PHI_TOO_BIG) return status;

@@ -31,6 +31,7 @@ typedef struct phi__batch {
 /* Where the answer to a message goes, and how. */
 typedef struct phi__origin {
     phi_mcp_server *server;
+    phi__client *client; /* NULL: no session */
     phi__mcp_way *way;   /* NULL: gone, or parked */
     phi__batch *batch;   /* NULL: none */
     phi_str id;          /* JSON text; empty: unknown */
@@ -51,14 +52,14 @@ typedef struct phi__mcp_question {
     phi_mcp_ask_desc desc;
 } phi__mcp_question;
 
-typedef enum phi__serving_kind {
+typedef enum phi__sv_kind {
     PHI__SERVING_CALL = 1,
     PHI__SERVING_READ,
     PHI__SERVING_PROMPT,
     PHI__SERVING_COMPLETE,
     PHI__SERVING_LISTEN,
     PHI__SERVING_TASK /* that has ended */
-} phi__serving_kind;
+} phi__sv_kind;
 
 enum { PHI__MCP_STATE = 40 + PHI__SHA256_HEX, PHI__TASKED_WORDS = 400 };
 
@@ -72,9 +73,17 @@ typedef struct phi__tasked {
     char id[PHI__MCP_STATE];
 } phi__tasked;
 
+/* The lists whose changes are reported. */
+typedef enum phi__mcp_list {
+    PHI__MCP_LIST_TOOLS,
+    PHI__MCP_LIST_PROMPTS,
+    PHI__MCP_LIST_RESOURCES,
+    PHI__MCP_LISTS
+} phi__mcp_list;
+
 /* What subscriptions/listen asks for. */
 typedef struct phi__wanted {
-    bool tools, prompts, resources;
+    bool lists[PHI__MCP_LISTS];
     const phi_str *uris;
     size_t uri_count;
 } phi__wanted;
@@ -84,7 +93,7 @@ struct phi__serving {
     phi_mcp_server *server;
     phi__slot *slot;
     uint32_t index, gen;
-    phi__serving_kind kind;
+    phi__sv_kind kind;
     phi__client *client; /* NULL: 2026-07-28 */
     phi__origin origin;
     phi_arena arena;
@@ -153,7 +162,7 @@ struct phi_mcp_server {
     uint32_t serving_count, listen_count, client_count; /* serving_count: without the others */
     uint32_t task_count;                                /* that have ended */
     uint64_t asked;                                     /* numbers of our requests */
-    bool has_tools, has_resources, has_prompts;         /* were declared: once and for all */
+    bool has[PHI__MCP_LISTS];                           /* declared once and for all */
     uint32_t depth;
     bool retired;
     bool ended;
@@ -174,23 +183,25 @@ PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t 
    resource. Audio is a text where the era has none. */
 PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era);
 
-/* A result: its members are written between the two; a buffer that failed becomes an error. */
+/* A result: its members are written between the two; a buffer that failed becomes an error.
+   _open_complete also writes the members that each whole result of 2026-07-28 has. */
 PHI__FN void phi__send_open(const phi__origin *origin, phi__buf *out);
-PHI__FN void phi__send_close(phi__origin *origin, phi__buf *out);
-
-/* The members that each result of 2026-07-28 has. */
-PHI__FN void phi__send_complete(const phi__origin *origin, phi__buf *out);
+PHI__FN void phi__send_open_complete(const phi__origin *origin, phi__buf *out);
+PHI__FN bool phi__send_close(phi__origin *origin, phi__buf *out); /* false: an error was sent */
 
 /* How long a client may keep it, where the era's results say so. */
 PHI__FN void phi__send_cache(const phi__origin *origin, phi__buf *out);
 
-/* {} */
-PHI__FN void phi__send_empty(phi__origin *origin);
+PHI__FN bool phi__send_empty(phi__origin *origin); /* {} */
 
-/* data: JSON text, or NULL. */
+/* data: JSON text, which is freed; NULL: none. */
 PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
-                             const char *data);
-PHI__FN void phi__refuse(phi__origin *origin, int code, int http_status, const char *message);
+                             phi__buf *data);
+/* The same without data; each returns false, for the caller to return. _bad: PHI__RPC_BAD_PARAMS;
+   _memory: there is none. */
+PHI__FN bool phi__refuse(phi__origin *origin, int code, int http_status, const char *message);
+PHI__FN bool phi__refuse_bad(phi__origin *origin, const char *format, ...) PHI_PRINTF(2, 3);
+PHI__FN bool phi__refuse_memory(phi__origin *origin);
 
 /* There is nothing to answer. */
 PHI__FN void phi__send_nothing(phi__origin *origin, int http_status);
@@ -209,91 +220,85 @@ PHI__FN void phi__long_end_all(phi_mcp_server *server);
 /* ---- mcp_serve_request.c ---- */
 
 /* A request that the host works on; NULL: it was refused, and answered so. */
-PHI__FN phi__serving *phi__serving_new(const phi__origin *origin, phi__client *client,
-                                       phi__serving_kind kind, const phi_json *params);
-PHI__FN phi__serving *phi__serving_find(phi_mcp_incoming incoming); /* NULL: stale */
-PHI__FN phi_mcp_incoming phi__serving_handle(const phi__serving *serving);
+PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__sv_kind kind,
+                                  const phi_json *params);
+PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL: stale */
+PHI__FN phi_mcp_incoming phi__sv_handle(const phi__serving *serving);
 
 /* Puts its answer's way. */
-PHI__FN void phi__serving_detach(phi__serving *serving);
+PHI__FN void phi__sv_detach(phi__serving *serving);
 
-/* What the client can do, by the _meta of a request of 2026-07-28. */
-PHI__FN uint32_t phi__serving_can(const phi_mcp_server *server, const phi_json *params);
+/* What the client can do, by the capabilities that it has declared to a session. */
+PHI__FN uint32_t phi__sv_session_can(const phi_json *capabilities);
+
+/* The same, by the _meta of a request of 2026-07-28. */
+PHI__FN uint32_t phi__sv_can(const phi_mcp_server *server, const phi_json *params);
 
 /* Refuses a request for capabilities that its client has not declared. */
-PHI__FN void phi__serving_needs(phi__origin *origin, uint32_t missing);
+PHI__FN bool phi__sv_needs(phi__origin *origin, uint32_t missing);
 
 /* It was answered, or nobody waits for it: frees it. */
-PHI__FN void phi__serving_free(phi__serving *serving);
-PHI__FN void phi__serving_free_questions(phi__serving *serving);
+PHI__FN void phi__sv_free(phi__serving *serving);
+PHI__FN void phi__sv_free_questions(phi__serving *serving);
 
 /* The work on a task has ended: other tasks may have to go for it. */
-PHI__FN void phi__serving_keep(phi__serving *serving);
+PHI__FN void phi__sv_keep(phi__serving *serving);
 
 /* Ends the work on it and frees it. answered: its way hears nothing more. */
-PHI__FN void phi__serving_drop(phi__serving *serving, bool answered);
+PHI__FN void phi__sv_drop(phi__serving *serving, bool answered);
 
 /* Its stream, or that of its session; NULL: none. */
-PHI__FN phi__mcp_way *phi__serving_stream(const phi__serving *serving);
-PHI__FN void phi__serving_progress(phi__serving *serving, double progress, double total,
-                                   phi_str message);
-PHI__FN phi_status phi__serving_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
-                                    const char *logger, const char *data);
+PHI__FN phi__mcp_way *phi__sv_stream(const phi__serving *serving);
+PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double total,
+                              phi_str message);
+PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
+                               const char *logger, const char *data);
 
 /* An answer of a session to one of our requests, or a malformed one (`message` says why). */
-PHI__FN void phi__serve_ask_answered(phi_mcp_server *server, const phi__client *client,
-                                     const phi__rpc *answer);
+PHI__FN void phi__sask_answered(phi_mcp_server *server, const phi__client *client,
+                                const phi__rpc *answer);
 
 /* "index.gen.round." of a request and a keyed hash: a name that its client alone knows. */
-PHI__FN void phi__serve_ask_state(const phi__serving *serving, char out[PHI__MCP_STATE]);
+PHI__FN void phi__sask_state(const phi__serving *serving, char out[PHI__MCP_STATE]);
 
 /* The request of such a name; NULL: there is none. */
-PHI__FN phi__serving *phi__serve_ask_named(phi_mcp_server *server, phi_str state);
+PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state);
 
 /* The deadline of a question of a task. */
-PHI__FN phi_status phi__serve_ask_wait(phi__mcp_question *ask);
+PHI__FN phi_status phi__sask_wait(phi__mcp_question *ask);
 
 /* The open questions: an object. */
-PHI__FN void phi__serve_ask_write(const phi__serving *serving, phi__buf *out);
+PHI__FN void phi__sask_write(const phi__serving *serving, phi__buf *out);
 
 /* Gives open questions their answers, which may end the request. */
-PHI__FN void phi__serve_ask_take(phi__serving *serving, const phi_json *inputs);
+PHI__FN void phi__sask_take(phi__serving *serving, const phi_json *inputs);
 
 /* True if the answers that came with a request are well formed; else it was refused. */
-PHI__FN bool phi__serve_ask_inputs(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__sask_inputs(phi__origin *origin, const phi_json *params);
 
 /* Keeps these answers, and what makes the request the same one. False: no memory. */
-PHI__FN bool phi__serve_ask_keep(phi__serving *serving, phi_str method, const phi_json *params);
+PHI__FN bool phi__sask_keep(phi__serving *serving, phi_str method, const phi_json *params);
 
 /* A request with requestState goes on where it was parked, or is refused. False: it has none. */
-PHI__FN bool phi__serve_ask_repeated(phi__origin *origin, phi_str method, const phi_json *params);
+PHI__FN bool phi__sask_repeated(phi__origin *origin, phi_str method, const phi_json *params);
 
 /* Around callbacks of the host's, which may free the server. */
-PHI__FN void phi__serve_ask_enter(phi_mcp_server *server);
-PHI__FN bool phi__serve_ask_leave(phi_mcp_server *server); /* false: it is retired */
+PHI__FN void phi__sask_enter(phi_mcp_server *server);
+PHI__FN bool phi__sask_leave(phi_mcp_server *server); /* false: it is retired */
 
-/* ---- mcp_serve_call.c ---- */
+/* ---- mcp_serve_call.c: methods; false: refused, and answered so ---- */
 
-/* Its work has ended: it is kept for its client. outcome: the text of a JSON object, taken over;
-   NULL: none. key: "result", "error", or NULL. */
-PHI__FN void phi__tasked_get(phi__origin *origin, phi__client *client, const phi_json *params);
-PHI__FN void phi__tasked_update(phi__origin *origin, phi__client *client, const phi_json *params);
-PHI__FN void phi__tasked_cancel(phi__origin *origin, phi__client *client, const phi_json *params);
-PHI__FN void phi__serve_call_begin(phi__origin *origin, phi__client *client,
-                                   const phi_json *params);
-PHI__FN void phi__data_read(phi__origin *origin, phi__client *client, const phi_json *params);
-PHI__FN void phi__data_prompt(phi__origin *origin, phi__client *client, const phi_json *params);
-PHI__FN void phi__data_complete(phi__origin *origin, phi__client *client, const phi_json *params);
-PHI__FN void phi__data_unknown(phi__origin *origin, phi_str uri);
+PHI__FN bool phi__tasked_get(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__tasked_update(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__tasked_cancel(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__srun_begin(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__data_read(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__data_prompt(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__data_complete(phi__origin *origin, const phi_json *params);
+PHI__FN bool phi__data_unknown(phi__origin *origin, phi_str uri);
 PHI__FN bool phi__data_known(const phi_mcp_server *server, phi_str uri);
 
 /* ---- mcp_serve.c ---- */
-
-typedef enum phi__mcp_list {
-    PHI__MCP_LIST_TOOLS = 1,
-    PHI__MCP_LIST_RESOURCES,
-    PHI__MCP_LIST_PROMPTS
-} phi__mcp_list;
 
 /* uri: of a resource that has changed; at NULL: the list has. */
 PHI__FN void phi__notify_changed(phi_mcp_server *server, phi__mcp_list list, phi_str uri);

@@ -20,12 +20,12 @@ struct phi__serve_stdio {
 
 /* ---- out ---- */
 
-static bool phi__serve_stdio_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
+static bool phi__sio_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
     phi__serve_stdio *stdio = PHI__OWNER(way, phi__serve_stdio, way);
     phi__io *io = stdio->server->rt->io;
     size_t taken = 0, ended = 0;
     (void)http_status;
-    if (stdio->ending && last) (void)phi__io_timer_set(io, &stdio->timer, phi__io_now_us(io));
+    if (stdio->ending && last) (void)phi__mcp_timer_in(io, &stdio->timer, 0);
     if (json.len == 0) return true;
     if (stdio->lost || stdio->over) return false;
     /* half a message is worse than none */
@@ -38,15 +38,13 @@ static bool phi__serve_stdio_send(phi__mcp_way *way, phi_str json, int http_stat
     return false;
 }
 
-static void phi__serve_stdio_session(phi__mcp_way *way, phi__client *client) {
+static void phi__sio_session(phi__mcp_way *way, phi__client *client) {
     phi__serve_stdio *stdio = PHI__OWNER(way, phi__serve_stdio, way);
     stdio->client = client;
     (void)phi__serve_listen(stdio->server, client, way);
 }
 
-/* ---- the end ---- */
-
-static void phi__serve_stdio_end(phi__serve_stdio *stdio, const char *why) {
+static void phi__sio_end(phi__serve_stdio *stdio, const char *why) {
     phi_mcp_server *server = stdio->server;
     phi__client *client = stdio->client;
     if (stdio->over) return;
@@ -54,63 +52,63 @@ static void phi__serve_stdio_end(phi__serve_stdio *stdio, const char *why) {
     stdio->client = NULL;
     phi__io_timer_clear(server->rt->io, &stdio->timer);
     phi__mcp_serve_ended(server, why);
-    phi__serve_ask_enter(server); /* the host may free it when its calls are cancelled */
+    phi__sask_enter(server); /* the host may free it when its calls are cancelled */
     phi__serve_way_gone(server, &stdio->way);
     if (client != NULL && !server->retired) phi__client_end(client);
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
 /* True if a request is under way whose answer stdin's end does not take away; a subscription has
    none. */
-static bool phi__serve_stdio_owes(const phi__serve_stdio *stdio) {
+static bool phi__sio_owes(const phi__serve_stdio *stdio) {
     for (const phi__link *link = stdio->way.waiting.first; link != NULL; link = link->next)
         if (PHI__OWNER(link, const phi__serving, at_way)->kind != PHI__SERVING_LISTEN) return true;
     return false;
 }
 
-static void phi__serve_stdio_due(phi__timer *timer) {
+static void phi__sio_due(phi__timer *timer) {
     phi__serve_stdio *stdio = PHI__OWNER(timer, phi__serve_stdio, timer);
     phi__io *io = stdio->server->rt->io;
     if (stdio->lost)
-        phi__serve_stdio_end(stdio, "the client does not take its messages");
-    else if (!phi__serve_stdio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
-        phi__serve_stdio_end(stdio, "");
+        phi__sio_end(stdio, "the client does not take its messages");
+    else if (!phi__sio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
+        phi__sio_end(stdio, "");
     else
         (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* its place is kept */
 }
 
-static void phi__serve_stdio_ended(void *ctx, phi_status status, const char *message) {
+static void phi__sio_ended(void *ctx, phi_status status, const char *message) {
     phi__serve_stdio *stdio = (phi__serve_stdio *)ctx;
     phi__io *io = stdio->server->rt->io;
     uint32_t ms = stdio->server->desc.close_ms;
-    if (status == PHI_OK && !stdio->lost && phi__serve_stdio_owes(stdio)) {
+    if (status == PHI_OK && !stdio->lost && phi__sio_owes(stdio)) {
         stdio->ending = true;
         stdio->until = ms == PHI_UNLIMITED ? UINT64_MAX : phi__io_now_us(io) + (uint64_t)ms * 1000;
         (void)phi__io_timer_set(io, &stdio->timer, stdio->until);
     } else
-        phi__serve_stdio_end(stdio, status == PHI_OK ? "" : message);
+        phi__sio_end(stdio, status == PHI_OK ? "" : message);
 }
 
 /* ---- in ---- */
 
-static void phi__serve_stdio_cleared(phi__serve_stdio *stdio) {
+static void phi__sio_cleared(phi__serve_stdio *stdio) {
     phi__buf_clear(&stdio->line);
     if (stdio->line.cap > 65536) phi__buf_free(&stdio->line);
     stdio->skipping = false;
 }
 
-static bool phi__serve_stdio_line(phi__serve_stdio *stdio) {
+static bool phi__sio_line(phi__serve_stdio *stdio) {
     phi_str line = phi__str_trim(phi__buf_str(&stdio->line));
     bool alive = true;
     if (stdio->skipping || stdio->line.failed) /* NUL: no JSON, and refused as too large */
         line = phi__str(NULL, SIZE_MAX);
     if (line.len > 0)
         alive = phi__serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
-    if (alive && stdio->way.reading == NULL) phi__serve_stdio_cleared(stdio);
+    if (alive && stdio->way.reading == NULL) phi__sio_cleared(stdio);
     return alive;
 }
 
-static bool phi__serve_stdio_input(void *ctx, const char *bytes, size_t len) {
+static bool phi__sio_input(void *ctx, const char *bytes, size_t len) {
     phi__serve_stdio *stdio = (phi__serve_stdio *)ctx;
     size_t most = stdio->server->desc.max_message_bytes;
     while (len > 0 && !stdio->over) {
@@ -134,45 +132,42 @@ static bool phi__serve_stdio_input(void *ctx, const char *bytes, size_t len) {
         if (end != NULL) part++;
         bytes += part;
         len -= part;
-        if (end != NULL && !phi__serve_stdio_line(stdio)) return true; /* it is freed */
+        if (end != NULL && !phi__sio_line(stdio)) return true; /* it is freed */
     }
     return stdio->way.reading == NULL;
 }
 
-static void phi__serve_stdio_taken(phi__mcp_way *way) {
+static void phi__sio_taken(phi__mcp_way *way) {
     phi__serve_stdio *stdio = PHI__OWNER(way, phi__serve_stdio, way);
     phi_mcp_server *server = stdio->server;
     phi__buf rest = stdio->rest;
-    phi__serve_stdio_cleared(stdio);
+    phi__sio_cleared(stdio);
     phi__buf_init(&stdio->rest, rest.memory);
-    phi__serve_ask_enter(server); /* a callback of the host's may free it */
-    if (!rest.failed) (void)phi__serve_stdio_input(stdio, rest.at, rest.len);
+    phi__sask_enter(server); /* a callback of the host's may free it */
+    if (!rest.failed) (void)phi__sio_input(stdio, rest.at, rest.len);
     phi__buf_free(&rest);
     if (!server->retired && stdio->way.reading == NULL) phi__channel_resume(stdio->channel);
-    (void)phi__serve_ask_leave(server);
+    (void)phi__sask_leave(server);
 }
 
-/* ---- public within ---- */
-
-PHI__FN phi_status phi__serve_stdio_new(phi_mcp_server *server, phi__serve_stdio **out) {
+PHI__FN phi_status phi__sio_new(phi_mcp_server *server, phi__serve_stdio **out) {
     phi_memory *memory = &server->rt->memory;
+    static const phi__mcp_way_table table = {phi__sio_send, phi__sio_session, phi__sio_taken};
     phi__serve_stdio *stdio = (phi__serve_stdio *)phi__alloc(memory, sizeof *stdio);
     phi_status status = PHI_NO_MEMORY;
     phi__channel_desc desc = PHI_ZERO;
     *out = stdio;
     if (stdio != NULL) {
         stdio->server = server;
-        static const phi__mcp_way_table table = {phi__serve_stdio_send, phi__serve_stdio_session,
-                                                 phi__serve_stdio_taken};
         stdio->way.table = &table;
-        stdio->timer.fire = phi__serve_stdio_due;
+        stdio->timer.fire = phi__sio_due;
         phi__buf_init(&stdio->line, memory);
         phi__buf_init(&stdio->rest, memory);
         desc.in_fd = server->desc.in_fd;
         desc.out_fd = server->desc.out_fd;
         desc.max_out_bytes = server->desc.max_queue_bytes;
-        desc.input = phi__serve_stdio_input;
-        desc.ended = phi__serve_stdio_ended;
+        desc.input = phi__sio_input;
+        desc.ended = phi__sio_ended;
         desc.ctx = stdio;
         /* the timer keeps a place, so that the end can always be said */
         status = phi__io_timer_set(server->rt->io, &stdio->timer, UINT64_MAX);
@@ -183,11 +178,11 @@ PHI__FN phi_status phi__serve_stdio_new(phi_mcp_server *server, phi__serve_stdio
                       phi_status_text(status));
 }
 
-PHI__FN bool phi__serve_stdio_sent(const phi__serve_stdio *stdio) {
+PHI__FN bool phi__sio_sent(const phi__serve_stdio *stdio) {
     return stdio->lost || phi__channel_waiting(stdio->channel) == 0;
 }
 
-PHI__FN void phi__serve_stdio_free(phi__serve_stdio *stdio) {
+PHI__FN void phi__sio_free(phi__serve_stdio *stdio) {
     if (stdio == NULL) return;
     phi_runtime *rt = stdio->server->rt;
     phi__io_timer_clear(rt->io, &stdio->timer);

@@ -1,30 +1,28 @@
 /* mcp_server.c - our server as the host has it: made, changed, freed. */
 #include "mcp/mcp_serve_state_in.h"
 
-enum {
-    PHI__MCP_TOOL_MS = 120000, /* the defaults of phi_mcp_server_desc */
-    PHI__MCP_DECISION_MS = 300000,
-    PHI__MCP_ASK_MS = 600000,
-    PHI__TASKED_MS = 600000,
-    PHI__PAGE = 100,
-    PHI__MCP_SESSIONS = 16,
-    PHI__CALLS = 64,
-    PHI__SUBSCRIPTIONS = 64,
-    PHI__IDLE_MS = 1800000,
-    PHI__MCP_MESSAGE = 4194304,
-    PHI__QUEUE = 16777216,
-    PHI__CONNECTIONS = 64,
-    PHI__CLOSE_MS = 2000
-};
+enum { PHI__MCP_MESSAGE = 4194304, PHI__QUEUE = 16777216 }; /* bytes, by default */
+
+static const phi__mcp_standard phi__server_standards[] = {
+    {offsetof(phi_mcp_server_desc, tool_timeout_ms), 120000},
+    {offsetof(phi_mcp_server_desc, decision_timeout_ms), 300000},
+    {offsetof(phi_mcp_server_desc, ask_timeout_ms), 600000},
+    {offsetof(phi_mcp_server_desc, task_ttl_ms), 600000},
+    {offsetof(phi_mcp_server_desc, page), 100},
+    {offsetof(phi_mcp_server_desc, max_sessions), 16},
+    {offsetof(phi_mcp_server_desc, max_calls), 64},
+    {offsetof(phi_mcp_server_desc, max_subscriptions), 64},
+    {offsetof(phi_mcp_server_desc, session_idle_ms), 1800000},
+    {offsetof(phi_mcp_server_desc, max_connections), 64},
+    {offsetof(phi_mcp_server_desc, close_ms), 2000}};
 
 /* ---- checks ---- */
 
 static phi_status phi__server_json(phi_runtime *rt, const char *what, const char *name,
                                    const char *json) {
     phi_json *root = NULL;
-    phi_arena arena;
     if (json == NULL) return PHI_OK;
-    phi_arena_init(&arena, &rt->memory, 0);
+    phi_arena arena = phi__arena_of(&rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(json), PHI_JSON_BORROW, &root, NULL);
     bool good = status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT);
     phi_arena_free(&arena);
@@ -38,46 +36,44 @@ static phi_status phi__server_name(phi_runtime *rt, const char *what, const char
     return phi__error(rt, PHI_BAD_ARG, "%s: expected 1 to %d bytes", what, PHI__NAME_BYTES);
 }
 
-/* A fault of a tool is found here, and not by the first client that calls it. */
-static phi_status phi__server_tools(phi_runtime *rt, const phi_mcp_server_desc *desc,
-                                    const phi_tool *tools, const phi_mcp_serve_tool *infos,
-                                    size_t count) {
+/* A fault of a tool is found here, and not by the first client that calls it. own: the server's
+   desc; desc has the tools. */
+static phi_status phi__server_tools(phi_runtime *rt, const phi_mcp_server_desc *own,
+                                    const phi_mcp_server_desc *desc) {
     phi_status status = PHI_OK;
     phi__tool_rules rules;
-    size_t j;
     rules.codec = NULL;
     rules.can_approve =
-        desc->hook_fn != NULL && (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
-    if (count > 0 && tools == NULL) return phi__error(rt, PHI_BAD_ARG, "tools: missing");
-    for (size_t i = 0; i < count && status == PHI_OK; i++) {
-        const char *name = tools[i].name;
+        own->hook_fn != NULL && (own->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
+    if (desc->tool_count > 0 && desc->tools == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "tools: missing");
+    for (size_t i = 0; i < desc->tool_count && status == PHI_OK; i++) {
+        const phi_mcp_serve_tool *info = desc->tool_infos != NULL ? &desc->tool_infos[i] : NULL;
+        const char *name = desc->tools[i].name;
         status = phi__server_name(rt, "tools: name", name);
-        for (j = 0; j < i && status == PHI_OK; j++)
-            if (strcmp(tools[j].name, name) == 0)
+        for (size_t j = 0; j < i && status == PHI_OK; j++)
+            if (strcmp(desc->tools[j].name, name) == 0)
                 status = phi__error(rt, PHI_BAD_ARG, "tool \"%s\": there are two", name);
-        if (status == PHI_OK) status = phi__tool_check_one(rt, &rules, &tools[i]);
-        if (status != PHI_OK || infos == NULL) continue;
-        if (!desc->tasks && (infos[i].task || (infos[i].needs & (uint32_t)PHI_MCP_CAN_TASKS) != 0))
-            status = phi__error(rt, PHI_BAD_ARG,
-                                "tool \"%s\": it wants tasks, which phi_mcp_server_desc.tasks "
-                                "does not offer",
-                                name);
-        if (status != PHI_OK) continue;
-        status = phi__server_json(rt, "output_schema", name, infos[i].output_schema);
-        if (status == PHI_OK)
-            status = phi__server_json(rt, "annotations", name, infos[i].annotations);
+        if (status == PHI_OK) status = phi__tool_check_one(rt, &rules, &desc->tools[i]);
+        if (status != PHI_OK || info == NULL) continue;
+        if (!own->tasks && (info->task || (info->needs & (uint32_t)PHI_MCP_CAN_TASKS) != 0))
+            return phi__error(rt, PHI_BAD_ARG,
+                              "tool \"%s\": it wants tasks, which phi_mcp_server_desc.tasks does "
+                              "not offer",
+                              name);
+        status = phi__server_json(rt, "output_schema", name, info->output_schema);
+        if (status == PHI_OK) status = phi__server_json(rt, "annotations", name, info->annotations);
     }
     return status;
 }
 
-static phi_status phi__server_resources(phi_runtime *rt, const phi_mcp_serve_resource *resources,
-                                        size_t count, const phi_mcp_serve_template *templates,
-                                        size_t template_count) {
+static phi_status phi__server_resources(phi_runtime *rt, const phi_mcp_server_desc *desc) {
     phi_status status = PHI_OK;
-    if ((count > 0 && resources == NULL) || (template_count > 0 && templates == NULL))
+    if ((desc->resource_count > 0 && desc->resources == NULL) ||
+        (desc->template_count > 0 && desc->templates == NULL))
         return phi__error(rt, PHI_BAD_ARG, "resources, templates: missing");
-    for (size_t i = 0; i < count && status == PHI_OK; i++) {
-        const phi_mcp_serve_resource *one = &resources[i];
+    for (size_t i = 0; i < desc->resource_count && status == PHI_OK; i++) {
+        const phi_mcp_serve_resource *one = &desc->resources[i];
         status = phi__server_name(rt, "resources: uri", one->uri);
         if (status == PHI_OK && one->text == NULL && one->bytes == NULL && one->read == NULL)
             status = phi__error(rt, PHI_BAD_ARG, "resource \"%s\": expected text, bytes or read",
@@ -85,89 +81,58 @@ static phi_status phi__server_resources(phi_runtime *rt, const phi_mcp_serve_res
         if (status == PHI_OK)
             status = phi__server_json(rt, "annotations", one->uri, one->annotations);
     }
-    for (size_t i = 0; i < template_count && status == PHI_OK; i++) {
-        status = phi__server_name(rt, "templates: uri", templates[i].uri);
-        if (status == PHI_OK && templates[i].read == NULL)
-            status =
-                phi__error(rt, PHI_BAD_ARG, "template \"%s\": read is missing", templates[i].uri);
+    for (size_t i = 0; i < desc->template_count && status == PHI_OK; i++) {
+        const phi_mcp_serve_template *one = &desc->templates[i];
+        status = phi__server_name(rt, "templates: uri", one->uri);
+        if (status == PHI_OK && one->read == NULL)
+            status = phi__error(rt, PHI_BAD_ARG, "template \"%s\": read is missing", one->uri);
         if (status == PHI_OK)
-            status =
-                phi__server_json(rt, "annotations", templates[i].uri, templates[i].annotations);
+            status = phi__server_json(rt, "annotations", one->uri, one->annotations);
     }
     return status;
 }
 
-static phi_status phi__server_prompts(phi_runtime *rt, const phi_mcp_serve_prompt *prompts,
-                                      size_t count) {
+static phi_status phi__server_prompts(phi_runtime *rt, const phi_mcp_server_desc *desc) {
     phi_status status = PHI_OK;
-    size_t j;
-    if (count > 0 && prompts == NULL) return phi__error(rt, PHI_BAD_ARG, "prompts: missing");
-    for (size_t i = 0; i < count && status == PHI_OK; i++) {
-        status = phi__server_name(rt, "prompts: name", prompts[i].name);
-        if (status == PHI_OK && prompts[i].text == NULL && prompts[i].get == NULL)
-            status =
-                phi__error(rt, PHI_BAD_ARG, "prompt \"%s\": expected text or get", prompts[i].name);
-        for (j = 0; j < prompts[i].argument_count && status == PHI_OK; j++)
-            status =
-                phi__server_name(rt, "prompts: an argument's name", prompts[i].arguments[j].name);
+    if (desc->prompt_count > 0 && desc->prompts == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "prompts: missing");
+    for (size_t i = 0; i < desc->prompt_count && status == PHI_OK; i++) {
+        const phi_mcp_serve_prompt *one = &desc->prompts[i];
+        status = phi__server_name(rt, "prompts: name", one->name);
+        if (status == PHI_OK && one->text == NULL && one->get == NULL)
+            status = phi__error(rt, PHI_BAD_ARG, "prompt \"%s\": expected text or get", one->name);
+        for (size_t j = 0; j < one->argument_count && status == PHI_OK; j++)
+            status = phi__server_name(rt, "prompts: an argument's name", one->arguments[j].name);
     }
+    return status;
+}
+
+/* lists: PHI_MCP_SERVE_TOOLS... of desc. */
+static phi_status phi__server_lists(phi_runtime *rt, const phi_mcp_server_desc *own,
+                                    const phi_mcp_server_desc *desc, uint32_t lists) {
+    phi_status status = PHI_OK;
+    if ((lists & PHI_MCP_SERVE_TOOLS) != 0) status = phi__server_tools(rt, own, desc);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_RESOURCES) != 0)
+        status = phi__server_resources(rt, desc);
+    if (status == PHI_OK && (lists & PHI_MCP_SERVE_PROMPTS) != 0)
+        status = phi__server_prompts(rt, desc);
     return status;
 }
 
 static phi_status phi__server_check(phi_runtime *rt, const phi_mcp_server_desc *desc) {
     phi_status status = phi__server_name(rt, "phi_mcp_serve: name", desc->name);
-    if (status == PHI_OK && desc->era != NULL && phi__eras_find(phi_str_of(desc->era)) == NULL)
-        status = phi__error(rt, PHI_BAD_ARG,
-                            "phi_mcp_serve: era \"%s\": expected 2026-07-28, "
-                            "2025-11-25, 2025-06-18, 2025-03-26 or 2024-11-05",
-                            desc->era);
-    if (status == PHI_OK && desc->stdio == desc->http)
-        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected either stdio or http");
-    if (status == PHI_OK && (desc->hook_fn == NULL) != (desc->hook_points == 0))
-        status = phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected hook_fn and hook_points");
-    if (status == PHI_OK)
-        status = phi__server_tools(rt, desc, desc->tools, desc->tool_infos, desc->tool_count);
-    if (status == PHI_OK)
-        status = phi__server_resources(rt, desc->resources, desc->resource_count, desc->templates,
-                                       desc->template_count);
-    return status == PHI_OK ? phi__server_prompts(rt, desc->prompts, desc->prompt_count) : status;
+    if (status != PHI_OK) return status;
+    if (desc->era != NULL && phi__eras_find(phi_str_of(desc->era)) == NULL)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_mcp_serve: era \"%s\": expected 2026-07-28, 2025-11-25, "
+                          "2025-06-18, 2025-03-26 or 2024-11-05",
+                          desc->era);
+    if (desc->stdio == desc->http)
+        return phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected either stdio or http");
+    if ((desc->hook_fn == NULL) != (desc->hook_points == 0))
+        return phi__error(rt, PHI_BAD_ARG, "phi_mcp_serve: expected hook_fn and hook_points");
+    return phi__server_lists(rt, desc, desc, UINT32_MAX);
 }
-
-/* ---- defaults ---- */
-
-static void phi__server_u32(uint32_t *value, uint32_t standard) {
-    if (*value == 0) *value = standard;
-}
-
-/* ---- the transports ---- */
-
-static phi_status phi__server_open_stdio(phi_mcp_server *server) {
-#ifndef PHI_NO_PROCESS
-    phi__serve_stdio *stdio = NULL;
-    phi_status status = phi__serve_stdio_new(server, &stdio);
-    server->stdio = stdio;
-    return status;
-#else
-    return phi__error(server->rt, PHI_UNSUPPORTED,
-                      "phi_mcp_serve: stdio: built with "
-                      "PHI_NO_PROCESS");
-#endif
-}
-
-static phi_status phi__server_open_http(phi_mcp_server *server) {
-#ifndef PHI_NO_LISTEN
-    phi__serve_http *http = NULL;
-    phi_status status = phi__serve_http_new(server, &http);
-    server->http = http;
-    return status;
-#else
-    return phi__error(server->rt, PHI_UNSUPPORTED,
-                      "phi_mcp_serve: http: built with "
-                      "PHI_NO_LISTEN");
-#endif
-}
-
-/* ---- public ---- */
 
 static void phi__server_free(phi_mcp_server *server) {
     phi_runtime *rt = server->rt;
@@ -176,62 +141,69 @@ static void phi__server_free(phi_mcp_server *server) {
     phi__free(&rt->memory, server, sizeof *server);
 }
 
+static phi_status phi__server_open(phi_mcp_server *server) {
+    phi_status status = PHI_UNSUPPORTED;
+    if (server->desc.stdio) {
+#ifndef PHI_NO_PROCESS
+        phi__serve_stdio *stdio = NULL;
+        status = phi__sio_new(server, &stdio);
+        server->stdio = stdio;
+#else
+        (void)phi__error(server->rt, status, "phi_mcp_serve: stdio: built with PHI_NO_PROCESS");
+#endif
+    } else {
+#ifndef PHI_NO_LISTEN
+        phi__serve_http *http = NULL;
+        status = phi__web_new(server, &http);
+        server->http = http;
+#else
+        (void)phi__error(server->rt, status, "phi_mcp_serve: http: built with PHI_NO_LISTEN");
+#endif
+    }
+    return status;
+}
+
+/* ---- public ---- */
+
 PHI_API phi_mcp_server *phi_mcp_serve(phi_runtime *rt, const phi_mcp_server_desc *desc) {
-    phi_mcp_server *server;
     if (rt == NULL || desc == NULL || phi__server_check(rt, desc) != PHI_OK) return NULL;
-    server = (phi_mcp_server *)phi__alloc(&rt->memory, sizeof *server);
+    phi_mcp_server *server = (phi_mcp_server *)phi__alloc(&rt->memory, sizeof *server);
     if (server == NULL) {
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_mcp_serve: out of memory");
         return NULL;
     }
+    phi_mcp_server_desc *own = &server->desc;
     server->rt = rt;
-    server->desc = *desc;
+    *own = *desc;
     if (desc->era != NULL) server->only = phi__eras_find(phi_str_of(desc->era));
     server->free_fn = phi__server_free;
-    server->has_tools = desc->tools != NULL;
-    server->has_resources = desc->resources != NULL || desc->templates != NULL;
-    server->has_prompts = desc->prompts != NULL;
-    if (server->desc.version == NULL) server->desc.version = "0";
-    if (server->desc.address == NULL) server->desc.address = "127.0.0.1";
-    if (server->desc.path == NULL) server->desc.path = "/mcp";
-    phi__server_u32(&server->desc.tool_timeout_ms, PHI__MCP_TOOL_MS);
-    phi__server_u32(&server->desc.decision_timeout_ms, PHI__MCP_DECISION_MS);
-    phi__server_u32(&server->desc.ask_timeout_ms, PHI__MCP_ASK_MS);
-    phi__server_u32(&server->desc.task_ttl_ms, PHI__TASKED_MS);
-    phi__server_u32(&server->desc.page, PHI__PAGE);
-    phi__server_u32(&server->desc.max_sessions, PHI__MCP_SESSIONS);
-    phi__server_u32(&server->desc.max_calls, PHI__CALLS);
-    phi__server_u32(&server->desc.max_subscriptions, PHI__SUBSCRIPTIONS);
-    phi__server_u32(&server->desc.session_idle_ms, PHI__IDLE_MS);
-    phi__server_u32(&server->desc.max_connections, PHI__CONNECTIONS);
-    phi__server_u32(&server->desc.close_ms, PHI__CLOSE_MS);
-    if (server->desc.max_message_bytes == 0) server->desc.max_message_bytes = PHI__MCP_MESSAGE;
-    if (server->desc.max_queue_bytes == 0) server->desc.max_queue_bytes = PHI__QUEUE;
+    server->has[PHI__MCP_LIST_TOOLS] = desc->tools != NULL;
+    server->has[PHI__MCP_LIST_RESOURCES] = desc->resources != NULL || desc->templates != NULL;
+    server->has[PHI__MCP_LIST_PROMPTS] = desc->prompts != NULL;
+    if (own->version == NULL) own->version = "0";
+    if (own->address == NULL) own->address = "127.0.0.1";
+    if (own->path == NULL) own->path = "/mcp";
+    phi__mcp_standards(own, phi__server_standards, PHI__COUNT(phi__server_standards));
+    if (own->max_message_bytes == 0) own->max_message_bytes = PHI__MCP_MESSAGE;
+    if (own->max_queue_bytes == 0) own->max_queue_bytes = PHI__QUEUE;
     phi__client_secret(server, server->key, sizeof server->key);
     phi__slots_init(&server->slots, &rt->memory);
-    phi_status status =
-        desc->stdio ? phi__server_open_stdio(server) : phi__server_open_http(server);
-    if (status == PHI_OK) return server;
+    if (phi__server_open(server) == PHI_OK) return server;
     phi_mcp_server_free(server);
     return NULL;
-}
-
-static bool phi__server_ended(const phi_mcp_server *server) {
-    if (!server->ended) return false;
-#ifndef PHI_NO_PROCESS
-    if (server->stdio != NULL)
-        return phi__serve_stdio_sent((const phi__serve_stdio *)server->stdio);
-#endif
-    return true;
 }
 
 PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server) {
     phi_mcp_server_info info = PHI_ZERO;
     info.message = server != NULL ? server->fault : "";
-    info.ended = server == NULL || phi__server_ended(server);
+    info.ended = server == NULL || server->ended;
+#ifndef PHI_NO_PROCESS
+    if (info.ended && server != NULL && server->stdio != NULL)
+        info.ended = phi__sio_sent((const phi__serve_stdio *)server->stdio);
+#endif
 #ifndef PHI_NO_LISTEN
     if (server != NULL && server->http != NULL)
-        info.port = phi__serve_http_port((const phi__serve_http *)server->http);
+        info.port = phi__web_port((const phi__serve_http *)server->http);
 #endif
     return info;
 }
@@ -243,39 +215,25 @@ PHI_API void phi_mcp_server_free(phi_mcp_server *server) {
     phi__long_end_all(server);
     while (server->serving.first != NULL) {
         phi__serving *serving = PHI__OWNER(server->serving.first, phi__serving, link);
-        phi__serving_drop(serving, false);
+        phi__sv_drop(serving, false);
     }
     while (server->clients.first != NULL)
         phi__client_end(PHI__OWNER(server->clients.first, phi__client, link));
 #ifndef PHI_NO_PROCESS
-    phi__serve_stdio_free((phi__serve_stdio *)server->stdio);
+    phi__sio_free((phi__serve_stdio *)server->stdio);
 #endif
 #ifndef PHI_NO_LISTEN
-    phi__serve_http_free((phi__serve_http *)server->http);
+    phi__web_free((phi__serve_http *)server->http);
 #endif
     server->stdio = server->http = NULL;
-    (void)phi__serve_ask_leave(server);
-}
-
-static phi_status phi__server_set_check(const phi_mcp_server *server,
-                                        const phi_mcp_server_desc *desc, uint32_t lists) {
-    phi_status status = PHI_OK;
-    if ((lists & PHI_MCP_SERVE_TOOLS) != 0)
-        status = phi__server_tools(server->rt, &server->desc, desc->tools, desc->tool_infos,
-                                   desc->tool_count);
-    if (status == PHI_OK && (lists & PHI_MCP_SERVE_RESOURCES) != 0)
-        status = phi__server_resources(server->rt, desc->resources, desc->resource_count,
-                                       desc->templates, desc->template_count);
-    if (status == PHI_OK && (lists & PHI_MCP_SERVE_PROMPTS) != 0)
-        status = phi__server_prompts(server->rt, desc->prompts, desc->prompt_count);
-    return status;
+    (void)phi__sask_leave(server);
 }
 
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists) {
     phi_str none = phi__str(NULL, 0);
     if (server == NULL || desc == NULL) return PHI_BAD_ARG;
-    phi_status status = phi__server_set_check(server, desc, lists);
+    phi_status status = phi__server_lists(server->rt, &server->desc, desc, lists);
     if (status != PHI_OK) return status;
     if ((lists & PHI_MCP_SERVE_TOOLS) != 0) {
         server->desc.tools = desc->tools;
@@ -312,9 +270,9 @@ PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_inco
         phi__notify_log(server, level, logger, data);
         return PHI_OK;
     }
-    const phi__serving *serving = phi__serving_find(*incoming);
+    const phi__serving *serving = phi__sv_find(*incoming);
     if (serving == NULL) return PHI_STALE;
-    phi__mcp_way *way = phi__serving_stream(serving);
+    phi__mcp_way *way = phi__sv_stream(serving);
     if (severity < serving->log_level || way == NULL) return PHI_OK;
-    return phi__serving_log(server, way, level, logger, data);
+    return phi__sv_log(server, way, level, logger, data);
 }

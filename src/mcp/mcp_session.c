@@ -1,6 +1,7 @@
 /* mcp_session.c - what parts and links see of a connection. */
 #include "mcp/mcp_requests_in.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* ---- subscriptions/listen: the stream of changes of the modern era ---- */
@@ -23,8 +24,7 @@ static void phi__mcp_listen_later(phi_mcp *mcp) {
     uint64_t ms = PHI__MCP_LISTEN_DELAY_MOST_MS;
     if (tries < 5) ms = (uint64_t)PHI__MCP_LISTEN_DELAY_MS << tries;
     mcp->listening.timer.fire = phi__mcp_listen_again;
-    (void)phi__io_timer_set(mcp->rt->io, &mcp->listening.timer,
-                            phi__io_now_us(mcp->rt->io) + ms * 1000);
+    (void)phi__mcp_timer_in(mcp->rt->io, &mcp->listening.timer, ms);
 }
 
 static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
@@ -38,69 +38,54 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
     phi__mcp_listen_later(mcp);
 }
 
-/* A list whose changes the server reports, as a member of the filter. */
-static void phi__mcp_listen_want(const phi_mcp *mcp, phi__buf *buf, const char *capability,
-                                 const char *member) {
-    const phi_json *node = phi_json_get(mcp->agreed.capabilities, capability);
-    if (!phi__records_get_bool(node, "listChanged")) return;
-    phi__json_write_key(buf, phi_str_of(member));
-    phi__buf_text(buf, "true");
-}
-
 static void phi__mcp_listen_open(phi_mcp *mcp) {
-    phi__buf params;
+    static const char *const lists[][2] = {{"tools", "toolsListChanged"},
+                                           {"prompts", "promptsListChanged"},
+                                           {"resources", "resourcesListChanged"}};
+    phi__req_desc desc = PHI_ZERO;
     phi_status status = PHI_NO_MEMORY;
-    phi__buf_init(&params, &mcp->memory);
+    bool any = false;
+    phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
-    size_t empty = params.len;
-    phi__mcp_listen_want(mcp, &params, "tools", "toolsListChanged");
-    phi__mcp_listen_want(mcp, &params, "prompts", "promptsListChanged");
-    phi__mcp_listen_want(mcp, &params, "resources", "resourcesListChanged");
-    if (!params.failed && params.len == empty) {
-        phi__buf_free(&params);
-        return;
+    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* those whose changes the server reports */
+        const phi_json *list = phi_json_get(mcp->agreed.capabilities, lists[i][0]);
+        bool changes = phi__records_get_bool(list, "listChanged");
+        phi__records_true(&params, lists[i][1], changes);
+        any = any || changes;
     }
     phi__buf_text(&params, "}}");
-    phi__mcp_request_desc desc = PHI_ZERO;
     desc.method = "subscriptions/listen";
     desc.params = phi__buf_str(&params);
     desc.stream = true;
     desc.done = phi__mcp_listen_done;
     desc.ctx = mcp;
     mcp->listening.opened_us = phi__io_now_us(mcp->rt->io);
-    if (!params.failed) status = phi__requests_new(mcp, &desc, false, &mcp->listening.request);
+    if (any && !params.failed) status = phi__req_new(mcp, &desc, false, &mcp->listening.request);
     phi__buf_free(&params);
-    if (status != PHI_OK) phi__mcp_listen_later(mcp);
+    if (any && status != PHI_OK) phi__mcp_listen_later(mcp);
 }
-
-/* ---- what the server asks, as a request (legacy) or as input_required (modern) ---- */
-
-/* ---- the list ---- */
-
-/* ---- asking a part ---- */
-
-/* ---- requests of the server's ---- */
-
-/* ---- input for a request ---- */
-
-/* ---- points of the requests ---- */
 
 /* ---- server/discover; a server that does not answer it gets initialize ---- */
 
 enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 
-static void phi__handshake_initialize(phi_mcp *mcp);
-static void phi__handshake_probe(phi_mcp *mcp, const phi__era *era);
+static void phi__hs_initialize(phi_mcp *mcp);
+static void phi__hs_probe(phi_mcp *mcp, const phi__era *era);
 
-/* ---- ends ---- */
+static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *format, ...) PHI_PRINTF(3, 4);
 
-static void phi__handshake_fail(phi_mcp *mcp, phi_status status, const char *message) {
+static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *format, ...) {
+    char words[200];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
     mcp->agreed.era = NULL;
-    mcp->agreed.ended(mcp, status, message);
+    mcp->agreed.ended(mcp, status, words);
 }
 
 /* Nothing is agreed upon any more; `legacy` is remembered. */
-static void phi__handshake_forget(phi_mcp *mcp) {
+static void phi__hs_forget(phi_mcp *mcp) {
     phi__agreed *g = &mcp->agreed;
     phi_str none = phi__str("", 0);
     g->era = NULL;
@@ -109,9 +94,7 @@ static void phi__handshake_forget(phi_mcp *mcp) {
     phi_arena_free(&g->arena);
 }
 
-/* ---- what a server says of itself ---- */
-
-static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
+static void phi__hs_agree(phi_mcp *mcp, const phi__era *era, const phi_json *result) {
     phi__agreed *g = &mcp->agreed;
     const phi_json *caps = phi_json_get(result, "capabilities");
     const phi_json *info = phi_json_get(result, "serverInfo");
@@ -127,7 +110,7 @@ static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_js
         !phi__arena_str(&g->arena, phi__records_get_str(info, "version"), &g->version) ||
         !phi__arena_str(&g->arena, phi__records_get_str(result, "instructions"),
                         &g->instructions)) {
-        phi__handshake_fail(mcp, PHI_NO_MEMORY, "no memory");
+        phi__hs_fail(mcp, PHI_NO_MEMORY, "no memory");
         return;
     }
     g->legacy = era->handshake;
@@ -136,7 +119,7 @@ static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_js
         phi_status status =
             phi__post_notification(mcp, "notifications/initialized", phi__str("", 0), true);
         if (status != PHI_OK) {
-            phi__handshake_fail(mcp, status, "notifications/initialized could not be sent");
+            phi__hs_fail(mcp, status, "notifications/initialized could not be sent");
             return;
         }
         mcp->link->table->listen(mcp->link);
@@ -144,9 +127,7 @@ static void phi__handshake_agree(phi_mcp *mcp, const phi__era *era, const phi_js
     g->ended(mcp, PHI_OK, "");
 }
 
-/* ---- who we are ---- */
-
-static void phi__handshake_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
+static void phi__hs_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
     phi__records_raw(buf, key, "{");
     phi__records_str(buf, "name", phi_str_of(mcp->desc.client_name));
     phi__records_str(buf, "version", phi_str_of(mcp->desc.client_version));
@@ -154,15 +135,14 @@ static void phi__handshake_put_client(phi_mcp *mcp, phi__buf *buf, const char *k
 }
 
 /* The members of _meta that each request of the modern era carries. */
-static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
+static phi_status phi__hs_meta(phi_mcp *mcp, const phi__era *era) {
     phi__agreed *g = &mcp->agreed;
     phi_str caps;
     phi_status status = phi__parts_capabilities(mcp, &g->arena, &caps);
-    phi__buf buf;
     if (status != PHI_OK) return status;
-    phi__buf_init(&buf, &mcp->memory);
+    phi__buf buf = phi__buf_of(&mcp->memory);
     phi__records_str(&buf, "io.modelcontextprotocol/protocolVersion", phi_str_of(era->version));
-    phi__handshake_put_client(mcp, &buf, "io.modelcontextprotocol/clientInfo");
+    phi__hs_put_client(mcp, &buf, "io.modelcontextprotocol/clientInfo");
     phi__records_raw(&buf, "io.modelcontextprotocol/clientCapabilities", "");
     phi__buf_add_str(&buf, caps);
     if (mcp->desc.log_level != NULL)
@@ -173,157 +153,140 @@ static phi_status phi__handshake_meta(phi_mcp *mcp, const phi__era *era) {
     return status;
 }
 
-/* ---- initialize ---- */
-
-static void phi__handshake_initialized(void *ctx, const phi_mcp_reply *reply) {
+static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
+    phi__agreed *g = &mcp->agreed;
+    const char *pinned = mcp->desc.era;
     phi_str version = phi__records_get_str(reply->result, "protocolVersion");
     const phi__era *era = phi__eras_find(version);
-    char words[200];
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
-    if (reply->status == PHI_REFUSED && (mcp->agreed.legacy || mcp->agreed.silent) &&
-        mcp->desc.era == NULL && !mcp->agreed.second_try) {
-        mcp->agreed.legacy = false; /* that was wrong, or is so no more */
-        mcp->agreed.second_try = true;
-        phi__handshake_probe(mcp, phi__eras_modern());
-        return;
-    }
-    if (reply->status != PHI_OK)
-        (void)snprintf(words, sizeof words, "initialize: %.*s",
-                       (int)phi__min(reply->message.len, 160), reply->message.at);
+    if (reply->status == PHI_REFUSED && (g->legacy || g->silent) && pinned == NULL &&
+        !g->second_try) {
+        g->legacy = false; /* that was wrong, or is so no more */
+        g->second_try = true;
+        phi__hs_probe(mcp, phi__eras_modern());
+    } else if (reply->status != PHI_OK)
+        phi__hs_fail(mcp, reply->status, "initialize: %.*s", (int)phi__min(reply->message.len, 160),
+                     reply->message.at);
     else if (era == NULL || !era->handshake)
-        (void)snprintf(words, sizeof words,
-                       "initialize: the server speaks version \"%.*s\": expected 2024-11-05, "
-                       "2025-03-26, 2025-06-18 or 2025-11-25",
-                       (int)phi__min(version.len, 40), version.at);
-    else if (mcp->desc.era != NULL && !phi__str_is(version, mcp->desc.era))
-        (void)snprintf(words, sizeof words, "initialize: the server speaks %s, and not %s",
-                       era->version, mcp->desc.era);
-    else {
-        phi__handshake_agree(mcp, era, reply->result);
-        return;
-    }
-    phi__handshake_fail(mcp, reply->status != PHI_OK ? reply->status : PHI_UNSUPPORTED, words);
+        phi__hs_fail(mcp, PHI_UNSUPPORTED,
+                     "initialize: the server speaks version \"%.*s\": expected 2024-11-05, "
+                     "2025-03-26, 2025-06-18 or 2025-11-25",
+                     (int)phi__min(version.len, 40), version.at);
+    else if (pinned != NULL && strcmp(era->version, pinned) != 0)
+        phi__hs_fail(mcp, PHI_UNSUPPORTED, "initialize: the server speaks %s, and not %s",
+                     era->version, pinned);
+    else
+        phi__hs_agree(mcp, era, reply->result);
 }
 
-static void phi__handshake_initialize(phi_mcp *mcp) {
+static void phi__hs_initialize(phi_mcp *mcp) {
     const phi__era *pinned =
         mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_legacy();
-    phi_arena arena;
     phi_str caps = phi__str("", 0);
     phi__buf params;
-    phi__handshake_forget(mcp);
+    phi__hs_forget(mcp);
     mcp->link->table->agreed(mcp->link, NULL, false);
     mcp->phase = PHI__INITIALIZING;
     mcp->agreed.era = pinned; /* capabilities are those of this era */
-    phi_arena_init(&arena, &mcp->memory, 256);
+    phi_arena arena = phi__arena_of(&mcp->memory, 256);
     phi_status status = phi__parts_capabilities(mcp, &arena, &caps);
     mcp->agreed.era = NULL;
     phi__rpc_open_params(&params, &mcp->memory, "protocolVersion", phi_str_of(pinned->version));
     phi__records_raw(&params, "capabilities", "");
     if (status == PHI_OK) phi__buf_add_str(&params, caps);
-    phi__handshake_put_client(mcp, &params, "clientInfo");
+    phi__hs_put_client(mcp, &params, "clientInfo");
     phi__buf_char(&params, '}');
     phi_arena_free(&arena);
-    if (status == PHI_OK && params.failed) status = PHI_NO_MEMORY;
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = "initialize";
-    desc.params = phi__buf_str(&params);
-    desc.done = phi__handshake_initialized;
+    desc.done = phi__hs_initialized;
     desc.ctx = mcp;
-    if (status == PHI_OK) status = phi__requests_new(mcp, &desc, true, NULL);
-    phi__buf_free(&params);
-    if (status != PHI_OK)
-        phi__handshake_fail(mcp, status, "initialize: the request could not be sent");
+    if (status != PHI_OK) params.failed = true;
+    status = phi__req_new_buf(mcp, &desc, &params, true, NULL);
+    if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
 
-/* ---- server/discover ---- */
-
 /* The newest version of ours in the list; NULL: none. */
-static const phi__era *phi__handshake_common(const phi_json *versions) {
+static const phi__era *phi__hs_common(const phi_json *versions) {
     const phi__era *best = NULL;
     phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
-    const phi_json *node;
-    while ((node = phi_json_next(&it)) != NULL) {
-        const phi__era *era = phi__eras_find(phi_json_str(node, ""));
+    while (phi_json_next(&it) != NULL) {
+        const phi__era *era = phi__eras_find(phi__json_text_of(it.at));
         if (era != NULL && (best == NULL || strcmp(era->version, best->version) > 0)) best = era;
     }
     return best;
 }
 
 /* The server has named its versions. again: the version was refused before. */
-static void phi__handshake_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
-    const phi__era *era = phi__handshake_common(versions);
+static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
+    const phi__era *era = phi__hs_common(versions);
     if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
         era = NULL;
     if (era == NULL)
-        phi__handshake_fail(mcp, PHI_UNSUPPORTED,
-                            "server/discover: no version that both sides speak");
+        phi__hs_fail(mcp, PHI_UNSUPPORTED, "server/discover: no version that both sides speak");
     else if (era->handshake)
-        phi__handshake_initialize(mcp);
+        phi__hs_initialize(mcp);
     else if (result != NULL)
-        phi__handshake_agree(mcp, era, result);
+        phi__hs_agree(mcp, era, result);
     else if (!mcp->agreed.second_try) {
         mcp->agreed.second_try = true;
-        phi__handshake_probe(mcp, era);
+        phi__hs_probe(mcp, era);
     } else
-        phi__handshake_fail(mcp, PHI_UNSUPPORTED,
-                            "server/discover: the server refuses a version that it names");
+        phi__hs_fail(mcp, PHI_UNSUPPORTED,
+                     "server/discover: the server refuses a version that it names");
 }
 
-static void phi__handshake_probed(void *ctx, const phi_mcp_reply *reply) {
+static void phi__hs_probed(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
     const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
-    bool pinned = mcp->desc.era != NULL;
+    int http_status = mcp->agreed.http_status;
+    phi_status status = reply->status;
     if (mcp->dead || mcp->phase != PHI__PROBING) return;
-    /* of the network, or for want of a token: asking in another way would be no use */
-    bool lost = reply->status != PHI_OK && reply->status != PHI_REFUSED &&
-                reply->status != PHI_TIMEOUT && reply->status != PHI_PARSE &&
-                mcp->agreed.http_status < 400;
-    if (mcp->agreed.http_status == 401 || mcp->agreed.http_status == 403) lost = true;
-    if (reply->status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY))
-        phi__handshake_pick(mcp, versions, reply->result);
-    else if (reply->code == PHI__RPC_VERSION)
-        phi__handshake_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
-    else if (lost || pinned ||
-             (reply->code == PHI__RPC_VERSION || reply->code == PHI__RPC_CAPABILITY ||
-              reply->code == PHI__RPC_HEADERS)) {
-        char words[200];
-        if (reply->status == PHI_OK) {
-            phi__handshake_fail(mcp, PHI_UNSUPPORTED,
-                                "server/discover: the result names no versions");
-            return;
-        }
-        (void)snprintf(words, sizeof words, "server/discover: %.*s",
-                       (int)phi__min(reply->message.len, 160), reply->message.at);
-        phi__handshake_fail(mcp, reply->status, words);
-    } else {
-        mcp->agreed.silent = reply->status == PHI_TIMEOUT;
-        phi__handshake_initialize(mcp);
+    if (status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY)) {
+        phi__hs_pick(mcp, versions, reply->result);
+        return;
     }
+    if (reply->code == PHI__RPC_VERSION) {
+        phi__hs_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
+        return;
+    }
+    /* by the network, or for want of a token: asking in another way would be no use */
+    bool lost = (status != PHI_OK && status != PHI_REFUSED && status != PHI_TIMEOUT &&
+                 status != PHI_PARSE && http_status < 400) ||
+                http_status == 401 || http_status == 403;
+    if (!lost && mcp->desc.era == NULL && reply->code != PHI__RPC_CAPABILITY &&
+        reply->code != PHI__RPC_HEADERS) {
+        mcp->agreed.silent = status == PHI_TIMEOUT;
+        phi__hs_initialize(mcp);
+    } else if (status == PHI_OK)
+        phi__hs_fail(mcp, PHI_UNSUPPORTED, "server/discover: the result names no versions");
+    else
+        phi__hs_fail(mcp, status, "server/discover: %.*s", (int)phi__min(reply->message.len, 160),
+                     reply->message.at);
 }
 
-static void phi__handshake_probe(phi_mcp *mcp, const phi__era *era) {
-    phi__handshake_forget(mcp);
+static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
+    phi__hs_forget(mcp);
     mcp->phase = PHI__PROBING;
     mcp->link->table->agreed(mcp->link, era->version, true);
     mcp->agreed.era = era; /* capabilities are those of this era */
-    phi_status status = phi__handshake_meta(mcp, era);
+    phi_status status = phi__hs_meta(mcp, era);
     mcp->agreed.era = NULL;
-    phi__mcp_request_desc desc = PHI_ZERO;
+    phi__req_desc desc = PHI_ZERO;
     desc.method = "server/discover";
     desc.timeout_ms = mcp->desc.argv != NULL && mcp->desc.era == NULL ? PHI__HANDSHAKE_PROBE_MS : 0;
-    desc.done = phi__handshake_probed;
+    desc.done = phi__hs_probed;
     desc.ctx = mcp;
-    if (status == PHI_OK) status = phi__requests_new(mcp, &desc, true, NULL);
+    if (status == PHI_OK) status = phi__req_new(mcp, &desc, true, NULL);
     if (status != PHI_OK)
-        phi__handshake_fail(mcp, status, "server/discover: the request could not be sent");
+        phi__hs_fail(mcp, status, "server/discover: the request could not be sent");
 }
 
 /* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
    outside. */
-static void phi__handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_status status,
-                                                             const char *message)) {
+static void phi__hs_begin(phi_mcp *mcp,
+                          void (*ended)(phi_mcp *mcp, phi_status status, const char *message)) {
     const phi__era *era =
         mcp->desc.era != NULL ? phi__eras_find(phi_str_of(mcp->desc.era)) : phi__eras_modern();
     mcp->agreed.ended = ended;
@@ -331,9 +294,9 @@ static void phi__handshake_begin(phi_mcp *mcp, void (*ended)(phi_mcp *mcp, phi_s
     mcp->agreed.silent = false;
     mcp->agreed.http_status = 0;
     if (era->handshake || (mcp->agreed.legacy && mcp->desc.era == NULL))
-        phi__handshake_initialize(mcp);
+        phi__hs_initialize(mcp);
     else
-        phi__handshake_probe(mcp, era);
+        phi__hs_probe(mcp, era);
 }
 
 /* ---- the phases of a connection; phi_mcp_state is reported once a phase is settled ---- */
@@ -371,7 +334,8 @@ static void phi__life_at(phi_mcp *mcp, uint64_t at_us) {
 }
 
 static void phi__life_in(phi_mcp *mcp, uint32_t ms) {
-    phi__life_at(mcp, phi__core_after_ms(phi__io_now_us(mcp->rt->io), ms));
+    mcp->life.timer.fire = phi__life_fire;
+    (void)phi__mcp_timer_in(mcp->rt->io, &mcp->life.timer, ms);
 }
 
 static void phi__life_limit(phi_mcp *mcp) {
@@ -380,37 +344,32 @@ static void phi__life_limit(phi_mcp *mcp) {
     (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
 }
 
-/* A message may hold a server's bytes. */
-static void phi__life_words(char *words, size_t size, const char *message) {
-    (void)snprintf(words, size, "%s", message);
+/* Keeps a message, which may hold a server's bytes, as one clean line. `words` gets it, too: the
+   kept one changes when a callback opens the connection again. */
+static void phi__life_error(phi_mcp *mcp, const char *message,
+                            char words[sizeof(((phi_mcp *)0)->life.error)]) {
+    (void)snprintf(words, sizeof mcp->life.error, "%s", message);
     words[phi__words_clean_line(words, strlen(words))] = '\0';
+    (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", words);
 }
-
-static void phi__life_error(phi_mcp *mcp, const char *message) {
-    if (message != mcp->life.error)
-        (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", message);
-}
-
-/* ---- ends ---- */
 
 /* Nothing is agreed upon any more: requests, questions and parts learn it. False: freed. */
 static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
     mcp->life.waits = false;
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-    if (!phi__requests_fail_all(mcp, status, message, false)) return false;
+    if (!phi__req_fail_all(mcp, status, message, false)) return false;
     phi__asked_unask_of(mcp, NULL);
     phi__post_clear(mcp);
     if (mcp->dead || !phi__parts_down(mcp)) return false;
-    phi__handshake_forget(mcp);
+    phi__hs_forget(mcp);
     return true;
 }
 
 /* For good. The link, where it is open still, is closed behind the scenes. */
 static void phi__life_break(phi_mcp *mcp, phi_status status, const char *message) {
     char words[sizeof mcp->life.error];
-    phi__life_words(words, sizeof words, message);
-    phi__life_error(mcp, words);
+    phi__life_error(mcp, message, words);
     mcp->phase = PHI__BROKEN;
     phi__life_at(mcp, UINT64_MAX);
     if (!phi__life_cut(mcp, status, words) || mcp->phase != PHI__BROKEN) return;
@@ -424,12 +383,9 @@ static void phi__life_shut(phi_mcp *mcp) {
     (void)phi__life_tell(mcp, "closed");
 }
 
-/* ---- beginnings ---- */
-
 PHI__FN phi_status phi__life_open(phi_mcp *mcp) {
     mcp->life.timer.fire = phi__life_fire;
-    phi_status status =
-        phi__io_timer_set(mcp->rt->io, &mcp->life.timer, phi__io_now_us(mcp->rt->io));
+    phi_status status = phi__mcp_timer_in(mcp->rt->io, &mcp->life.timer, 0);
     if (status != PHI_OK) return status;
     mcp->phase = PHI__OPENING;
     mcp->life.told = PHI_MCP_CONNECTING;
@@ -447,24 +403,20 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
     }
     mcp->phase = PHI__SETTLING;
     mcp->life.holds = 1; /* ours: parts may settle at once */
-    if (!phi__requests_flush(mcp, true) || !phi__parts_ready(mcp)) return;
+    if (!phi__req_flush(mcp, true) || !phi__parts_ready(mcp)) return;
     phi__mcp_settle(mcp);
 }
 
 /* one hold less */
 PHI__FN void phi__mcp_settle(phi_mcp *mcp) {
     if (mcp->phase != PHI__SETTLING || mcp->life.holds == 0) return;
-    if (--mcp->life.holds == 0) {
-        mcp->phase = PHI__LIVE;
-        phi__life_at(mcp, UINT64_MAX);
-        /* Opens it, where the era has it and the server has lists that change. */
-        mcp->listening.tries = 0;
-        if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
-        (void)phi__life_tell(mcp, mcp->agreed.era->version);
-    }
+    if (--mcp->life.holds > 0) return;
+    mcp->phase = PHI__LIVE;
+    phi__life_at(mcp, UINT64_MAX);
+    mcp->listening.tries = 0;
+    if (mcp->agreed.era->listen) phi__mcp_listen_open(mcp);
+    (void)phi__life_tell(mcp, mcp->agreed.era->version);
 }
-
-/* ---- losses ---- */
 
 PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message) {
     phi__core_enter(mcp);
@@ -478,8 +430,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
     }
     if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
-    phi__life_words(words, sizeof words, message);
-    phi__life_error(mcp, words);
+    phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
     if (lasted_us >= PHI__LIFE_STEADY_US) mcp->life.in_row = 0;
     if (fatal || mcp->desc.no_restart ||
@@ -500,30 +451,28 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
 }
 
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
-    phi__mcp_request *refused = phi__requests_of(out);
+    phi__req *refused = phi__req_of(out);
     phi__core_enter(mcp);
     static const char words[] = "the server has forgotten the session";
     uint64_t now_us = phi__io_now_us(mcp->rt->io), last_us = mcp->life.expired_us;
     bool soon = last_us != 0 && now_us - last_us < PHI__LIFE_EXPIRY_US;
     if ((mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) || soon) {
-        if (refused != NULL) phi__requests_fail(refused, PHI_NETWORK, words);
+        if (refused != NULL) phi__req_fail(refused, PHI_NETWORK, "%s", words);
         return phi__core_leave(mcp);
     }
     mcp->life.expired_us = now_us;
     mcp->phase = PHI__INITIALIZING; /* so that nothing new is sent */
     mcp->life.holds = 0;
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-    if (refused != NULL) phi__requests_again(refused); /* it is as if it had not been sent */
-    if (!phi__requests_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
+    if (refused != NULL) phi__req_again(refused); /* it is as if it had not been sent */
+    if (!phi__req_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
     phi__asked_unask_of(mcp, NULL);
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return phi__core_leave(mcp);
     phi__life_limit(mcp);
-    phi__handshake_begin(mcp, phi__life_agreed);
+    phi__hs_begin(mcp, phi__life_agreed);
     if (!mcp->dead) (void)phi__life_tell(mcp, words);
     return phi__core_leave(mcp);
 }
-
-/* ---- closing ---- */
 
 PHI__FN void phi__life_close(phi_mcp *mcp) {
     phi_mcp_state state = phi__life_state(mcp);
@@ -575,8 +524,8 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
     mcp->dead = true;
     mcp->phase = PHI__SHUT;
     while (mcp->requests.open.first != NULL)
-        phi__requests_fail(PHI__OWNER(mcp->requests.open.first, phi__mcp_request, open),
-                           PHI_CANCELLED, "the connection was freed");
+        phi__req_fail(PHI__OWNER(mcp->requests.open.first, phi__req, open), PHI_CANCELLED,
+                      "the connection was freed");
     phi__asked_unask_of(mcp, NULL);
     phi__post_clear(mcp);
     (void)phi__parts_down(mcp);
@@ -590,31 +539,26 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
     phi_arena_free(&mcp->arena);
 }
 
-/* ---- messages of the server ---- */
-
 enum {
     PHI__INCOMING_LEAVES = 8 /* values of a message before its id */
 };
 
-/* ---- answers ---- */
-
-static void phi__incoming_error(phi__mcp_request *r, const phi__rpc *rpc) {
+static void phi__incoming_error(phi__req *r, const phi__rpc *rpc) {
     phi_mcp_reply reply = PHI_ZERO;
     reply.status = PHI_REFUSED;
     reply.code = rpc->code;
     reply.message = rpc->message;
     reply.data = rpc->data;
-    phi__requests_off(r);
-    phi__requests_finish(r, &reply);
+    phi__req_off(r);
+    phi__req_finish(r, &reply);
 }
 
-static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
+static void phi__incoming_result(phi__req *r, const phi_json *result) {
     const phi__era *era = r->mcp->agreed.era;
     phi_str type = phi__records_get_str(result, "resultType");
-    char words[120];
-    phi__requests_off(r);
+    phi__req_off(r);
     if (!phi_json_is(result, PHI_JSON_OBJECT)) {
-        phi__requests_fail(r, PHI_PARSE, "the result is no object");
+        phi__req_fail(r, PHI_PARSE, "the result is no object");
         return;
     }
     if (era != NULL && era->result_type && type.len > 0 && !phi__str_is(type, "complete")) {
@@ -628,9 +572,8 @@ static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
         if (phi__str_is(type, "task") && phi__str_is(r->item.out.method, "tools/call") &&
             phi__tasks_begin(r, result))
             return;
-        (void)snprintf(words, sizeof words, "a result of the type \"%.*s\", which is unknown",
-                       (int)phi__min(type.len, 60), type.at);
-        phi__requests_fail(r, PHI_PARSE, words);
+        phi__req_fail(r, PHI_PARSE, "a result of the type \"%.*s\", which is unknown",
+                      (int)phi__min(type.len, 60), type.at);
         return;
     }
     if (r->as_task && phi_json_get(result, "task") != NULL &&
@@ -638,16 +581,16 @@ static void phi__incoming_result(phi__mcp_request *r, const phi_json *result) {
         return;
     phi_mcp_reply reply = PHI_ZERO;
     reply.result = result;
-    phi__requests_finish(r, &reply);
+    phi__req_finish(r, &reply);
 }
 
 static void phi__incoming_answer(phi_mcp *mcp, const phi__rpc *rpc) {
-    phi__mcp_request *r = NULL;
+    phi__req *r = NULL;
     uint64_t id = 0;
     bool ours = phi__rpc_number(rpc->id, &id);
-    if (ours) r = phi__requests_find(mcp, id);
+    if (ours) r = phi__req_find(mcp, id);
     if (r == NULL) {
-        if (ours && phi__requests_issued(mcp, id)) return; /* late, or twice */
+        if (ours && phi__req_issued(mcp, id)) return; /* late, or twice */
         if (rpc->id.len == 0)
             (void)phi__parts_warn(mcp, "an error without an id: %.*s",
                                   (int)phi__min(rpc->message.len, 200), rpc->message.at);
@@ -663,11 +606,9 @@ static void phi__incoming_answer(phi_mcp *mcp, const phi__rpc *rpc) {
         phi__incoming_error(r, rpc);
 }
 
-/* ---- notifications ---- */
-
 static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_json *params) {
     const phi_json *node = phi_json_get(params, "requestId");
-    phi__mcp_request *r = NULL;
+    phi__req *r = NULL;
     uint64_t id;
     phi_str text;
     if (node == NULL || phi_json_write(arena, node, 0, &text) != PHI_OK) return;
@@ -681,13 +622,11 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
         return;
     }
     /* The server ends a stream of ours. */
-    if (phi__rpc_number(text, &id)) r = phi__requests_find(mcp, id);
+    if (phi__rpc_number(text, &id)) r = phi__req_find(mcp, id);
     if (r == NULL || !r->desc.stream) return;
-    phi__requests_off(r);
-    phi__requests_fail(r, PHI_NETWORK, "the server has ended the stream");
+    phi__req_off(r);
+    phi__req_fail(r, PHI_NETWORK, "the server has ended the stream");
 }
-
-/* ---- all ---- */
 
 static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *node,
                               phi__out *from) {
@@ -699,28 +638,25 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
     switch (rpc.kind) {
     case PHI__RPC_RESULT:
     case PHI__RPC_ERROR: phi__incoming_answer(mcp, &rpc); return;
-    case PHI__RPC_REQUEST: (void)phi__asked_request(mcp, &rpc, phi__requests_of(from)); return;
-    case PHI__RPC_NOTIFICATION: {
+    case PHI__RPC_REQUEST: (void)phi__asked_request(mcp, &rpc, phi__req_of(from)); return;
+    case PHI__RPC_NOTIFICATION:
         if (phi__str_is(rpc.method, "notifications/progress"))
-            phi__requests_progress(mcp, rpc.params);
+            phi__req_progress(mcp, rpc.params);
         else if (phi__str_is(rpc.method, "notifications/cancelled"))
             phi__incoming_cancelled(mcp, arena, rpc.params);
         else
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
-    }
         return;
     case PHI__RPC_INVALID: {
         /* The request whose answer it was meant to be need not wait for its deadline. */
-        phi__mcp_request *r = NULL;
+        phi__req *r = NULL;
         uint64_t id;
-        char words[120];
-        if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__requests_find(mcp, id);
+        if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
         if (r == NULL) {
             (void)phi__parts_warn(mcp, "a message that is none: %s", rpc.fault);
             return;
         }
-        (void)snprintf(words, sizeof words, "the answer is no message: %s", rpc.fault);
-        phi__requests_fail(r, PHI_PARSE, words);
+        phi__req_fail(r, PHI_PARSE, "the answer is no message: %s", rpc.fault);
     }
         return;
     }
@@ -728,8 +664,8 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
 
 /* The request that a long text answers: by an id among its first values. A request of the server's
    may have the same id. */
-static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
-    phi__mcp_request *r = NULL;
+static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
+    phi__req *r = NULL;
     phi__json_fields fields;
     phi_str path = PHI_ZERO, value = PHI_ZERO;
     uint64_t id;
@@ -738,7 +674,7 @@ static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
     while (leaves++ < PHI__INCOMING_LEAVES &&
            phi__json_fields_next(&fields, text, &path, &value) > 0) {
         if (phi__str_is(path, "/id") && phi__rpc_number(value, &id))
-            r = phi__requests_find(mcp, id);
+            r = phi__req_find(mcp, id);
         else if (phi__str_is(path, "/method") || phi__str_starts(path, "/params")) {
             r = NULL;
             break;
@@ -752,7 +688,7 @@ static phi__mcp_request *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
 /* ---- long answers ---- */
 
 /* It is read: the answer of its request, which keeps the memory until it has ended. */
-static void phi__incoming_read(phi__mcp_request *r, phi_status status, const phi_json *root) {
+static void phi__incoming_read(phi__req *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
     phi_arena arena = r->reading->slices.arena;
     phi__rpc rpc;
@@ -760,77 +696,67 @@ static void phi__incoming_read(phi__mcp_request *r, phi_status status, const phi
     phi__incoming_drop(r);
     mcp->agreed.http_status = 0;
     if (status != PHI_OK)
-        phi__requests_fail(r, status, "the answer cannot be read");
+        phi__req_fail(r, status, "the answer cannot be read");
     else if (!phi__rpc_read(&arena, root, &rpc))
-        phi__requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
+        phi__req_fail(r, PHI_NO_MEMORY, "no memory for the answer");
     else if (rpc.kind == PHI__RPC_RESULT)
         phi__incoming_result(r, rpc.result);
     else if (rpc.kind == PHI__RPC_ERROR)
         phi__incoming_error(r, &rpc);
     else
-        phi__requests_fail(r, PHI_PARSE, "the answer is no message");
+        phi__req_fail(r, PHI_PARSE, "the answer is no message");
     phi_arena_free(&arena);
 }
 
 static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_json *root) {
-    phi__mcp_request *r = PHI__OWNER(slices, struct phi__mcp_reading, slices)->request;
+    phi__req *r = PHI__OWNER(slices, struct phi__mcp_reading, slices)->request;
     phi_mcp *mcp = r->mcp;
     phi__core_enter(mcp);
-    if (status == PHI_BUSY && phi__requests_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
+    if (status == PHI_BUSY && phi__req_renew(r, false) != PHI_OK) status = PHI_NO_MEMORY;
     if (status != PHI_BUSY) phi__incoming_read(r, status, root);
     (void)phi__core_leave(mcp);
 }
 
-/* Reads a long answer from the next step on. False: no memory. */
-static bool phi__incoming_begin(phi__mcp_request *r, phi_str json) {
-    phi_mcp *mcp = r->mcp;
+/* True if it is a long answer, which is read in slices from the next step on. */
+static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
+    phi__req *r = json.len > PHI__SLICES_WHOLE ? phi__incoming_whose(mcp, json) : NULL;
+    if (r == NULL) return false;
     struct phi__mcp_reading *reading =
         (struct phi__mcp_reading *)phi__alloc(&mcp->memory, sizeof *reading);
-    if (reading == NULL) return false;
-    reading->request = r;
-    reading->slices.sliced = phi__incoming_sliced;
-    if (phi__slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) != PHI_OK) {
-        phi__free(&mcp->memory, reading, sizeof *reading);
-        return false;
+    bool fine = reading != NULL;
+    if (fine) {
+        reading->request = r;
+        reading->slices.sliced = phi__incoming_sliced;
+        fine = phi__slices_begin(&reading->slices, mcp->rt, &mcp->memory, json, true) == PHI_OK;
+        if (!fine) phi__free(&mcp->memory, reading, sizeof *reading);
     }
-    r->reading = reading;
-    if (phi__requests_renew(r, false) != PHI_OK) {
-        phi__incoming_drop(r);
-        return false;
+    if (fine) {
+        r->reading = reading;
+        fine = phi__req_renew(r, false) == PHI_OK;
+        if (!fine) phi__incoming_drop(r);
     }
-    phi__slices_go(&reading->slices);
-    phi__requests_off(r);
+    if (fine) {
+        phi__slices_go(&reading->slices);
+        phi__req_off(r);
+    } else
+        phi__req_fail(r, PHI_NO_MEMORY, "no memory for the answer");
     return true;
 }
-
-/* True if it is a long answer, which is read in slices. */
-static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
-    phi__mcp_request *r = NULL;
-    if (json.len > PHI__SLICES_WHOLE) r = phi__incoming_whose(mcp, json);
-    if (r == NULL) return false;
-    if (!phi__incoming_begin(r, json))
-        phi__requests_fail(r, PHI_NO_MEMORY, "no memory for the answer");
-    return true;
-}
-
-/* ---- all texts ---- */
 
 /* A batch of older eras. An answer in it ends the request on whose stream it came. */
 static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
                                 phi__out *from) {
-    const phi__mcp_request *r = phi__requests_of(from);
+    const phi__req *r = phi__req_of(from);
     uint64_t id = r != NULL ? r->id : 0;
     phi_json_iter it = phi_json_each(list);
     const phi_json *node;
     while (!mcp->dead && (node = phi_json_next(&it)) != NULL) {
-        if (from != NULL && phi__requests_find(mcp, id) != r) from = NULL;
+        if (from != NULL && phi__req_find(mcp, id) != r) from = NULL;
         phi__incoming_one(mcp, arena, node, from);
     }
 }
 
-/* ---- what parts and links see of a connection ---- */
-
-/* ---- parts ---- */
+/* ---- what parts see of a connection ---- */
 
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
     phi__joined *p = &mcp->parts[mcp->part_count];
@@ -844,10 +770,6 @@ PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *tab
     for (size_t i = 0; i < mcp->part_count; i++)
         if (mcp->parts[i].table == table) return mcp->parts[i].part;
     return NULL;
-}
-
-PHI__FN const char *phi__mcp_era(const phi_mcp *mcp) {
-    return mcp->agreed.era != NULL ? mcp->agreed.era->version : NULL;
 }
 
 PHI__FN bool phi__mcp_modern(const phi_mcp *mcp) {
@@ -871,24 +793,21 @@ PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, 
     return phi__core_leave(mcp);
 }
 
-/* ---- requests ---- */
-
-PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__mcp_request_desc *desc,
-                                 phi__mcp_request **out) {
+PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out) {
     if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
-    return phi__requests_new(mcp, desc, false, out);
+    return phi__req_new(mcp, desc, false, out);
 }
 
-PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__mcp_request_desc *desc, phi__buf *params,
-                                     phi__mcp_request **out) {
-    desc->params = phi__buf_str(params);
-    phi_status status = params->failed ? PHI_NO_MEMORY : phi__mcp_send(mcp, desc, out);
+PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
+                                     phi__req **out) {
+    if (mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING)
+        return phi__req_new_buf(mcp, desc, params, false, out);
     phi__buf_free(params);
-    return status;
+    return PHI_MISUSE;
 }
 
-PHI__FN void phi__mcp_cancel(phi__mcp_request *request, const char *reason) {
-    if (request != NULL) phi__requests_cancel(request, reason);
+PHI__FN void phi__mcp_cancel(phi__req *request, const char *reason) {
+    if (request != NULL) phi__req_cancel(request, reason);
 }
 
 PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params) {
@@ -912,33 +831,31 @@ PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int cod
 
 PHI__FN void phi__mcp_up(phi_mcp *mcp) {
     phi__core_enter(mcp);
-    if (mcp->phase == PHI__OPENING) phi__handshake_begin(mcp, phi__life_agreed);
+    if (mcp->phase == PHI__OPENING) phi__hs_begin(mcp, phi__life_agreed);
     (void)phi__core_leave(mcp);
 }
 
 PHI__FN void phi__mcp_drained(phi_mcp *mcp) {
     bool agreed = mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING;
     phi__core_enter(mcp);
-    (void)phi__requests_flush(mcp, agreed);
+    (void)phi__req_flush(mcp, agreed);
     (void)phi__core_leave(mcp);
 }
 
 PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
     phi__core_enter(mcp);
-    /* Entered. from: the request on whose stream it came, or NULL. */
     phi_arena arena;
     phi_json *root;
     if (!phi__incoming_long(mcp, json)) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* A text that cannot be read; where it is an answer, its request need not wait for the
-           deadline. */
-            phi__mcp_request *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
+            /* the request that it answers need not wait for its deadline */
+            phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
-                phi__requests_fail(r, status,
-                                   status == PHI_NO_MEMORY ? "no memory for the answer"
-                                                           : "the answer is nested too deeply");
+                phi__req_fail(r, status,
+                              status == PHI_NO_MEMORY ? "no memory for the answer"
+                                                      : "the answer is nested too deeply");
             else
                 (void)phi__parts_warn(mcp, "a message that is no JSON (%s): %.*s",
                                       phi_status_text(status), (int)phi__min(json.len, 80),
@@ -959,25 +876,22 @@ PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message) {
 }
 
 PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning) {
-    phi__core_enter(mcp);
-    /* A message that is too long: its beginning. Entered. */
+    static const char words[] = "a message of more than %llu bytes is left out";
     unsigned long long most = mcp->desc.max_message_bytes;
-    phi__mcp_request *r = phi__incoming_whose(mcp, beginning);
-    char words[96];
-    (void)snprintf(words, sizeof words, "a message of more than %llu bytes is left out", most);
+    phi__core_enter(mcp);
+    phi__req *r = phi__incoming_whose(mcp, beginning);
     if (r == NULL)
-        (void)phi__parts_warn(mcp, "%s", words);
+        (void)phi__parts_warn(mcp, words, most);
     else
-        phi__requests_fail(r, PHI_TOO_BIG, words);
+        phi__req_fail(r, PHI_TOO_BIG, words, most);
     return phi__core_leave(mcp);
 }
 
 PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
                            phi_str body, const char *message) {
-    phi__mcp_request *r = phi__requests_of(out);
+    phi__req *r = phi__req_of(out);
     if (r == NULL) return true;
     phi__core_enter(mcp);
-    /* As phi__mcp_lost. */
     phi_arena arena;
     phi_json *root = NULL;
     phi_arena_init(&arena, &mcp->memory, 0);
@@ -989,7 +903,7 @@ PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int h
     if (rpc.kind == PHI__RPC_ERROR)
         phi__incoming_error(r, &rpc);
     else
-        phi__requests_fail(r, status != PHI_OK ? status : PHI_NETWORK, message);
+        phi__req_fail(r, status != PHI_OK ? status : PHI_NETWORK, "%s", message);
     phi_arena_free(&arena);
     return phi__core_leave(mcp);
 }

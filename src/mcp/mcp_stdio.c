@@ -43,7 +43,7 @@ static phi__stdio *phi__stdio_of(const phi__mcp_link *link) {
 /* ---- ends ---- */
 
 static void phi__stdio_in(phi__stdio *s, uint32_t ms) {
-    (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + (uint64_t)ms * 1000);
+    (void)phi__mcp_timer_in(s->io, &s->timer, ms);
 }
 
 /* The child is gone, or was never there: reported once. The session may free the link. */
@@ -152,8 +152,6 @@ static bool phi__stdio_output(void *ctx, int stream, const char *bytes, size_t l
     (void)phi__core_leave(mcp);
     return true;
 }
-
-/* ---- its stdin ---- */
 
 static void phi__stdio_room(void *ctx) {
     phi__stdio *s = (phi__stdio *)ctx;
@@ -275,9 +273,7 @@ static void phi__stdio_forget(phi__mcp_link *link, phi__out *out) {
 }
 
 static void phi__stdio_agreed(phi__mcp_link *link, const char *version, bool modern) {
-    (void)link;
-    (void)version;
-    (void)modern;
+    (void)link, (void)version, (void)modern;
 }
 
 static void phi__stdio_listen(phi__mcp_link *link) { (void)link; }

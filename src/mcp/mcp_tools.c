@@ -3,13 +3,44 @@
 
    The host's event function is called last of all: it may free the connection. */
 #include "mcp/mcp_requests_in.h"
-#include "mcp/mcp_toolbox_in.h"
 
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_pages_in.h"
+#include "mcp/mcp_tools.h"
+#include "tools/tools_in.h"
 
 #include <stdio.h>
+
+/* A tool; user_data of its phi_tool. */
+typedef struct phi__mcp_tool {
+    phi_mcp *mcp;
+    phi_mcp_tool shown;
+    phi_str definition;     /* JSON text that was hashed */
+    const phi_json *output; /* the output schema; NULL: none that can be checked */
+    const phi_json *marked; /* the input schema with its marks for headers; NULL: none */
+    bool task;              /* 2025-11-25: its calls must ask for a task */
+    char hash[65];
+} phi__mcp_tool;
+
+/* What a box is made from. */
+typedef struct phi__definition {
+    phi_str original;
+    phi_str definition;
+    bool held; /* a definition that was accepted earlier, in place of a new one */
+} phi__definition;
+
+/* One list of tools: made at once, it never changes but for what `held` says; agents use it until
+   the last of them has released it. */
+typedef struct phi__toolbox {
+    phi__link link;
+    phi_arena arena;
+    phi_tool *tools; /* count of each */
+    phi__mcp_tool *items;
+    size_t count;
+    uint64_t version;
+    size_t users; /* agents, and the connection itself */
+} phi__toolbox;
 
 typedef struct phi__known_tool {
     phi__link link; /* in the order of their last list */
@@ -57,9 +88,8 @@ static void phi__known_drop(phi__known *known, phi__known_tool *tool) {
 }
 
 static phi__known_tool *phi__known_add(phi__known *known, phi_str name, phi_str definition) {
-    phi__known_tool *tool;
     if (!phi__map_room(&known->map)) return NULL;
-    tool = (phi__known_tool *)phi__alloc(known->memory, sizeof *tool);
+    phi__known_tool *tool = (phi__known_tool *)phi__alloc(known->memory, sizeof *tool);
     if (tool == NULL) return NULL;
     if (!phi__known_copy(known, name, &tool->name) ||
         !phi__known_copy(known, definition, &tool->definition)) {
@@ -134,14 +164,6 @@ typedef struct phi__news_item {
     phi_str name, before, text;
 } phi__news_item;
 
-static phi_str phi__news_put(char **at, phi_str from) {
-    phi_str copy = phi__str(*at, from.len);
-    if (from.len > 0) memcpy(*at, from.at, from.len);
-    (*at)[from.len] = '\0';
-    *at += from.len + 1;
-    return copy;
-}
-
 /* Copies all; without memory the event is lost. */
 static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind, phi_str name,
                           phi_str before, phi_str text) {
@@ -157,9 +179,9 @@ static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind
     item->bytes = bytes;
     item->kind = kind;
     char *at = (char *)(item + 1);
-    item->name = phi__news_put(&at, name);
-    item->before = phi__news_put(&at, before);
-    item->text = phi__news_put(&at, text);
+    item->name = phi__mcp_put(&at, name);
+    item->before = phi__mcp_put(&at, before);
+    item->text = phi__mcp_put(&at, text);
     phi__list_push(&news->list, &item->link);
     news->count++;
 }
@@ -181,12 +203,9 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     news->hidden = 0;
     while ((item = phi__news_take(news)) != NULL) {
         bool alive = phi__mcp_tell(mcp, item->kind, item->name, item->before, item->text);
-        if (!alive) {
-            /* the part is gone, its memory is not: the session frees itself when this returns */
-            phi__free(&mcp->memory, item, item->bytes);
-            return false;
-        }
+        /* a part that is gone has left its memory: the session frees itself when this returns */
         phi__free(&mcp->memory, item, item->bytes);
+        if (!alive) return false;
     }
     if (hidden == 0) return true;
     (void)snprintf(words, sizeof words, "%lu more events of its lists were left out",
@@ -206,14 +225,12 @@ typedef struct phi__mcp_call {
     phi_call call;
     const phi__mcp_tool *tool;
     phi_memory *memory; /* the agent's */
-    phi__mcp_request *request;
+    phi__req *request;
     phi__timer timer; /* it waits for a connection */
     uint64_t until_us;
     phi_str arguments; /* borrowed until the call is finished */
     bool open;
 } phi__mcp_call;
-
-/* ---- its end ---- */
 
 static void phi__calls_end(phi__mcp_call *c) {
     if (!c->open) return;
@@ -242,24 +259,15 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
 }
 
 /* "MCP call failed: JSON-RPC error -32602: unknown tool"; code 0: no error of the server's. */
-static void phi__calls_fail(phi__mcp_call *c, int code, phi_str message) {
-    phi__buf words;
-    phi__buf_init(&words, c->memory);
+static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
+    phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");
     if (code != 0) phi__buf_printf(&words, "JSON-RPC error %d: ", code);
     phi__buf_add_str(&words, message);
-    phi__calls_fail_str(c, words.failed ? PHI__LIT("Out of memory") : phi__buf_str(&words));
+    bool memory = status != PHI_NO_MEMORY && !words.failed;
+    phi__calls_fail_str(c, memory ? phi__buf_str(&words) : PHI__LIT("Out of memory"));
     phi__buf_free(&words);
 }
-
-static void phi__calls_refuse(phi__mcp_call *c, phi_status status, const char *message) {
-    if (status == PHI_NO_MEMORY)
-        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
-    else
-        phi__calls_fail(c, 0, phi_str_of(message));
-}
-
-/* ---- the result ---- */
 
 typedef struct phi__outcome {
     phi_arena arena;
@@ -268,6 +276,16 @@ typedef struct phi__outcome {
     phi__buf details; /* terminated; empty: none */
     bool is_error;
 } phi__outcome;
+
+/* Makes the content one text, which the caller sets. NULL: no memory. */
+static phi_str *phi__calls_one(phi__outcome *out) {
+    phi_content *content = (phi_content *)phi__arena_zero(&out->arena, sizeof *content);
+    if (content == NULL) return NULL;
+    content->kind = PHI_CONTENT_TEXT;
+    out->content = content;
+    out->count = 1;
+    return &content->text;
+}
 
 /* A result that does not keep the output schema is an error: the model must not take it for what
    the tool promises. False: no memory. */
@@ -287,15 +305,9 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
     phi__buf_init(&words, out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
     phi__buf_text(&words, error.message);
-    out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
-    bool fine = out->content != NULL && !words.failed &&
-                phi__arena_str(&out->arena, phi__buf_str(&words), &out->content->text);
-    phi__buf_free(&words);
-    if (!fine) return false;
-    out->content->kind = PHI_CONTENT_TEXT;
-    out->count = 1;
+    phi_str *text = phi__calls_one(out), none;
     out->is_error = true;
-    return true;
+    return phi__mcp_keep(&words, &out->arena, text != NULL ? text : &none) && text != NULL;
 }
 
 /* {"structuredContent":...,"_meta":...} for the host */
@@ -316,28 +328,23 @@ static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
 
 /* Texts of an error become one, joined by line breaks; images stay after it. */
 static bool phi__calls_join(phi__outcome *out) {
-    size_t i, kept = 0, texts = 0;
-    phi__buf words;
-    bool fine;
-    phi__buf_init(&words, out->arena.memory);
-    for (i = 0; i < out->count; i++) {
+    size_t kept = 0, texts = 0;
+    phi_content all = PHI_ZERO;
+    phi__buf words = phi__buf_of(out->arena.memory);
+    for (size_t i = 0; i < out->count; i++) {
         if (out->content[i].kind != PHI_CONTENT_TEXT) continue;
         if (texts++ > 0) phi__buf_char(&words, '\n');
         phi__buf_add_str(&words, out->content[i].text);
     }
-    if (texts > 1) {
-        phi_content all = PHI_ZERO;
-        all.kind = PHI_CONTENT_TEXT;
-        fine = !words.failed && phi__arena_str(&out->arena, phi__buf_str(&words), &all.text);
-        for (i = 0; fine && i < out->count; i++)
-            if (out->content[i].kind != PHI_CONTENT_TEXT) out->content[kept++] = out->content[i];
-        memmove(out->content + 1, out->content, kept * sizeof *out->content);
-        out->content[0] = all;
-        out->count = kept + 1;
-    } else
-        fine = !words.failed;
-    phi__buf_free(&words);
-    return fine;
+    all.kind = PHI_CONTENT_TEXT;
+    if (!phi__mcp_keep(&words, &out->arena, &all.text)) return false;
+    if (texts < 2) return true;
+    for (size_t i = 0; i < out->count; i++)
+        if (out->content[i].kind != PHI_CONTENT_TEXT) out->content[kept++] = out->content[i];
+    memmove(out->content + 1, out->content, kept * sizeof *out->content);
+    out->content[0] = all;
+    out->count = kept + 1;
+    return true;
 }
 
 static bool phi__calls_read(const phi__mcp_call *c, const phi_json *result, phi__outcome *out) {
@@ -347,12 +354,9 @@ static bool phi__calls_read(const phi__mcp_call *c, const phi_json *result, phi_
                            &out->count))
         return false;
     if (out->count == 0 && structured != NULL) {
-        out->content = (phi_content *)phi__arena_zero(&out->arena, sizeof *out->content);
-        if (out->content == NULL ||
-            phi_json_write(&out->arena, structured, 0, &out->content->text) != PHI_OK)
+        phi_str *text = phi__calls_one(out);
+        if (text == NULL || phi_json_write(&out->arena, structured, 0, text) != PHI_OK)
             return false;
-        out->content->kind = PHI_CONTENT_TEXT;
-        out->count = 1;
     }
     if (out->is_error && !phi__calls_join(out)) return false;
     return phi__calls_check(c, structured, out) && phi__calls_details(result, out);
@@ -367,17 +371,15 @@ static void phi__calls_done(void *ctx, const phi_mcp_reply *reply) {
         phi_arena_init(&out.arena, c->memory, 0);
         phi__buf_init(&out.details, c->memory);
         if (!phi_json_is(result, PHI_JSON_OBJECT))
-            phi__calls_fail(c, 0, PHI__LIT("the result is no object"));
+            phi__calls_fail(c, PHI_PARSE, 0, PHI__LIT("the result is no object"));
         else if (phi__calls_read(c, result, &out))
             phi__calls_give(c, out.content, out.count, out.details.at, out.is_error);
         else
             phi__calls_fail_str(c, PHI__LIT("Out of memory"));
         phi__buf_free(&out.details);
         phi_arena_free(&out.arena);
-    } else if (reply->status == PHI_NO_MEMORY)
-        phi__calls_fail_str(c, PHI__LIT("Out of memory"));
-    else
-        phi__calls_fail(c, reply->code, reply->message);
+    } else
+        phi__calls_fail(c, reply->status, reply->code, reply->message);
 }
 
 /* "half done", or "3 of 10" */
@@ -394,16 +396,13 @@ static void phi__calls_progress(void *ctx, double progress, double total, phi_st
     (void)phi__update_progress(c->call, message);
 }
 
-/* ---- the request ---- */
-
 static phi_status phi__calls_send(phi__mcp_call *c) {
-    phi_arena arena;
     phi__buf params;
     phi_json *arguments = NULL;
     phi_mcp_pair *pairs = NULL;
     phi_status status = PHI_OK;
-    phi__mcp_request_desc desc = PHI_ZERO;
-    phi_arena_init(&arena, c->memory, 0);
+    phi__req_desc desc = PHI_ZERO;
+    phi_arena arena = phi__arena_of(c->memory, 0);
     phi__rpc_open_params(&params, c->memory, "name", c->tool->shown.original);
     phi__records_raw(&params, "arguments", "");
     phi__buf_add_str(&params, c->arguments);
@@ -418,8 +417,7 @@ static phi_status phi__calls_send(phi__mcp_call *c) {
     if (c->tool->marked != NULL && !params.failed) { /* arguments that headers repeat */
         status = phi_json_parse(&arena, c->arguments, 0, &arguments, NULL);
         if (status == PHI_OK)
-            status =
-                phi__mcp_headers_of(c->tool->marked, arguments, &arena, &pairs, &desc.header_count);
+            status = phi__xhead_of(c->tool->marked, arguments, &arena, &pairs, &desc.header_count);
         desc.headers = pairs;
     }
     if (status == PHI_OK)
@@ -437,7 +435,7 @@ static void phi__calls_go(phi__mcp_call *c) {
     phi_status status;
     if (state == PHI_MCP_CONNECTING && phi__io_counted_us(io) < c->until_us) {
         status = phi__io_deadline_set(io, &c->timer, (uint64_t)PHI__CALLS_WAIT_MS * 1000);
-        if (status != PHI_OK) phi__calls_refuse(c, status, "");
+        if (status != PHI_OK) phi__calls_fail(c, status, 0, phi__str("", 0));
         return;
     }
     if (state != PHI_MCP_READY) {
@@ -445,30 +443,27 @@ static void phi__calls_go(phi__mcp_call *c) {
         char words[400];
         (void)snprintf(words, sizeof words, "the server is not connected%s%s",
                        why[0] != '\0' ? ": " : "", why);
-        phi__calls_fail(c, 0, phi_str_of(words));
+        phi__calls_fail(c, PHI_NETWORK, 0, phi_str_of(words));
         return;
     }
     status = phi__calls_send(c);
-    if (status == PHI_BAD_ARG)
-        phi__calls_refuse(c, status, "an argument does not fit into a header");
-    else if (status != PHI_OK)
-        phi__calls_refuse(c, status, phi_status_text(status));
+    if (status != PHI_OK)
+        phi__calls_fail(c, status, 0,
+                        phi_str_of(status == PHI_BAD_ARG ? "an argument does not fit into a header"
+                                                         : phi_status_text(status)));
 }
 
 static void phi__calls_timer(phi__timer *timer) {
     phi__calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
 }
 
-/* ---- the arguments ---- */
-
 /* The arguments fit the schema, as the loop checks it for other tools. A null for a property that
    may be left out counts as left out: models write that. */
 static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     phi_json *schema = NULL, *arguments = NULL;
     phi_schema_error error;
-    phi_arena scratch;
     error.message[0] = '\0';
-    phi_arena_init(&scratch, c->memory, 0);
+    phi_arena scratch = phi__arena_of(c->memory, 0);
     phi_status status =
         phi_json_parse(&scratch, c->tool->shown.schema, PHI_JSON_BORROW, &schema, NULL);
     if (status == PHI_OK)
@@ -486,8 +481,6 @@ static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     return false;
 }
 
-/* ---- the tool ---- */
-
 static void phi__calls_gone(void *state) { phi__calls_end((phi__mcp_call *)state); }
 
 static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str arguments) {
@@ -496,12 +489,11 @@ static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str argumen
                                   "tool, and the change is not accepted";
     const phi__mcp_tool *tool = (const phi__mcp_tool *)user_data;
     const phi__toolcall *toolcall = phi__call_find(call);
-    phi__mcp_call *c;
     const char *words = NULL;
     char fault[300];
     if (call.rt != tool->mcp->rt) words = foreign;
     if (tool->shown.held) words = changed;
-    c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
+    phi__mcp_call *c = words == NULL ? (phi__mcp_call *)phi_call_state(call, sizeof *c) : NULL;
     if (words == NULL && (c == NULL || toolcall == NULL)) words = "Out of memory";
     if (words != NULL) {
         (void)phi_call_fail(call, words);
@@ -568,35 +560,285 @@ typedef struct phi__mcp_tools {
     uint64_t listed_us, stale_us;
 } phi__mcp_tools;
 
-static const phi__mcp_part *phi__mcptools_table(void);
+static const phi__mcp_part *phi__mtools_table(void);
 
-static phi__mcp_tools *phi__mcptools_of(const phi_mcp *mcp) {
-    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mcptools_table());
+static phi__mcp_tools *phi__mtools_of(const phi_mcp *mcp) {
+    return (phi__mcp_tools *)phi__mcp_session_part(mcp, phi__mtools_table());
 }
 
-static void phi__mcptools_warn(void *ctx, phi_str original, const char *message) {
-    phi__mcp_tools *t = (phi__mcp_tools *)ctx;
-    phi_str none = phi__str("", 0);
-    char words[500];
-    (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
-                   (int)phi__min(original.len, 80), original.at, message);
-    phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
-}
-
-static void phi__mcptools_say(phi__mcp_tools *t, const char *message) {
+static void phi__mtools_say(phi__mcp_tools *t, const char *message) {
     phi_str none = phi__str("", 0);
     phi__news_add(t->mcp, &t->news, PHI_MCP_EV_WARNING, none, none, phi_str_of(message));
 }
 
+static void phi__mtools_warn(phi__mcp_tools *t, phi_str original, const char *message) {
+    char words[500];
+    (void)snprintf(words, sizeof words, "tool \"%.*s\" is left out: %s",
+                   (int)phi__min(original.len, 80), original.at, message);
+    phi__mtools_say(t, words);
+}
+
+/* ---- a box of tools, made from definitions ---- */
+
+/* Over HTTP the modern era mirrors parameters into headers. */
+static bool phi__mtools_marks(const phi__mcp_tools *t) {
+    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
+}
+
+enum {
+    PHI__TOOLBOX_LABEL = 200,        /* bytes of a title */
+    PHI__TOOLBOX_DESCRIPTION = 16384 /* bytes of a description */
+};
+
+typedef struct phi__toolbox_maker {
+    phi__mcp_tools *t;
+    phi__toolbox *box;
+    phi__tool_names names;
+    bool quiet;      /* tools that are left out are not reported */
+    bool structured; /* the era has output schemas */
+    bool no_memory;
+    char message[300]; /* why a tool is left out */
+} phi__toolbox_maker;
+
+/* The text by which definitions are compared: name, title, description, schemas, annotations,
+   execution. In the arena. False: no memory. */
+static bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
+    static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
+                                       "outputSchema", "annotations", "execution"};
+    phi__buf text = phi__buf_of(arena->memory);
+    phi__buf_char(&text, '{');
+    for (size_t i = 0; i < PHI__COUNT(keys); i++) {
+        const phi_json *value = phi_json_get(tool, keys[i]);
+        if (value == NULL) continue;
+        phi__json_write_key(&text, phi_str_of(keys[i]));
+        if (phi__json_write(&text, value, 0) != PHI_OK) text.failed = true;
+    }
+    phi__buf_char(&text, '}');
+    return phi__mcp_keep(&text, arena, out);
+}
+
+/* Characters that people do not see, or that turn a line around: controls, zero-width characters,
+   marks of direction, tags. `at` is the start of a valid sequence of len bytes. */
+static bool phi__toolbox_unseen(const char *at, size_t len) {
+    unsigned char a = (unsigned char)at[0];
+    if (len == 1) return a < 0x20 || a == 0x7f;
+    unsigned char b = (unsigned char)at[1];
+    if (len == 2) return (a == 0xc2 && b < 0xa0) || (a == 0xd8 && b == 0x9c);
+    unsigned char c = (unsigned char)at[2];
+    if (len == 4) return a == 0xf3 && b == 0xa0;
+    if (a == 0xef) return b == 0xbb && c == 0xbf;
+    if (a != 0xe2) return false;
+    return (b == 0x80 && ((c >= 0x8b && c <= 0x8f) || (c >= 0xa8 && c <= 0xae))) ||
+           (b == 0x81 && c >= 0xa0 && c <= 0xaf);
+}
+
+/* A text for the model: cut, and without the zero bytes that would end it. */
+static bool phi__toolbox_text(phi__toolbox_maker *m, phi_str from, phi_str *out) {
+    size_t len = phi__utf8_cut(from, PHI__TOOLBOX_DESCRIPTION);
+    char *text = phi__arena_bytes(&m->box->arena, len + 1);
+    if (text == NULL) return false;
+    for (size_t i = 0; i < len; i++) text[i] = from.at[i] != '\0' ? from.at[i] : ' ';
+    text[len] = '\0';
+    *out = phi__str(text, len);
+    return true;
+}
+
+static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_str *out) {
+    return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
+}
+
+static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
+    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
+    shown->destructive =
+        !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
+    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
+    shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
+}
+
+/* The name that models use. False: no memory, or (then *left_out) none is left. */
+static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
+    const char *prefix = m->t->mcp->desc.name_prefix;
+    phi_str original = item->shown.original;
+    unsigned char hash[PHI__SHA256_BYTES];
+    phi__tool_name name;
+    phi__tool_name_begin(&name, prefix, original.at[0]);
+    phi__tool_name_text(&name, original);
+    phi__sha256_of(original, hash);
+    phi_status status = phi__tool_name_claim(&m->names, &name, hash);
+    *left_out = status == PHI_FULL;
+    return status == PHI_OK &&
+           phi__arena_str(&m->box->arena, phi__str(name.at, name.len), &item->shown.name);
+}
+
+static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
+    const phi_json *hints = phi_json_get(tool, "annotations");
+    phi_str title = phi__records_get_str(tool, "title");
+    phi_mcp_tool *shown = &item->shown;
+    phi_str support = phi__json_text_of(phi_json_path(tool, "execution.taskSupport"));
+    item->task = phi__str_is(support, "required");
+    if (title.len == 0) title = phi__records_get_str(hints, "title");
+    if (title.len == 0) title = shown->original;
+    if (!phi_json_is(hints, PHI_JSON_OBJECT)) hints = NULL;
+    phi__toolbox_hints(shown, hints);
+    if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
+    /* the title, for people: on one line */
+    char text[PHI__TOOLBOX_LABEL];
+    size_t at = 0, len = 0;
+    while (at < title.len) {
+        size_t size = phi__json_text_utf8(title.at + at, title.at + title.len);
+        if (size == 0) break; /* the tree has valid UTF-8 only */
+        if (!phi__toolbox_unseen(title.at + at, size)) {
+            if (len + size > sizeof text) break;
+            memcpy(text + len, title.at + at, size);
+            len += size;
+        }
+        at += size;
+    }
+    if (!phi__arena_str(&m->box->arena, phi__str(text, len), &shown->title)) return false;
+    if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
+    return phi__toolbox_text(m, phi__records_get_str(tool, "description"), &shown->description);
+}
+
+/* Most schemas reach the model as they are: then both share one text. */
+static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const phi_json *in) {
+    phi_arena_mark mark = phi_arena_save(&m->box->arena);
+    if (phi_json_is(in, PHI_JSON_NULL)) return true;
+    if (!phi__toolbox_json(m, in, &shown->input)) return false;
+    if (!phi_str_equal(shown->input, shown->schema)) return true;
+    phi_arena_reset(&m->box->arena, mark);
+    shown->input = shown->schema;
+    return true;
+}
+
+/* The schemas. False: the tool is left out, with a message unless m->no_memory. */
+static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
+    const phi_json *in = phi_json_get(tool, "inputSchema");
+    const phi_json *result = phi_json_get(tool, "outputSchema");
+    phi_arena *arena = &m->box->arena;
+    phi_status status =
+        phi__mschema_adapt(in, arena, &item->shown.schema, m->message, sizeof m->message);
+    if (status == PHI_OK && !phi__toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && phi__mtools_marks(m->t) && phi_json_is(in, PHI_JSON_OBJECT)) {
+        if (!phi__xhead_valid(in, m->message, sizeof m->message)) return false;
+        item->marked = phi_json_copy(arena, in);
+        if (item->marked == NULL) status = PHI_NO_MEMORY;
+    }
+    if (status == PHI_OK && m->structured && phi_json_is(result, PHI_JSON_OBJECT)) {
+        if (!phi__toolbox_json(m, result, &item->shown.output)) status = PHI_NO_MEMORY;
+        if (item->shown.output.len <= PHI__MCP_SCHEMA_BYTES && status == PHI_OK) {
+            item->output = phi_json_copy(arena, result);
+            if (item->output == NULL) status = PHI_NO_MEMORY;
+        }
+    }
+    if (status == PHI_NO_MEMORY) m->no_memory = true;
+    return status == PHI_OK;
+}
+
+static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_tool *tool) {
+    const phi_mcp_desc *desc = &m->t->mcp->desc;
+    *tool = m->t->functions;
+    tool->name = item->shown.name.at;
+    tool->description =
+        item->shown.description.len > 0 ? item->shown.description.at : "MCP tool (no description)";
+    tool->schema = item->shown.schema.at;
+    tool->label = item->shown.title.at;
+    tool->user_data = item;
+    tool->needs_approval = desc->needs_approval && !item->shown.read_only;
+    tool->deferred = desc->deferred;
+    tool->may_defer = !desc->never_deferred;
+    tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
+    tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
+    tool->checks_arguments = true;    /* mcp_tools.c takes null for an absent value */
+}
+
+/* False: no memory. */
+static bool phi__toolbox_add(phi__toolbox_maker *m, const phi__definition *from, phi_json *tool) {
+    phi__toolbox *box = m->box;
+    phi__mcp_tool *item = &box->items[box->count];
+    unsigned char hash[PHI__SHA256_BYTES];
+    bool left_out = false;
+    memset(item, 0, sizeof *item);
+    item->mcp = m->t->mcp;
+    item->shown.held = from->held;
+    item->shown.input = item->shown.output = item->shown.annotations = phi__str("", 0);
+    if (!phi__arena_str(&box->arena, from->original, &item->shown.original) ||
+        !phi__arena_str(&box->arena, from->definition, &item->definition))
+        return false;
+    phi__sha256_of(from->definition, hash);
+    phi__sha256_hex(hash, item->hash);
+    item->hash[PHI__SHA256_HEX] = '\0';
+    item->shown.hash = item->hash;
+    if (!phi__toolbox_name(m, item, &left_out)) {
+        if (left_out && !m->quiet) phi__mtools_warn(m->t, from->original, "its name is taken");
+        return left_out;
+    }
+    if (!phi__toolbox_texts(m, item, tool)) return false;
+    if (!phi__toolbox_schemas(m, item, tool)) {
+        if (!m->no_memory && !m->quiet) phi__mtools_warn(m->t, from->original, m->message);
+        return !m->no_memory;
+    }
+    phi__toolbox_fill(m, item, &box->tools[box->count++]);
+    return true;
+}
+
+static void phi__toolbox_free(phi_mcp *mcp, phi__toolbox *box) {
+    phi_arena_free(&box->arena);
+    phi__free(&mcp->memory, box, sizeof *box);
+}
+
+static bool phi__toolbox_make(phi__toolbox_maker *m, const phi__definition *from, size_t count) {
+    phi__toolbox *box = m->box;
+    bool fine = phi__tool_name_reserve(&m->names, count);
+    box->tools = (phi_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->tools));
+    box->items =
+        (phi__mcp_tool *)phi__arena_zero(&box->arena, phi__mul(count + 1, sizeof *box->items));
+    fine = fine && box->tools != NULL && box->items != NULL;
+    for (size_t i = 0; fine && i < count; i++) {
+        phi__tool_name name;
+        phi__tool_name_begin(&name, m->t->mcp->desc.name_prefix, from[i].original.at[0]);
+        phi__tool_name_text(&name, from[i].original);
+        fine = phi__tool_name_count(&m->names, &name);
+    }
+    for (size_t i = 0; fine && i < count; i++) {
+        phi_arena scratch = phi__arena_of(box->arena.memory, 0);
+        phi_json *tool = NULL;
+        fine = phi_json_parse(&scratch, from[i].definition, 0, &tool, NULL) == PHI_OK &&
+               phi__toolbox_add(m, &from[i], tool);
+        phi_arena_free(&scratch);
+    }
+    return fine;
+}
+
+/* Makes a box with one user. NULL: no memory. */
+static phi__toolbox *phi__toolbox_new(phi__mcp_tools *t, const phi__definition *from, size_t count,
+                                      bool quiet) {
+    const phi__era *era = t->mcp->agreed.era;
+    phi_memory *memory = &t->mcp->memory;
+    phi__toolbox_maker m = PHI_ZERO;
+    m.t = t;
+    m.quiet = quiet;
+    m.structured = era != NULL && era->structured;
+    m.box = (phi__toolbox *)phi__alloc(memory, sizeof *m.box);
+    if (m.box == NULL) return NULL;
+    m.box->users = 1;
+    phi_arena_init(&m.box->arena, memory, 0);
+    phi__tool_name_init(&m.names, memory);
+    bool fine = phi__toolbox_make(&m, from, count);
+    phi__tool_name_free(&m.names);
+    if (fine) return m.box;
+    phi__toolbox_free(t->mcp, m.box);
+    return NULL;
+}
+
 /* ---- boxes ---- */
 
-static void phi__mcptools_leave(phi__mcp_tools *t, phi__toolbox *box) {
+static void phi__mtools_leave(phi__mcp_tools *t, phi__toolbox *box) {
     if (--box->users > 0) return;
     if (box != t->now) phi__list_take(&t->old, &box->link);
     phi__toolbox_free(t->mcp, box);
 }
 
-static const phi__mcp_tool *phi__mcptools_find(const phi__map *map, phi_str name) {
+static const phi__mcp_tool *phi__mtools_find(const phi__map *map, phi_str name) {
     size_t probe = 0;
     const phi__mcp_tool *item;
     while ((item = (const phi__mcp_tool *)phi__map_each(map, phi__hash(name, 0), &probe)) != NULL)
@@ -604,7 +846,7 @@ static const phi__mcp_tool *phi__mcptools_find(const phi__map *map, phi_str name
     return NULL;
 }
 
-static bool phi__mcptools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
+static bool phi__mtools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *box) {
     phi__map_init(map, &t->mcp->memory);
     if (!phi__map_reserve(map, box->count)) return false;
     for (size_t i = 0; i < box->count; i++)
@@ -612,42 +854,41 @@ static bool phi__mcptools_index(phi__mcp_tools *t, phi__map *map, phi__toolbox *
     return true;
 }
 
-static void phi__mcptools_diff_put(phi__buf *words, char sign, phi_str name) {
+static void phi__mtools_diff_put(phi__buf *words, char sign, phi_str name) {
     if (words->len > 0) phi__buf_char(words, ' ');
     phi__buf_char(words, sign);
     phi__buf_add_str(words, name);
 }
 
 /* "+a -b ~c"; empty: the same. False: no memory. */
-static bool phi__mcptools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
-                               phi__buf *words) {
+static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
+                             phi__buf *words) {
     phi__map before, after;
-    bool fine = phi__mcptools_index(t, &before, was);
-    fine = phi__mcptools_index(t, &after, box) && fine;
+    bool fine = phi__mtools_index(t, &before, was);
+    fine = phi__mtools_index(t, &after, box) && fine;
     for (size_t i = 0; fine && i < box->count; i++) {
         const phi__mcp_tool *item = &box->items[i];
-        const phi__mcp_tool *old = phi__mcptools_find(&before, item->shown.name);
+        const phi__mcp_tool *old = phi__mtools_find(&before, item->shown.name);
         if (old == NULL)
-            phi__mcptools_diff_put(words, '+', item->shown.name);
+            phi__mtools_diff_put(words, '+', item->shown.name);
         else if (!phi_str_equal(old->definition, item->definition) ||
                  old->shown.held != item->shown.held)
-            phi__mcptools_diff_put(words, '~', item->shown.name);
+            phi__mtools_diff_put(words, '~', item->shown.name);
     }
     for (size_t i = 0; fine && i < was->count; i++)
-        if (phi__mcptools_find(&after, was->items[i].shown.name) == NULL)
-            phi__mcptools_diff_put(words, '-', was->items[i].shown.name);
+        if (phi__mtools_find(&after, was->items[i].shown.name) == NULL)
+            phi__mtools_diff_put(words, '-', was->items[i].shown.name);
     phi__map_free(&before);
     phi__map_free(&after);
     return fine && !words->failed;
 }
 
 /* The new list, unless it is the one that is there. */
-static void phi__mcptools_install(phi__mcp_tools *t, phi__toolbox *box) {
+static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
-    phi__buf words;
-    phi__buf_init(&words, &t->mcp->memory);
-    if (was != NULL && phi__mcptools_diff(t, was, box, &words) && words.len == 0) {
+    phi__buf words = phi__buf_of(&t->mcp->memory);
+    if (was != NULL && phi__mtools_diff(t, was, box, &words) && words.len == 0) {
         phi__toolbox_free(t->mcp, box);
         return;
     }
@@ -656,19 +897,14 @@ static void phi__mcptools_install(phi__mcp_tools *t, phi__toolbox *box) {
     if (was != NULL) {
         phi__news_add(t->mcp, &t->news, PHI_MCP_EV_TOOLS, none, none, phi__buf_str(&words));
         phi__list_push(&t->old, &was->link);
-        phi__mcptools_leave(t, was);
+        phi__mtools_leave(t, was);
     }
     phi__buf_free(&words);
 }
 
-/* Over HTTP the modern era mirrors parameters into headers. */
-static bool phi__mcptools_marks(const phi__mcp_tools *t) {
-    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
-}
-
 /* ---- a list arrives ---- */
 
-static void phi__mcptools_drop_list(phi__mcp_tools *t) {
+static void phi__mtools_drop_list(phi__mcp_tools *t) {
     phi_memory *memory = &t->mcp->memory;
     phi__pages_stop(&t->pages);
     phi_arena_free(&t->arena);
@@ -679,7 +915,7 @@ static void phi__mcptools_drop_list(phi__mcp_tools *t) {
     t->listing = false;
 }
 
-static bool phi__mcptools_twice(const phi__mcp_tools *t, phi_str name) {
+static bool phi__mtools_twice(const phi__mcp_tools *t, phi_str name) {
     size_t probe = 0;
     const void *at;
     while ((at = phi__map_each(&t->names, phi__hash(name, 0), &probe)) != NULL)
@@ -687,11 +923,11 @@ static bool phi__mcptools_twice(const phi__mcp_tools *t, phi_str name) {
     return false;
 }
 
-static bool phi__mcptools_item(phi__pages *pages, const phi_json *tool) {
+static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
-    phi_str name = phi__json_text_of(phi_json_get(tool, "name"));
-    if (name.len == 0 || phi__mcptools_twice(t, name)) {
-        phi__mcptools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
+    phi_str name = phi__records_get_str(tool, "name");
+    if (name.len == 0 || phi__mtools_twice(t, name)) {
+        phi__mtools_warn(t, name, name.len == 0 ? "it has no name" : "it is listed twice");
         return true;
     }
     if (t->count == t->cap) {
@@ -710,7 +946,7 @@ static bool phi__mcptools_item(phi__pages *pages, const phi_json *tool) {
 }
 
 /* Compares with an earlier definition. False: no memory. */
-static bool phi__mcptools_compare(phi__mcp_tools *t, phi__definition *definition) {
+static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
     phi__known_tool *known =
@@ -725,15 +961,13 @@ static bool phi__mcptools_compare(phi__mcp_tools *t, phi__definition *definition
     return true;
 }
 
-static bool phi__mcptools_build(phi__mcp_tools *t) {
+static bool phi__mtools_build(phi__mcp_tools *t) {
     const phi_mcp_desc *desc = &t->mcp->desc;
-    phi__toolbox *box = NULL;
     for (size_t i = 0; i < t->count; i++)
-        if (!phi__mcptools_compare(t, &t->definitions[i])) return false;
-    if (phi__toolbox_new(t->mcp, t->definitions, t->count, phi__mcptools_marks(t), &t->functions,
-                         phi__mcptools_warn, t, &box) != PHI_OK)
-        return false;
-    phi__mcptools_install(t, box);
+        if (!phi__mtools_compare(t, &t->definitions[i])) return false;
+    phi__toolbox *box = phi__toolbox_new(t, t->definitions, t->count, false);
+    if (box == NULL) return false;
+    phi__mtools_install(t, box);
     /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
        tools and most_bytes. */
     phi__known *known = &t->known;
@@ -749,7 +983,7 @@ static bool phi__mcptools_build(phi__mcp_tools *t) {
 }
 
 /* When the list is too old, by the server's own word. */
-static uint64_t phi__mcptools_stale_us(const phi__mcp_tools *t) {
+static uint64_t phi__mtools_stale_us(const phi__mcp_tools *t) {
     const phi_json *tools = phi_json_get(t->mcp->agreed.capabilities, "tools");
     uint64_t ttl_ms = t->pages.ttl_ms;
     if (!t->pages.has_ttl) return UINT64_MAX;
@@ -758,13 +992,13 @@ static uint64_t phi__mcptools_stale_us(const phi__mcp_tools *t) {
     return ttl_ms > UINT64_MAX / 2000 ? UINT64_MAX : t->listed_us + ttl_ms * 1000;
 }
 
-static void phi__mcptools_settle(phi__mcp_tools *t) {
+static void phi__mtools_settle(phi__mcp_tools *t) {
     if (!t->holds) return;
     t->holds = false;
     phi__mcp_settle(t->mcp);
 }
 
-static void phi__mcptools_later(phi__mcp_tools *t) {
+static void phi__mtools_later(phi__mcp_tools *t) {
     uint64_t at_us = t->listed_us + (uint64_t)PHI__MCP_TOOLS_PAUSE_MS * 1000;
     uint64_t now_us = phi__io_now_us(t->mcp->rt->io);
     if (t->timer.place != 0) return;
@@ -772,7 +1006,7 @@ static void phi__mcptools_later(phi__mcp_tools *t) {
     (void)phi__io_timer_set(t->mcp->rt->io, &t->timer, at_us);
 }
 
-static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
+static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__mcp_tools *t = PHI__OWNER(pages, phi__mcp_tools, pages);
     bool lost = reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED;
     phi_mcp *mcp = t->mcp;
@@ -780,25 +1014,25 @@ static void phi__mcptools_listed(phi__pages *pages, const phi_mcp_reply *reply) 
     t->listed_us = phi__io_now_us(t->mcp->rt->io);
     t->stale_us = UINT64_MAX;
     if (reply->status == PHI_OK) {
-        if (pages->cut) phi__mcptools_say(t, "its list of tools is too long, the rest is left out");
-        if (phi__mcptools_build(t))
-            t->stale_us = phi__mcptools_stale_us(t);
+        if (pages->cut) phi__mtools_say(t, "its list of tools is too long, the rest is left out");
+        if (phi__mtools_build(t))
+            t->stale_us = phi__mtools_stale_us(t);
         else
-            phi__mcptools_say(t, "its list of tools found no memory");
+            phi__mtools_say(t, "its list of tools found no memory");
     } else if (!lost) {
         (void)snprintf(words, sizeof words, "tools/list: %.*s",
                        (int)phi__min(reply->message.len, 300), reply->message.at);
-        phi__mcptools_say(t, words);
+        phi__mtools_say(t, words);
     }
     bool again = t->again && !lost;
-    phi__mcptools_drop_list(t);
+    phi__mtools_drop_list(t);
     t->again = false;
-    if (again) phi__mcptools_later(t);
-    if (reply->status == PHI_CANCELLED) return;                 /* it goes */
-    if (phi__news_tell(mcp, &t->news)) phi__mcptools_settle(t); /* which reports it, too */
+    if (again) phi__mtools_later(t);
+    if (reply->status == PHI_CANCELLED) return;               /* it goes */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* which reports it, too */
 }
 
-static phi_status phi__mcptools_list(phi__mcp_tools *t) {
+static phi_status phi__mtools_list(phi__mcp_tools *t) {
     if (t->listing) {
         t->again = true;
         return PHI_OK;
@@ -808,34 +1042,31 @@ static phi_status phi__mcptools_list(phi__mcp_tools *t) {
     t->pages.mcp = t->mcp;
     t->pages.method = "tools/list";
     t->pages.key = "tools";
-    t->pages.item = phi__mcptools_item;
-    t->pages.done = phi__mcptools_listed;
+    t->pages.item = phi__mtools_item;
+    t->pages.done = phi__mtools_listed;
     phi_status status = phi__pages_begin(&t->pages);
-    if (status != PHI_OK) phi__mcptools_drop_list(t);
+    if (status != PHI_OK) phi__mtools_drop_list(t);
     return status;
 }
 
-static void phi__mcptools_fire(phi__timer *timer) {
+static void phi__mtools_fire(phi__timer *timer) {
     phi__mcp_tools *t = PHI__OWNER(timer, phi__mcp_tools, timer);
-    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mcptools_list(t);
+    if (phi_mcp_get_info(t->mcp).state == PHI_MCP_READY) (void)phi__mtools_list(t);
 }
 
-/* ---- the source ---- */
-
-static uint64_t phi__mcptools_version(void *user_data) {
+static uint64_t phi__mtools_version(void *user_data) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     if (t->stale_us != UINT64_MAX && phi__io_now_us(t->mcp->rt->io) >= t->stale_us) {
         t->stale_us = UINT64_MAX;
-        phi__mcptools_later(t);
+        phi__mtools_later(t);
     }
     return t->version;
 }
 
-static phi_status phi__mcptools_take(void *user_data, const phi_tool **tools, size_t *count) {
+static phi_status phi__mtools_take(void *user_data, const phi_tool **tools, size_t *count) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
-    if (t->now == NULL && phi__toolbox_new(t->mcp, NULL, 0, false, &t->functions,
-                                           phi__mcptools_warn, t, &t->now) != PHI_OK)
-        return PHI_NO_MEMORY;
+    if (t->now == NULL) t->now = phi__toolbox_new(t, NULL, 0, false);
+    if (t->now == NULL) return PHI_NO_MEMORY;
     t->now->users++;
     t->users++;
     *tools = t->now->tools;
@@ -843,67 +1074,64 @@ static phi_status phi__mcptools_take(void *user_data, const phi_tool **tools, si
     return PHI_OK;
 }
 
-static void phi__mcptools_release(void *user_data, const phi_tool *tools) {
+static void phi__mtools_release(void *user_data, const phi_tool *tools) {
     phi__mcp_tools *t = (phi__mcp_tools *)user_data;
     t->users--;
     if (t->now != NULL && t->now->tools == tools) {
-        phi__mcptools_leave(t, t->now);
+        phi__mtools_leave(t, t->now);
         return;
     }
     for (phi__link *link = t->old.first; link != NULL; link = link->next) {
         phi__toolbox *box = PHI__OWNER(link, phi__toolbox, link);
         if (box->tools != tools) continue;
-        phi__mcptools_leave(t, box);
+        phi__mtools_leave(t, box);
         return;
     }
 }
 
 /* ---- the part ---- */
 
-static void phi__mcptools_ready(phi_mcp *mcp, void *part) {
+static void phi__mtools_ready(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     t->again = false;
     if (phi_json_get(mcp->agreed.capabilities, "tools") == NULL) {
         t->count = 0;
-        if (t->now != NULL) (void)phi__mcptools_build(t);
+        if (t->now != NULL) (void)phi__mtools_build(t);
         (void)phi__news_tell(mcp, &t->news);
         return;
     }
     phi__mcp_hold(mcp);
     t->holds = true;
-    if (phi__mcptools_list(t) != PHI_OK) phi__mcptools_settle(t);
+    if (phi__mtools_list(t) != PHI_OK) phi__mtools_settle(t);
 }
 
-static void phi__mcptools_down(phi_mcp *mcp, void *part) {
+static void phi__mtools_down(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp;
     t->holds = false;
     t->stale_us = UINT64_MAX;
     phi__io_timer_clear(t->mcp->rt->io, &t->timer);
-    phi__mcptools_drop_list(t);
+    phi__mtools_drop_list(t);
 }
 
-static bool phi__mcptools_notified(phi_mcp *mcp, void *part, phi_str method,
-                                   const phi_json *params) {
+static bool phi__mtools_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     (void)mcp, (void)params;
     if (!phi__str_is(method, "notifications/tools/list_changed")) return false;
-    if (t->listing)
-        t->again = true;
-    else
-        phi__mcptools_later(t);
+    t->again = t->again || t->listing;
+    if (!t->listing) phi__mtools_later(t);
     return true;
 }
 
-static bool phi__mcptools_held(const phi_mcp *mcp, const void *part) {
+static bool phi__mtools_held(const phi_mcp *mcp, const void *part) {
     (void)mcp;
     return ((const phi__mcp_tools *)part)->users > 0;
 }
 
-static void phi__mcptools_free(phi_mcp *mcp, void *part) {
+static void phi__mtools_free(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
     phi__io_timer_clear(t->mcp->rt->io, &t->timer);
-    phi__mcptools_drop_list(t);
+    phi__mtools_drop_list(t);
     while (t->old.first != NULL) {
         phi__toolbox *box = PHI__OWNER(t->old.first, phi__toolbox, link);
         phi__list_take(&t->old, &box->link);
@@ -920,25 +1148,25 @@ static void phi__mcptools_free(phi_mcp *mcp, void *part) {
     phi__free(&mcp->memory, t, sizeof *t);
 }
 
-static const phi__mcp_part *phi__mcptools_table(void) {
+static const phi__mcp_part *phi__mtools_table(void) {
     static const phi__mcp_part table = {
-        phi__mcptools_ready, phi__mcptools_down, phi__mcptools_notified, NULL, NULL, NULL,
-        phi__mcptools_held,  phi__mcptools_free};
+        phi__mtools_ready, phi__mtools_down, phi__mtools_notified, NULL, NULL, NULL,
+        phi__mtools_held,  phi__mtools_free};
     return &table;
 }
 
-PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp) {
+PHI__FN phi_status phi__mtools_join(phi_mcp *mcp) {
     phi_memory *memory = &mcp->memory;
     phi__mcp_tools *t = (phi__mcp_tools *)phi__alloc(memory, sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
     t->mcp = mcp;
     t->version = 1;
     t->stale_us = UINT64_MAX;
-    t->timer.fire = phi__mcptools_fire;
+    t->timer.fire = phi__mtools_fire;
     t->source.user_data = t;
-    t->source.version = phi__mcptools_version;
-    t->source.take = phi__mcptools_take;
-    t->source.release = phi__mcptools_release;
+    t->source.version = phi__mtools_version;
+    t->source.take = phi__mtools_take;
+    t->source.release = phi__mtools_release;
     /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
     phi_tool *tool = &t->functions;
     tool->start = phi__calls_start;
@@ -950,40 +1178,35 @@ PHI__FN phi_status phi__mcptools_join(phi_mcp *mcp) {
     t->known.memory = memory;
     t->known.round = 1;
     phi__map_init(&t->known.map, memory);
-    phi__mcp_join(mcp, phi__mcptools_table(), t);
+    phi__mcp_join(mcp, phi__mtools_table(), t);
     return PHI_OK;
 }
 
 /* ---- public ---- */
 
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp) {
-    return mcp != NULL ? &phi__mcptools_of(mcp)->source : NULL;
+    return mcp != NULL ? &phi__mtools_of(mcp)->source : NULL;
 }
 
-static size_t phi__mcptools_count(const phi__mcp_tools *t) {
+static size_t phi__mtools_count(const phi__mcp_tools *t) {
     return t != NULL && t->now != NULL ? t->now->count : 0;
 }
 
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
-    const phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
-    if (index >= phi__mcptools_count(t)) return NULL;
+    const phi__mcp_tools *t = mcp != NULL ? phi__mtools_of(mcp) : NULL;
+    if (index >= phi__mtools_count(t)) return NULL;
     phi_mcp_tool *shown = &t->now->items[index].shown;
     const phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
     shown->new_hash = known != NULL ? known->waiting_hash : NULL;
     return shown;
 }
 
-static void phi__mcptools_quiet(void *ctx, phi_str original, const char *message) {
-    (void)ctx, (void)original, (void)message;
-}
-
 /* The list as it is, with one definition that was accepted. */
-static phi_status phi__mcptools_again(phi__mcp_tools *t, phi_str accepted) {
+static phi_status phi__mtools_again(phi__mcp_tools *t, phi_str accepted) {
     phi_memory *memory = &t->mcp->memory;
     size_t count = t->now->count;
     size_t bytes = count * sizeof(phi__definition);
     phi__definition *all = (phi__definition *)phi__alloc(memory, bytes);
-    phi__toolbox *box = NULL;
     if (all == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const phi__mcp_tool *item = &t->now->items[i];
@@ -993,22 +1216,22 @@ static phi_status phi__mcptools_again(phi__mcp_tools *t, phi_str accepted) {
         all[i].definition = this_one && known != NULL ? known->waiting : item->definition;
         all[i].held = item->shown.held && !this_one;
     }
-    phi_status status = phi__toolbox_new(t->mcp, all, count, phi__mcptools_marks(t), &t->functions,
-                                         phi__mcptools_quiet, t, &box);
+    phi__toolbox *box = phi__toolbox_new(t, all, count, true);
     phi__free(memory, all, bytes);
-    if (status == PHI_OK) phi__mcptools_install(t, box);
-    return status;
+    if (box == NULL) return PHI_NO_MEMORY;
+    phi__mtools_install(t, box);
+    return PHI_OK;
 }
 
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
-    phi__mcp_tools *t = mcp != NULL ? phi__mcptools_of(mcp) : NULL;
-    size_t count = phi__mcptools_count(t);
+    phi__mcp_tools *t = mcp != NULL ? phi__mtools_of(mcp) : NULL;
+    size_t count = phi__mtools_count(t);
     for (size_t i = 0; name != NULL && i < count; i++) {
         const phi_mcp_tool *shown = &t->now->items[i].shown;
         if (!phi__str_is(shown->name, name)) continue;
         phi__known_tool *known = shown->held ? phi__known_find(&t->known, shown->original) : NULL;
         if (known == NULL) return PHI_OK;
-        phi_status status = phi__mcptools_again(t, known->name);
+        phi_status status = phi__mtools_again(t, known->name);
         if (status == PHI_OK) phi__known_accept(&t->known, known);
         return status;
     }

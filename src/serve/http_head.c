@@ -1,6 +1,7 @@
 /* http_head.c - http_head_in.h: lines are checked as their bytes come, and split when the empty one
    has come. */
 #include "serve/http_head_in.h"
+#include "text/text_in.h"
 
 #ifndef PHI_NO_LISTEN
 
@@ -22,11 +23,8 @@ static phi_status phi__head_refuse(phi__http_head *head, int status, const char 
     return PHI_PARSE;
 }
 
-/* ---- characters ---- */
-
 static bool phi__head_is_token(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+    return phi__is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
 static bool phi__head_all_token(phi_str s) {
@@ -65,9 +63,8 @@ static bool phi__head_is_authority(phi_str s) {
         }
     if (i == s.len) return true;
     if (i == 0 || s.at[i++] != ':' || s.len - i > 5) return false;
-    for (; i < s.len; i++)
-        if (s.at[i] < '0' || s.at[i] > '9') return false;
-    return true;
+    while (i < s.len && phi__is_digit(s.at[i])) i++;
+    return i == s.len;
 }
 
 static void phi__head_split_path(phi__http_head *head, phi_str path) {
@@ -122,7 +119,7 @@ static phi_status phi__head_request_line(phi__http_head *head, phi_str line) {
     head->target = phi__str(rest.at + 1, second - 1);
     phi_str version = phi__str_from(rest, second + 1);
     if (version.len != 8 || !phi__str_starts(version, "HTTP/") || version.at[6] != '.' ||
-        version.at[5] < '0' || version.at[5] > '9' || version.at[7] < '0' || version.at[7] > '9')
+        !phi__is_digit(version.at[5]) || !phi__is_digit(version.at[7]))
         return phi__head_refuse(head, 400, "a bad version in the request line");
     if (version.at[5] != '1' || version.at[7] > '1')
         return phi__head_refuse(head, 505, "only HTTP/1.1 and HTTP/1.0 are served");
@@ -220,8 +217,6 @@ static phi_status phi__head_connection(phi__http_head *head) {
     return PHI_OK;
 }
 
-/* ---- the whole ---- */
-
 /* The next line from *at, without its CRLF. Each was checked to have one. */
 static phi_str phi__head_line(const phi__buf *bytes, size_t *at) {
     size_t from = *at;
@@ -313,10 +308,7 @@ static phi_status phi__head_body_expect(phi__http_head_body *body, char c, char 
 }
 
 static phi_status phi__head_body_size(phi__http_head_body *body, char c) {
-    unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                     : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10u
-                     : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10u
-                                            : 16u;
+    uint32_t digit = phi__json_text_hex(&c, &c + 1, 1);
     if (digit < 16) {
         if (body->line++ == PHI__HEAD_DIGITS)
             return phi__head_body_refuse(body, "a chunk size of more than 16 digits");

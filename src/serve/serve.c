@@ -1,11 +1,74 @@
-/* serve.c - serve_in.h: requests come in, answers go out, over the connections of serve.c. */
+/* serve.c - serve_in.h over the sockets of POSIX: a port, its connections, their requests. */
 #include "serve/serve_in.h"
-#include "base/base_in.h"
-#include "io/io_in.h"
+#include "loop/loop_in.h"
 #include "serve/http_head_in.h"
-#include "serve/listen_in.h"
 
 #ifndef PHI_NO_LISTEN
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef enum phi__conn_in {
+    PHI__CONN_HEAD,
+    PHI__CONN_BODY,
+    PHI__CONN_REST, /* the request is read; later bytes wait */
+    PHI__CONN_LINGER
+} phi__conn_in;
+
+typedef enum phi__conn_out {
+    PHI__CONN_NONE, /* no exchange */
+    PHI__CONN_OPEN, /* no answer yet */
+    PHI__CONN_STREAM,
+    PHI__CONN_ENDED /* the answer is complete, and perhaps not sent */
+} phi__conn_out;
+
+struct phi__serve_exchange {
+    phi__link link; /* in the server's list of live or dead */
+    phi__serve *serve;
+    int fd; /* -1: dead */
+    phi__watch watch;
+    phi__timer timer;
+    phi__conn_in in_state;
+    phi__conn_out out_state;
+    phi__http_head head;
+    phi__http_head_body body;
+    uint64_t body_bytes;
+    phi__buf in, out;
+    size_t in_at, out_at;             /* used, sent */
+    size_t progress;                  /* sent since write_by_us was set */
+    size_t dropped;                   /* while lingering */
+    uint64_t read_by_us, write_by_us; /* deadlines; UINT64_MAX: none */
+    phi__serve_calls calls;
+    void *ctx;
+    bool keep_alive, http_1_0, no_body; /* of the exchange; no_body: its method is HEAD */
+    bool expects_continue;              /* not answered yet */
+    bool stopped;                       /* the body waits for phi__serve_resume */
+    bool chunked;                       /* the answer */
+    bool wants_room;                    /* a write was refused */
+    bool kept;                          /* calls are set */
+    bool soon;                          /* the timer is for now, not for a deadline */
+    bool eof, shut;                     /* of the peer's side, of ours */
+};
+
+struct phi__serve {
+    phi__io *io;
+    phi__serve_desc desc;
+    int fd; /* that listens; -1: not any more */
+    uint16_t port;
+    phi__watch watch;
+    phi__timer timer; /* watches again */
+    phi__list live, dead;
+    size_t count; /* of live */
+    uint32_t busy;
+    bool freed;
+};
+
 typedef enum phi__serve_body {
     PHI__SERVE_LENGTH, /* `length` bytes follow */
     PHI__SERVE_CHUNKS, /* chunks follow */
@@ -55,26 +118,15 @@ static const char *phi__serve_reason(int http_status) {
     return "Unknown";
 }
 
-static bool phi__serve_is_token(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
-}
-
 /* True if the headers can be sent: names are tokens, no control character is in a value, and none
    of them is the server's own. */
 static bool phi__serve_fit(const phi__header *headers, size_t count) {
     static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
     for (size_t k = 0; k < count; k++) {
-        phi_str name = headers[k].name, value = headers[k].value;
-        for (size_t i = 0; i < name.len; i++)
-            if (!phi__serve_is_token(name.at[i])) return false;
-        for (size_t i = 0; i < value.len; i++) {
-            unsigned char c = (unsigned char)value.at[i];
-            if ((c < 0x20 && c != '\t') || c == 0x7F) return false;
-        }
+        if (!phi__fetch_name_fits(headers[k].name) || !phi__fetch_value_fits(headers[k].value))
+            return false;
         for (size_t i = 0; i < PHI__COUNT(own); i++)
-            if (phi__str_is_nocase(name, own[i])) return false;
-        if (name.len == 0) return false;
+            if (phi__str_is_nocase(headers[k].name, own[i])) return false;
     }
     return true;
 }
@@ -92,6 +144,95 @@ static void phi__serve_date(phi__buf *out, int64_t ms) {
                     months + month, iso, iso + 11);
 }
 
+/* ---- the port ---- */
+
+enum {
+    PHI__PORT_CONNECTIONS = 64,
+    PHI__PORT_BACKLOG = 64,
+    PHI__PORT_ACCEPTS = 4 /* in one turn */
+};
+#define PHI__PORT_RETRY_US 100000u /* the system is out of descriptors or memory */
+
+typedef union phi__port_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} phi__port_address;
+
+/* The bytes of the address, or 0: not a literal. */
+static socklen_t phi__port_read(const char *text, uint16_t port, phi__port_address *out) {
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons(port);
+        return (socklen_t)sizeof out->v4;
+    }
+    if (inet_pton(AF_INET6, text, &out->v6.sin6_addr) != 1) return 0;
+    out->v6.sin6_family = AF_INET6;
+    out->v6.sin6_port = htons(port);
+    return (socklen_t)sizeof out->v6;
+}
+
+static bool phi__port_is_loopback(const phi__port_address *address) {
+    static const unsigned char v6[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    return address->any.sa_family == AF_INET ? ntohl(address->v4.sin_addr.s_addr) >> 24 == 127
+                                             : memcmp(&address->v6.sin6_addr, v6, sizeof v6) == 0;
+}
+
+static int phi__port_flags(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return errno;
+    return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
+}
+
+/* Returns an errno value. */
+static int phi__port_bind(phi__serve *s, const phi__port_address *address, socklen_t len) {
+    phi__port_address got;
+    socklen_t got_len = (socklen_t)sizeof got;
+    int one = 1;
+    s->fd = socket(address->any.sa_family, SOCK_STREAM, 0);
+    if (s->fd < 0) return errno;
+    int error = phi__port_flags(s->fd);
+    if (error != 0) return error;
+    (void)setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &one, (socklen_t)sizeof one);
+#if defined(IPV6_V6ONLY)
+    if (address->any.sa_family == AF_INET6)
+        (void)setsockopt(s->fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, (socklen_t)sizeof one);
+#endif
+    memset(&got, 0, sizeof got);
+    if (bind(s->fd, &address->any, len) != 0 || listen(s->fd, PHI__PORT_BACKLOG) != 0 ||
+        getsockname(s->fd, &got.any, &got_len) != 0)
+        return errno;
+    s->port = ntohs(got.any.sa_family == AF_INET ? got.v4.sin_port : got.v6.sin6_port);
+    return 0;
+}
+
+/* Tries again after a while. */
+static void phi__port_later(phi__serve *s) {
+    (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + PHI__PORT_RETRY_US);
+}
+
+static bool phi__port_full(const phi__serve *s) { return s->count >= s->desc.max_connections; }
+
+/* Watched while a connection may come; without memory the timer tries again. */
+static void phi__port_watch(phi__serve *s) {
+    if (phi__io_watch(s->io, &s->watch, s->fd, phi__port_full(s) ? 0 : PHI__READ) != PHI_OK)
+        phi__port_later(s);
+}
+
+static void phi__port_on_timer(phi__timer *timer) {
+    phi__serve *s = PHI__OWNER(timer, phi__serve, timer);
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* its place stays taken */
+    phi__port_watch(s);
+}
+
+static void phi__port_close(phi__serve *s) {
+    (void)phi__io_watch(s->io, &s->watch, s->fd, 0);
+    phi__io_timer_clear(s->io, &s->timer);
+    if (s->fd >= 0) (void)close(s->fd);
+    s->fd = -1;
+}
+
 /* ---- a connection: its descriptor, its buffers, its watch and timer ----
 
    It reads (`in_state`) a head, a body, then nothing until its answer is complete; or it lingers:
@@ -105,9 +246,6 @@ static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
 }
 
 static inline size_t phi__conn_unread(const phi__serve_exchange *c) { return c->in.len - c->in_at; }
-
-#include <errno.h>
-#include <unistd.h>
 
 enum {
     PHI__CONN_IN_BYTES = 16384,      /* read in one turn, and kept of a peer that is ahead */
@@ -124,8 +262,6 @@ static phi__serve_exchange *phi__conn_of(phi__link *link) {
 static uint64_t phi__conn_in_ms(const phi__serve *s, uint32_t ms) {
     return phi__io_now_us(s->io) + (uint64_t)ms * 1000;
 }
-
-/* ---- entering and leaving ---- */
 
 /* the server may be gone after it */
 static void phi__conn_leave(phi__serve *s) {
@@ -167,11 +303,9 @@ static void phi__conn_close(phi__serve_exchange *c) {
     phi__list_take(&s->live, &c->link);
     phi__list_push(&s->dead, &c->link);
     s->count--;
-    phi__listen_closed(s->listen);
+    if (!s->freed) phi__port_watch(s);
     phi__conn_tell_gone(c);
 }
-
-/* ---- watch and timer ---- */
 
 /* watch and timer */
 static void phi__conn_settle(phi__serve_exchange *c) {
@@ -267,9 +401,6 @@ static void phi__conn_fill(phi__serve_exchange *c) {
     }
 }
 
-#include <stdio.h>
-#include <sys/socket.h>
-
 enum {
     PHI__SERVE_DROP_BYTES = 65536, /* of a body that are read though nobody wants them */
     PHI__SERVE_LINGER_MS = 1000,
@@ -293,7 +424,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     /* The connection can serve another request after this answer. */
     bool drops = c->in_state == PHI__CONN_BODY && !c->expects_continue && c->body.refused == 0 &&
                  !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
-    c->keep_alive = c->keep_alive && !c->eof && !phi__listen_full(c->serve->listen) &&
+    c->keep_alive = c->keep_alive && !c->eof && !phi__port_full(c->serve) &&
                     (c->in_state == PHI__CONN_REST || drops) && body != PHI__SERVE_TO_END;
     if (http_status == 204 || http_status == 304) body = PHI__SERVE_NO_BODY;
     c->no_body = c->no_body || body == PHI__SERVE_NO_BODY;
@@ -301,9 +432,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     phi__serve_date(out, phi__io_wall_ms(c->serve->io));
     for (size_t i = 0; i < count; i++) {
         phi__buf_add_str(out, headers[i].name);
-        phi__buf_text(out, ": ");
-        phi__buf_add_str(out, headers[i].value);
-        phi__buf_text(out, "\r\n");
+        phi__buf_wrap(out, ": ", headers[i].value, "\r\n");
     }
     if (body == PHI__SERVE_LENGTH)
         phi__buf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)length);
@@ -328,8 +457,6 @@ static void phi__serve_ended(phi__serve_exchange *c) {
         c->read_by_us = phi__conn_in_ms(c->serve, c->serve->desc.body_ms);
     phi__conn_poke(c);
 }
-
-/* ---- the end of an exchange by a fault of the peer's ---- */
 
 static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char *message) {
     bool open = c->out_state == PHI__CONN_OPEN;
@@ -435,8 +562,6 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     return false;
 }
 
-/* ---- sending ---- */
-
 /* All of an answer was sent: keeps the connection or ends it. */
 static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) > 0) return;
@@ -444,7 +569,7 @@ static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->in_state == PHI__CONN_REST) {
         phi__serve_next(c);
         c->soon = phi__conn_unread(c) > 0;
-        if (c->eof || (!c->soon && phi__listen_full(c->serve->listen))) phi__conn_close(c);
+        if (c->eof || (!c->soon && phi__port_full(c->serve))) phi__conn_close(c);
     } else if (c->eof)
         phi__conn_close(c);
     else if (c->in_state == PHI__CONN_LINGER && !c->shut) {
@@ -476,8 +601,6 @@ static void phi__serve_run(phi__serve_exchange *c) {
     c->in_at = 0;
     phi__conn_settle(c);
 }
-
-/* ---- the pump's side ---- */
 
 static void phi__serve_on_ready(phi__watch *watch, int have) {
     phi__serve_exchange *c = PHI__OWNER(watch, phi__serve_exchange, watch);
@@ -514,7 +637,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
 /* When all places are taken, the connection that has been idle longest makes room. */
 static void phi__serve_make_room(phi__serve *s) {
     phi__serve_exchange *oldest = NULL;
-    if (!phi__listen_full(s->listen)) return;
+    if (!phi__port_full(s)) return;
     for (phi__link *link = s->live.first; link != NULL; link = link->next) {
         phi__serve_exchange *c = phi__conn_of(link);
         if (c->in_state != PHI__CONN_HEAD || phi__http_head_begun(&c->head) ||
@@ -525,14 +648,15 @@ static void phi__serve_make_room(phi__serve *s) {
     if (oldest != NULL) phi__conn_close(oldest);
 }
 
-static void phi__serve_on_accepted(void *ctx, int fd) {
-    phi__serve *s = (phi__serve *)ctx;
+static void phi__serve_accepted(phi__serve *s, int fd) {
     phi_memory *memory = phi__io_memory(s->io);
+    int one = 1; /* a small answer must not wait for the acknowledgement of the one before */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
     phi__serve_exchange *c = (phi__serve_exchange *)phi__alloc(memory, sizeof *c);
-    if (c == NULL || phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
+    if (c == NULL || phi__port_flags(fd) != 0 ||
+        phi__io_timer_set(s->io, &c->timer, UINT64_MAX) != PHI_OK) {
         phi__free(memory, c, c != NULL ? sizeof *c : 0);
         (void)close(fd);
-        phi__listen_closed(s->listen);
         return;
     }
     c->serve = s;
@@ -546,8 +670,29 @@ static void phi__serve_on_accepted(void *ctx, int fd) {
     s->count++;
     phi__serve_next(c);
     phi__conn_settle(c);
-    s->busy++;
     phi__serve_make_room(s);
+}
+
+static void phi__serve_on_port(phi__watch *watch, int have) {
+    phi__serve *s = PHI__OWNER(watch, phi__serve, watch);
+    (void)have;
+    s->busy++;
+    for (int i = 0; i < PHI__PORT_ACCEPTS && !s->freed && !phi__port_full(s); i++) {
+        int fd = accept(s->fd, NULL, NULL);
+        if (fd >= 0) {
+            phi__serve_accepted(s, fd);
+            continue;
+        }
+        /* No descriptor or no memory is left: the connection stays in the queue, and a watch would
+           report it over and over. Else none is waiting, or it has gone already. */
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            (void)phi__io_watch(s->io, &s->watch, s->fd, 0);
+            phi__port_later(s);
+        }
+        phi__conn_leave(s);
+        return;
+    }
+    if (!s->freed) phi__port_watch(s);
     phi__conn_leave(s);
 }
 
@@ -555,36 +700,55 @@ static void phi__serve_on_accepted(void *ctx, int fd) {
 
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size) {
-    phi__serve *s = (phi__serve *)phi__alloc(phi__io_memory(io), sizeof *s);
+    const char *text = desc->address != NULL ? desc->address : "127.0.0.1";
+    phi_memory *memory = phi__io_memory(io);
+    char words[96] = "no memory";
+    phi__port_address address;
+    int error = 0;
+    socklen_t len = phi__port_read(text, desc->port, &address);
     *out = NULL;
     if (message_size > 0) message[0] = '\0';
+    if (len == 0 || (!desc->any_address && !phi__port_is_loopback(&address))) {
+        (void)snprintf(message, message_size, "cannot listen on \"%.60s\": expected %s", text,
+                       len == 0 ? "an IP address"
+                                : "127.0.0.1 or ::1 (others only with any_address)");
+        return PHI_BAD_ARG;
+    }
+    phi__serve *s = (phi__serve *)phi__alloc(memory, sizeof *s);
     if (s == NULL) return PHI_NO_MEMORY;
     s->io = io;
+    s->fd = -1;
+    s->watch.ready = phi__serve_on_port;
+    s->timer.fire = phi__port_on_timer;
     s->desc = *desc;
+    if (desc->max_connections == 0) s->desc.max_connections = PHI__PORT_CONNECTIONS;
     if (desc->max_body_bytes == 0) s->desc.max_body_bytes = PHI__SERVE_BODY_BYTES;
     if (desc->max_queue_bytes == 0) s->desc.max_queue_bytes = PHI__SERVE_QUEUE_BYTES;
     if (desc->head_ms == 0) s->desc.head_ms = PHI__SERVE_HEAD_MS;
     if (desc->body_ms == 0) s->desc.body_ms = PHI__SERVE_BODY_MS;
     if (desc->idle_ms == 0) s->desc.idle_ms = PHI__SERVE_IDLE_MS;
     if (desc->write_ms == 0) s->desc.write_ms = PHI__SERVE_WRITE_MS;
-    phi__listen_desc listen_desc = PHI_ZERO;
-    listen_desc.address = desc->address;
-    listen_desc.any_address = desc->any_address;
-    listen_desc.port = desc->port;
-    listen_desc.max_connections = desc->max_connections;
-    listen_desc.accepted = phi__serve_on_accepted;
-    listen_desc.ctx = s;
-    phi_status status = phi__listen_new(io, &listen_desc, &s->listen, message, message_size);
-    if (status == PHI_OK)
+    phi_status status = phi__io_timer_set(io, &s->timer, UINT64_MAX);
+    if (status == PHI_OK) error = phi__port_bind(s, &address, len);
+    if (error != 0) {
+        bool refused = error == EADDRINUSE || error == EACCES || error == EADDRNOTAVAIL;
+        bool no_memory = error == ENOMEM || error == ENOBUFS;
+        status = refused ? PHI_REFUSED : no_memory ? PHI_NO_MEMORY : PHI_IO;
+        phi__posix_words(error, words, sizeof words);
+    }
+    if (status == PHI_OK) status = phi__io_watch(io, &s->watch, s->fd, PHI__READ);
+    if (status == PHI_OK) {
         *out = s;
-    else
-        phi__free(phi__io_memory(io), s, sizeof *s);
+        return PHI_OK;
+    }
+    (void)snprintf(message, message_size, "cannot listen on %.60s port %u: %s", text,
+                   (unsigned)desc->port, words);
+    phi__port_close(s);
+    phi__free(memory, s, sizeof *s);
     return status;
 }
 
-PHI__FN uint16_t phi__serve_port(const phi__serve *serve) {
-    return phi__listen_port(serve->listen);
-}
+PHI__FN uint16_t phi__serve_port(const phi__serve *serve) { return serve->port; }
 
 PHI__FN size_t phi__serve_connections(const phi__serve *serve) { return serve->count; }
 
@@ -593,7 +757,7 @@ PHI__FN void phi__serve_free(phi__serve *serve) {
     serve->busy++;
     serve->freed = true;
     while (serve->live.first != NULL) phi__conn_close(phi__conn_of(serve->live.first));
-    phi__listen_free(serve->listen);
+    phi__port_close(serve);
     phi__conn_leave(serve);
 }
 
@@ -604,8 +768,7 @@ PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_cal
     exchange->kept = true;
 }
 
-PHI__FN void phi__serve_resume(phi__serve_exchange *exchange) {
-    phi__serve_exchange *c = exchange;
+PHI__FN void phi__serve_resume(phi__serve_exchange *c) {
     if (!c->stopped) return;
     c->stopped = false;
     if (c->in_state == PHI__CONN_BODY)
@@ -613,9 +776,8 @@ PHI__FN void phi__serve_resume(phi__serve_exchange *exchange) {
     phi__conn_poke(c);
 }
 
-PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
+PHI__FN phi_status phi__serve_reply(phi__serve_exchange *c, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body) {
-    phi__serve_exchange *c = exchange;
     phi_status status =
         phi__serve_put_head(c, http_status, headers, header_count, PHI__SERVE_LENGTH, body.len);
     if (status != PHI_OK) return status;
@@ -633,19 +795,16 @@ PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status,
                                const char *message) {
     phi__header type;
     char text[256];
-    int n =
-        snprintf(text, sizeof text, "%d %s%s%.200s\n", http_status, phi__serve_reason(http_status),
-                 message != NULL ? ": " : "", message != NULL ? message : "");
+    (void)snprintf(text, sizeof text, "%d %s%s%.200s\n", http_status,
+                   phi__serve_reason(http_status), message != NULL ? ": " : "",
+                   message != NULL ? message : "");
     type.name = PHI__LIT("Content-Type");
     type.value = PHI__LIT("text/plain; charset=utf-8");
-    if (n < 0) n = 0;
-    if (n >= (int)sizeof text) n = (int)sizeof text - 1;
-    (void)phi__serve_reply(exchange, http_status, &type, 1, phi__str(text, (size_t)n));
+    (void)phi__serve_reply(exchange, http_status, &type, 1, phi_str_of(text));
 }
 
-PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
+PHI__FN phi_status phi__serve_begin(phi__serve_exchange *c, int http_status,
                                     const phi__header *headers, size_t header_count) {
-    phi__serve_exchange *c = exchange;
     size_t before = c->out.len;
     phi_status status = phi__serve_put_head(c, http_status, headers, header_count,
                                             c->http_1_0 ? PHI__SERVE_TO_END : PHI__SERVE_CHUNKS, 0);
@@ -658,8 +817,7 @@ PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_stat
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes) {
-    phi__serve_exchange *c = exchange;
+PHI__FN phi_status phi__serve_write(phi__serve_exchange *c, phi_str bytes) {
     size_t before = c->out.len;
     if (c->out_state != PHI__CONN_STREAM) return PHI_BAD_ARG;
     if (phi__conn_waiting(c) >= c->serve->desc.max_queue_bytes) {
@@ -676,8 +834,7 @@ PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes
     return PHI_OK;
 }
 
-PHI__FN void phi__serve_end(phi__serve_exchange *exchange) {
-    phi__serve_exchange *c = exchange;
+PHI__FN void phi__serve_end(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_STREAM) return;
     if (c->chunked && !c->no_body) phi__buf_text(&c->out, "0\r\n\r\n");
     if (c->out.failed) {

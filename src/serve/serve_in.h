@@ -8,7 +8,8 @@
    sending side counts as gone.
 
    Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
-   When all connections are in use, the idle ones are closed in favour of new ones.
+   When all connections are in use, the idle ones are closed in favour of new ones, and others wait
+   in the system's queue. When the system is out of descriptors it tries again after 100 ms.
 
    Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
    Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
@@ -24,8 +25,6 @@
 typedef struct phi__serve phi__serve;
 
 typedef struct phi__serve_exchange phi__serve_exchange;
-
-typedef struct phi__listen phi__listen;
 
 typedef struct phi__http_head_limits {
     uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
@@ -73,20 +72,6 @@ typedef struct phi__http_head_body {
     const char *message;
 } phi__http_head_body;
 
-typedef enum phi__conn_in {
-    PHI__CONN_HEAD,
-    PHI__CONN_BODY,
-    PHI__CONN_REST, /* the request is read; later bytes wait */
-    PHI__CONN_LINGER
-} phi__conn_in;
-
-typedef enum phi__conn_out {
-    PHI__CONN_NONE, /* no exchange */
-    PHI__CONN_OPEN, /* no answer yet */
-    PHI__CONN_STREAM,
-    PHI__CONN_ENDED /* the answer is complete, and perhaps not sent */
-} phi__conn_out;
-
 /* Each may be NULL. */
 typedef struct phi__serve_calls {
     /* The body's bytes in order; borrowed until it returns. False stops the reading until
@@ -100,39 +85,11 @@ typedef struct phi__serve_calls {
     void (*gone)(void *ctx);
 } phi__serve_calls;
 
-struct phi__serve_exchange {
-    phi__link link; /* in the server's list of live or dead */
-    phi__serve *serve;
-    int fd; /* -1: dead */
-    phi__watch watch;
-    phi__timer timer;
-    phi__conn_in in_state;
-    phi__conn_out out_state;
-    phi__http_head head;
-    phi__http_head_body body;
-    uint64_t body_bytes;
-    phi__buf in, out;
-    size_t in_at, out_at;             /* used, sent */
-    size_t progress;                  /* sent since write_by_us was set */
-    size_t dropped;                   /* while lingering */
-    uint64_t read_by_us, write_by_us; /* deadlines; UINT64_MAX: none */
-    phi__serve_calls calls;
-    void *ctx;
-    bool keep_alive, http_1_0, no_body; /* of the exchange; no_body: its method is HEAD */
-    bool expects_continue;              /* not answered yet */
-    bool stopped;                       /* the body waits for phi__serve_resume */
-    bool chunked;                       /* the answer */
-    bool wants_room;                    /* a write was refused */
-    bool kept;                          /* calls are set */
-    bool soon;                          /* the timer is for now, not for a deadline */
-    bool eof, shut;                     /* of the peer's side, of ours */
-};
-
 typedef struct phi__serve_desc {
-    const char *address; /* as in phi__listen_desc: address, any_address, port, max_connections */
-    bool any_address;
-    uint16_t port;
-    uint32_t max_connections;
+    const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
+    bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
+    uint16_t port;            /* 0: the system chooses one */
+    uint32_t max_connections; /* default 64 */
     phi__http_head_limits head;
     size_t max_body_bytes;  /* default 4 MiB; beyond: 413 */
     size_t max_queue_bytes; /* of an answer that wait for the peer (default 1 MiB) */
@@ -146,17 +103,9 @@ typedef struct phi__serve_desc {
     void *ctx;
 } phi__serve_desc;
 
-struct phi__serve {
-    phi__io *io;
-    phi__serve_desc desc;
-    phi__listen *listen;
-    phi__list live, dead;
-    size_t count; /* of live */
-    uint32_t busy;
-    bool freed;
-};
-
-/* Fails as phi__listen_new does. */
+/* PHI_BAD_ARG: the address is not a literal, or not a loopback's without any_address; PHI_REFUSED:
+   the port is in use or not ours to take; PHI_IO; PHI_NO_MEMORY. The message says why, terminated;
+   may be NULL with size 0. */
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size);
 PHI__FN uint16_t phi__serve_port(const phi__serve *serve);

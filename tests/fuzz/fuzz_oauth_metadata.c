@@ -15,7 +15,7 @@ static void check_scopes(phi_str set) {
 static void challenge(phi_arena *arena, phi_str text) {
     phi__oauth_dare dare;
     phi__buf set;
-    if (!phi__oauth_words_challenge(arena, text, &dare)) abort();
+    if (!phi__oaw_challenge(arena, text, &dare)) abort();
     if (!dare.bearer && dare.scope.len > 0) abort();
     phi__buf_init(&set, arena->memory);
     phi__oauth_join(&set, dare.scope);
@@ -28,11 +28,11 @@ static void documents(phi_arena *arena, phi_str text) {
     phi__oauth_resource resource;
     phi__oauth_server server;
     const char *fault = "";
-    if (phi__oauth_words_resource(arena, text, phi__str("b", 1), &resource, &fault) == PHI_OK) {
+    if (phi__oaw_resource(arena, text, phi__str("b", 1), &resource, &fault) == PHI_OK) {
         if (resource.resource.len == 0 || resource.issuer.len == 0) abort();
         check_scopes(resource.scopes);
     }
-    if (phi__oauth_words_server(arena, text, true, &server, &fault) == PHI_OK &&
+    if (phi__oaw_server(arena, text, true, &server, &fault) == PHI_OK &&
         (server.issuer.len == 0 || server.authorize.len == 0 || server.token.len == 0))
         abort();
 }

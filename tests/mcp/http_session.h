@@ -198,7 +198,7 @@ static inline void session_later(session_fake *m, wires *w, uint64_t ms) {
 
 static inline void session_begin(session_fake *m, wires *w) {
     session_open(m, w);
-    CHECK_EQ_INT(phi__mcp_http_new(&m->mcp, &m->mcp.link), PHI_OK);
+    CHECK_EQ_INT(phi__mhttp_new(&m->mcp, &m->mcp.link), PHI_OK);
     CHECK_EQ_INT(m->mcp.link->table->open(m->mcp.link), PHI_OK);
     session_step(m, 2);
 }

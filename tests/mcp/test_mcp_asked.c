@@ -9,7 +9,7 @@ typedef struct fake {
     char methods[400];
     phi_agent agent;    /* of the last question */
     bool held, cancels; /* cancels: the call's request, inside of asked */
-    phi__mcp_request *request;
+    phi__req *request;
 } fake;
 
 static fake *fake_current;
@@ -101,7 +101,7 @@ static void start(link_kit *k, fake *f, const char *era) {
 }
 
 static phi_status send(link_kit *k, fake *f, got *g, const char *method) {
-    phi__mcp_request_desc desc;
+    phi__req_desc desc;
     memset(g, 0, sizeof *g);
     memset(&desc, 0, sizeof desc);
     desc.method = method;
@@ -162,7 +162,7 @@ TEST(a_question_that_the_server_cancels_is_not_answered) {
 }
 
 static void call_of(link_kit *k, got *g, uint32_t agent) {
-    phi__mcp_request_desc desc;
+    phi__req_desc desc;
     memset(g, 0, sizeof *g);
     memset(&desc, 0, sizeof desc);
     desc.method = "m";
@@ -219,7 +219,7 @@ TEST(a_request_waits_for_the_person_whom_its_server_asks) {
     link_kit k;
     fake f;
     got g;
-    phi__mcp_request_desc desc;
+    phi__req_desc desc;
     start(&k, &f, "2025-06-18");
     memset(&g, 0, sizeof g);
     memset(&desc, 0, sizeof desc);

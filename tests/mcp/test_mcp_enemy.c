@@ -127,7 +127,7 @@ static char *many(const char *before, const char *each, const char *after) {
 
 /* An agent in the midst of a call of "echo"; forms are answered with "{}". */
 static bool calling(tools_kit *t, const char *era) {
-    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__asks_join};
+    static const phi__mcp_open_join joins[] = {phi__mtools_join, phi__asks_join};
     phi_mcp_desc to;
     phi_agent_desc desc;
     memset(&to, 0, sizeof to);

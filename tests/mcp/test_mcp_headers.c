@@ -23,7 +23,7 @@ static phi_json *read(const char *text) {
 static void check_valid(const char *schema, const char *want) {
     char message[200];
     begin();
-    CHECK_EQ_INT(phi__mcp_headers_valid(read(schema), message, sizeof message), want[0] == '\0');
+    CHECK_EQ_INT(phi__xhead_valid(read(schema), message, sizeof message), want[0] == '\0');
     CHECK_EQ_STR(message, want);
     end();
 }
@@ -133,13 +133,13 @@ static void hostile_schemas_end(void) {
     n += (size_t)sprintf(text + n, "true");
     for (i = 0; i < 400; i++) text[n++] = '}';
     text[n] = '\0';
-    CHECK(phi__mcp_headers_valid(read(text), message, sizeof message));
+    CHECK(phi__xhead_valid(read(text), message, sizeof message));
     n = (size_t)sprintf(text, "{\"properties\":{");
     for (i = 0; i < 65; i++)
         n += (size_t)sprintf(text + n, "%s\"a%u\":{\"type\":\"string\",\"x-mcp-header\":\"A%u\"}",
                              i > 0 ? "," : "", (unsigned)i, (unsigned)i);
     (void)sprintf(text + n, "}}");
-    CHECK(!phi__mcp_headers_valid(read(text), message, sizeof message));
+    CHECK(!phi__xhead_valid(read(text), message, sizeof message));
     CHECK_EQ_STR(message, "x-mcp-header \"A64\": more than 64 parameters have one");
     end();
     free(text);
@@ -159,8 +159,7 @@ static void check_call(const char *arguments, const char *want) {
     size_t i, count = 7, n = 0;
     phi_mcp_pair *pairs = NULL;
     begin();
-    CHECK_EQ_INT(phi__mcp_headers_of(read(shapes), read(arguments), &arena, &pairs, &count),
-                 PHI_OK);
+    CHECK_EQ_INT(phi__xhead_of(read(shapes), read(arguments), &arena, &pairs, &count), PHI_OK);
     got[0] = '\0';
     for (i = 0; i < count; i++)
         n += (size_t)snprintf(got + n, sizeof got - n, "%s: %s\n", pairs[i].name, pairs[i].value);
@@ -206,8 +205,7 @@ static void integers_beyond_a_double_are_refused(void) {
         phi_mcp_pair *pairs = NULL;
         begin();
         (void)snprintf(text, sizeof text, "{\"s\":\"a\",\"i\":%s}", bad[i]);
-        CHECK_EQ_INT(phi__mcp_headers_of(read(shapes), read(text), &arena, &pairs, &count),
-                     PHI_BAD_ARG);
+        CHECK_EQ_INT(phi__xhead_of(read(shapes), read(text), &arena, &pairs, &count), PHI_BAD_ARG);
         CHECK_EQ_INT(count, 0);
         end();
     }
@@ -224,7 +222,7 @@ static void no_memory_is_said(void) {
         schema = read(shapes);
         arguments = read("{\"s\":\" padded for long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa \",\"i\":1}");
         test_alloc_fail_at(n);
-        status = phi__mcp_headers_of(schema, arguments, &arena, &pairs, &count);
+        status = phi__xhead_of(schema, arguments, &arena, &pairs, &count);
         if (!test_alloc_tripped()) CHECK_EQ_INT(status, PHI_OK);
         test_alloc_fail_at(-1);
         CHECK(status == PHI_OK || status == PHI_NO_MEMORY);

@@ -132,7 +132,7 @@ static void play(uint32_t seed) {
     if (dice(2) == 0) m.mcp.desc.oauth = &oauth;
     session_open(&m, &w);
     w.answer = serve_some;
-    CHECK_EQ_INT(phi__mcp_http_new(&m.mcp, &m.mcp.link), PHI_OK);
+    CHECK_EQ_INT(phi__mhttp_new(&m.mcp, &m.mcp.link), PHI_OK);
     CHECK_EQ_INT(m.mcp.link->table->open(m.mcp.link), PHI_OK);
     for (i = 0; i < MOVES && !m.gone && w.count < WIRES_MOST - 12; i++) change();
     test_alloc_fail_at(-1);

@@ -280,7 +280,7 @@ TEST(challenges_are_read_however_they_are_written) {
     size_t i;
     begin();
     for (i = 0; i < PHI__COUNT(rows); i++) {
-        CHECK(phi__oauth_words_challenge(&arena, phi_str_of(rows[i].headers), &dare));
+        CHECK(phi__oaw_challenge(&arena, phi_str_of(rows[i].headers), &dare));
         if (!CHECK(dare.bearer == rows[i].bearer) || !CHECK_STR(dare.scope, rows[i].scope) ||
             !CHECK_STR(dare.resource_metadata, rows[i].metadata) ||
             !CHECK_STR(dare.error, rows[i].error))

@@ -332,8 +332,7 @@ static void prompts(world *w) {
 }
 
 static bool connects(world *w) {
-    static const phi__mcp_open_join joins[] = {phi__mcptools_join, phi__offers_join,
-                                               phi__asks_join};
+    static const phi__mcp_open_join joins[] = {phi__mtools_join, phi__offers_join, phi__asks_join};
     static const phi_mcp_root root = {"file:///a", "a"};
     phi_mcp_desc desc;
     memset(&desc, 0, sizeof desc);

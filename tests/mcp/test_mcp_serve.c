@@ -155,12 +155,12 @@ TEST(a_cancelled_call_has_no_answer) {
     served_begin(&s, "2025-11-25", "{}");
     CHECK_EQ_STR(served_ask(&s, legacy(5, "tools/call", "{\"name\":\"wait\"}")), "");
     incoming = phi_mcp_incoming_of(rig_call_at(r, 0));
-    CHECK(phi__serving_find(incoming) != NULL);
+    CHECK(phi__sv_find(incoming) != NULL);
     CHECK_EQ_STR(served_ask(&s, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                                 "\"params\":{\"requestId\":5}}"),
                  "");
     CHECK_EQ_INT(rig_cancelled(r), 1);
-    CHECK(phi__serving_find(incoming) == NULL);
+    CHECK(phi__sv_find(incoming) == NULL);
     CHECK_EQ_INT(phi_mcp_progress(incoming, 1, 2, NULL), PHI_STALE);
     CHECK(has(served_ask(&s, legacy(5, "ping", "{}")), "\"id\":5"));
     served_free(&s);

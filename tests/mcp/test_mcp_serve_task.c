@@ -158,7 +158,7 @@ TEST(a_call_becomes_a_task_and_its_result_waits_for_the_client) {
     CHECK(has(line, "Z\",\"lastUpdatedAt\":\""));
     CHECK(has(line, ",\"ttlMs\":null,\"pollIntervalMs\":1000}}"));
     CHECK_EQ_INT(j.calls, 1);
-    CHECK(phi__serving_find(j.incoming) != NULL);
+    CHECK(phi__sv_find(j.incoming) != NULL);
     CHECK_EQ_INT(phi_mcp_task(j.incoming), PHI_OK); /* it is one */
     CHECK(has(get(&s), "\"resultType\":\"complete\""));
     CHECK(has(s.line, "\"status\":\"working\",\"createdAt\""));
@@ -174,7 +174,7 @@ TEST(a_call_becomes_a_task_and_its_result_waits_for_the_client) {
     CHECK(has(get(&s), want));
     CHECK(has(s.line, ",\"ttlMs\":65000,\"pollIntervalMs\":1000,\"result\":{\"content\":[{\"type\":"
                       "\"text\",\"text\":\"done\"}],\"isError\":false}}}"));
-    CHECK(phi__serving_find(j.incoming) == NULL);
+    CHECK(phi__sv_find(j.incoming) == NULL);
     CHECK_EQ_INT(phi_mcp_task(j.incoming), PHI_STALE);
     /* as often as it wants, and until its time is over */
     CHECK(has(get(&s), "\"text\":\"done\""));

@@ -585,7 +585,7 @@ static void each_failed_allocation_leaves_a_link_that_can_be_freed(void) {
     for (n = 0; tripped && n < 1000; n++) {
         session_open(&m, &w);
         test_alloc_fail_at(n);
-        if (phi__mcp_http_new(&m.mcp, &m.mcp.link) == PHI_OK &&
+        if (phi__mhttp_new(&m.mcp, &m.mcp.link) == PHI_OK &&
             m.mcp.link->table->open(m.mcp.link) == PHI_OK)
             story();
         tripped = test_alloc_tripped();

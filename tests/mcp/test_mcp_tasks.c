@@ -46,9 +46,9 @@ static phi_status part_join(phi_mcp *mcp) {
 }
 
 /* A call under way, answered by a task that is looked at every 100 ms. */
-static void start(link_kit *k, got *g, bool modern, phi__mcp_request **out) {
+static void start(link_kit *k, got *g, bool modern, phi__req **out) {
     static const phi__mcp_open_join joins[] = {part_join};
-    phi__mcp_request_desc desc;
+    phi__req_desc desc;
     const char *sent;
     memset(g, 0, sizeof *g);
     last_ask = 0;
@@ -206,7 +206,7 @@ TEST(a_task_that_nobody_waits_for_is_cancelled_at_the_server) {
     int modern, late;
     for (modern = 0; modern < 2; modern++)
         for (late = 0; late < 2; late++) {
-            phi__mcp_request *request = NULL;
+            phi__req *request = NULL;
             link_kit k;
             got g;
             const char *sent;
@@ -265,7 +265,7 @@ TEST(a_connection_that_is_lost_ends_its_tasks) {
 TEST(a_task_that_is_none_is_no_result) {
     link_kit k;
     got g;
-    phi__mcp_request_desc desc;
+    phi__req_desc desc;
     link_begin(&k, NULL);
     link_answers(&k, "2026-07-28", "{}");
     CHECK_EQ_INT(link_connect(&k, NULL, NULL, 0), PHI_OK);
@@ -341,7 +341,7 @@ static void serve(link_kit *k, const char *json) {
 
 static void scenario(got *g) {
     static const phi__mcp_open_join joins[] = {part_join};
-    phi__mcp_request_desc desc;
+    phi__req_desc desc;
     link_kit k;
     int i;
     memset(g, 0, sizeof *g);

@@ -73,7 +73,7 @@ static inline void tools_begin(tools_kit *t, const char *era, const phi_runtime_
 }
 
 static inline bool tools_ready(tools_kit *t, const phi_mcp_desc *desc) {
-    static const phi__mcp_open_join joins[] = {phi__mcptools_join};
+    static const phi__mcp_open_join joins[] = {phi__mtools_join};
     if (link_connect(&t->k, desc, joins, 1) != PHI_OK) return false;
     link_run(&t->k);
     return phi_mcp_get_info(t->k.mcp).state == PHI_MCP_READY;
