@@ -694,12 +694,23 @@ static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const char *files = NULL;
     phi__cfg_profile profile = PHI_ZERO;
     if (job->depth > 0) return phi__cfg_children_begin(maker, job);
-    phi__settings_of(&job->desc, &job->taken);
-    if (!phi__cfg_take(maker->ground.arena, job->making.base, phi__table_agent(), &job->taken) ||
-        !phi__cfg_take(maker->ground.arena, job->making.node, phi__table_agent_instance(),
-                       &job->taken) ||
+    phi__cfg_agent *a = &job->taken;
+    a->desc = job->desc;
+    a->memory_limit_bytes = a->desc.memory.limit_bytes;
+    a->event_queue_bytes = a->desc.memory.event_queue_bytes;
+    a->max_event_bytes = a->desc.memory.max_event_bytes;
+    a->max_response_bytes = a->desc.memory.max_response_bytes;
+    if (!phi__cfg_take(maker->ground.arena, job->making.base, phi__table_agent(), a) ||
+        !phi__cfg_take(maker->ground.arena, job->making.node, phi__table_agent_instance(), a) ||
         !phi__jobs_names(maker, job))
         return PHI_NO_MEMORY;
+    job->desc = a->desc;
+    if (a->agent_id != NULL) job->desc.ids.agent_id = a->agent_id;
+    if (a->session_id != NULL) job->desc.ids.session_id = a->session_id;
+    job->desc.memory.limit_bytes = phi__cfg_take_size(a->memory_limit_bytes);
+    job->desc.memory.event_queue_bytes = phi__cfg_take_size(a->event_queue_bytes);
+    job->desc.memory.max_event_bytes = phi__cfg_take_size(a->max_event_bytes);
+    job->desc.memory.max_response_bytes = phi__cfg_take_size(a->max_response_bytes);
     phi_status status = phi__jobs_profile(maker, job, &profile, &prompt, &place);
     if (status == PHI_OK) status = phi__jobs_workspace(maker, job, place, &files);
     if (status != PHI_OK) return status;

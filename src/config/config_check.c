@@ -374,8 +374,7 @@ static void phi__check_text(phi__cfg_walk *walk, const phi__cfg_field *field,
             phi__check_invalid(walk, field, node, "a name, as \"{{name}}\"", "");
         return;
     }
-    if (field->choices != NULL &&
-        phi__cfg_take_choice(field->choices, phi__json_text_of(node)) == NULL)
+    if (field->choices != NULL && !phi__choice_find(field->choices, text, NULL))
         phi__check_invalid(walk, field, node, "the name of a strategy", "");
     if ((field->flags & (PHI__CFG_REFERENCE | PHI__ONLY_REFERENCE)) != 0)
         phi__refs_check(walk, field, node);
@@ -384,24 +383,24 @@ static void phi__check_text(phi__cfg_walk *walk, const phi__cfg_field *field,
 /* ---- choices ---- */
 
 static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
-                              const phi_json *node, const char *what) {
+                              const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    const phi__cfg_choice *choice = field->choices, *near = NULL;
+    phi__cfg_choice choice = PHI_ZERO, near = PHI_ZERO;
     unsigned best = PHI__CFG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
-    if (phi_json_is(node, PHI_JSON_STRING) && phi__cfg_take_choice(choice, text) != NULL) return;
+    if (phi_json_is(node, PHI_JSON_STRING) && phi__choice_find(field->choices, text, NULL)) return;
     phi__buf_init(&expected, &walk->config->memory);
-    phi__buf_text(&expected, what);
-    for (; choice->name[0] != '\0'; choice++) {
-        unsigned d = phi__near_distance(text, phi_str_of(choice->name));
+    phi__buf_text(&expected, "one of ");
+    choice.next = field->choices;
+    while (phi__choice_next(&choice)) {
+        unsigned d = phi__near_distance(text, phi_str_of(choice.name));
         if (text.len > 0 && d < best) best = d, near = choice;
-        if (!choice->alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice->name);
+        if (!choice.alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice.name);
     }
     phi__buf_char(&expected, '\0');
-    for (choice = field->choices; near != NULL && near->alias && choice->name[0] != 0; choice++)
-        if (!choice->alias && choice->value == near->value) near = choice;
-    if (near != NULL) snprintf(hint, sizeof hint, "; did you mean \"%s\"?", near->name);
+    if (near.alias) (void)phi__choice_of(field->choices, near.value, &near);
+    if (near.name[0] != '\0') snprintf(hint, sizeof hint, "; did you mean \"%s\"?", near.name);
     if (expected.failed)
         walk->config->problems.no_memory = true;
     else
@@ -414,7 +413,7 @@ static void phi__check_item(phi__cfg_walk *walk, const phi__cfg_field *field,
                             const phi_json *item) {
     if (phi__raws_is_missing(walk->config, item)) return;
     if (field->choices != NULL)
-        phi__check_choice(walk, field, item, "one of ");
+        phi__check_choice(walk, field, item);
     else
         phi__check_text(walk, field, item);
 }
@@ -635,7 +634,8 @@ static void phi__check_field(phi__cfg_walk *walk, const phi__cfg_field *field, p
     case PHI__CFG_INTEGER:
     case PHI__CFG_NUMBER:
     case PHI__CFG_SECONDS: phi__check_number(walk, field, node); break;
-    case PHI__CFG_CHOICE: phi__check_choice(walk, field, node, "one of "); break;
+    case PHI__CFG_CHOICE: phi__check_choice(walk, field, node); break;
+    case PHI__CFG_BITS:
     case PHI__CFG_TEXTS: phi__check_texts(walk, field, node); break;
     case PHI__CFG_TABLE: phi__check_one_table(walk, field, node); break;
     case PHI__CFG_TABLES: phi__check_tables(walk, field, node); break;
@@ -660,7 +660,7 @@ static void phi__check_example(const phi__cfg_field *field, phi__buf *words) {
         phi__buf_printf(words, "[\"{{%s.name}}\"], with ids of [[%s.instances]]", field->space,
                         field->space);
     else if (field->kind == PHI__CFG_CHOICE)
-        phi__buf_printf(words, "\"%s\"", field->choices[0].name);
+        phi__buf_printf(words, "\"%.*s\"", (int)strcspn(field->choices, " |="), field->choices);
     else if (field->space != NULL && (field->flags & PHI__CFG_NAME) == 0)
         phi__buf_printf(words, "\"{{%s.name}}\"", field->space);
     else

@@ -746,25 +746,23 @@ static void phi__rules_address(phi__cfg_walk *walk, const char *path, const phi_
     if (phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL) return;
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *node = phi_json_get(table, keys[i]);
-        const phi__cfg_choice *choice =
-            phi_json_is(node, PHI_JSON_STRING)
-                ? phi__cfg_take_choice(i == 0 ? phi__table_preset() : phi__table_api(),
-                                       phi__json_text_of(node))
-                : NULL;
-        if (choice == NULL) continue;
+        phi__cfg_choice choice;
+        if (!phi_json_is(node, PHI_JSON_STRING) ||
+            !phi__choice_find(i == 0 ? phi__names_preset() : phi__names_api(),
+                              phi__json_text_of(node), &choice))
+            continue;
         bool needs =
-            i == 0 ? choice->value == PHI__CFG_PRESET_AZURE ||
-                         choice->value == PHI__CFG_PRESET_VERTEX ||
-                         choice->value == PHI__CFG_PRESET_LOCAL
-                   : choice->value == PHI__CFG_API_AZURE || choice->value == PHI__CFG_API_VERTEX;
+            i == 0 ? strcmp(choice.name, "azure") == 0 || strcmp(choice.name, "vertex") == 0 ||
+                         strcmp(choice.name, "local") == 0
+                   : choice.value == PHI__CFG_API_AZURE || choice.value == PHI__CFG_API_VERTEX;
         if (!needs) continue;
         phi__rules_at(walk, path, "base_url");
         phi__buf_printf(phi__walk_words(walk),
                         "%s has no base_url: %s \"%s\" has no address of its own; add base_url = "
                         "\"%s\"",
-                        path, keys[i], choice->name,
-                        strcmp(choice->name, "local") == 0 ? "http://localhost:8080/v1"
-                        : phi__str_starts(phi_str_of(choice->name), "azure")
+                        path, keys[i], choice.name,
+                        strcmp(choice.name, "local") == 0 ? "http://localhost:8080/v1"
+                        : phi__str_starts(phi_str_of(choice.name), "azure")
                             ? "https://RESOURCE.openai.azure.com/openai/v1"
                             : "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/"
                               "locations/REGION");

@@ -363,31 +363,31 @@ static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_age
 #define PHI__CFG_MODEL_HAS(p, key) phi__fields_has(phi__table_provider_instance(), (p), (key))
 
 /* The preset of a protocol, where nothing says more. */
-static int phi__cfg_model_of_api(int api) {
-    static const int presets[] = {PHI__CFG_PRESET_ANTHROPIC,        PHI__CFG_PRESET_OPENAI,
-                                  PHI__CFG_PRESET_OPENAI_RESPONSES, PHI__CFG_PRESET_AZURE,
-                                  PHI__CFG_PRESET_GOOGLE,           PHI__CFG_PRESET_VERTEX,
-                                  PHI__CFG_PRESET_INTERACTIONS,     PHI__CFG_PRESET_BEDROCK};
-    return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CFG_PRESET_ANTHROPIC;
+static const char *phi__cfg_model_of_api(int api) {
+    static const char *const presets[] = {"anthropic", "openai", "openai_responses", "azure",
+                                          "google",    "vertex", "interactions",     "bedrock"};
+    return presets[(size_t)api < PHI__COUNT(presets) ? api : PHI__CFG_API_ANTHROPIC];
 }
 
 /* Those that are not below are servers of the Chat protocol, by the name that files have. */
-static phi_model phi__cfg_model_preset(int preset, const char *url, const char *id,
+static phi_model phi__cfg_model_preset(const char *preset, const char *url, const char *id,
                                        const char *key) {
-    const phi__cfg_choice *choice = phi__table_preset();
-    switch (preset) {
-    case PHI__CFG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
-    case PHI__CFG_PRESET_AZURE: return phi_model_azure(url, id, key);
-    case PHI__CFG_PRESET_GOOGLE: return phi_model_google(id, key);
-    case PHI__CFG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
-    case PHI__CFG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
-    case PHI__CFG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
-    case PHI__CFG_PRESET_MINIMAX: return phi_model_minimax(id, key);
-    case PHI__CFG_PRESET_LOCAL: return phi_model_local(url, id, key);
-    default: break;
-    }
-    while (choice->name[0] != '\0' && choice->value != preset) choice++;
-    phi_model model = phi_model_preset(choice->name, id, key);
+    static const struct {
+        const char *name;
+        phi_model (*at)(const char *url, const char *id, const char *key);
+        phi_model (*of)(const char *id, const char *key);
+    } known[] = {{"azure", phi_model_azure, NULL},
+                 {"vertex", phi_model_vertex, NULL},
+                 {"bedrock", phi_model_bedrock, NULL},
+                 {"local", phi_model_local, NULL},
+                 {"openai_responses", NULL, phi_model_openai_responses},
+                 {"google", NULL, phi_model_google},
+                 {"interactions", NULL, phi_model_interactions},
+                 {"minimax", NULL, phi_model_minimax}};
+    for (size_t i = 0; i < PHI__COUNT(known); i++)
+        if (strcmp(preset, known[i].name) == 0)
+            return known[i].at != NULL ? known[i].at(url, id, key) : known[i].of(id, key);
+    phi_model model = phi_model_preset(preset, id, key);
     if (model.protocol == NULL) return phi_model_anthropic(id, key);
     if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
         model.base_url = url; /* a server of the user's own */
@@ -396,21 +396,20 @@ static phi_model phi__cfg_model_preset(int preset, const char *url, const char *
 
 /* A provider that phi has a preset for is that one, where it speaks the protocol; of an unknown
    server with OpenAI's protocol phi assumes no more than it must. */
-static int phi__cfg_model_choose(const phi__cfg_provider *p) {
-    const phi__cfg_choice *named = NULL;
-    int preset = phi__cfg_model_of_api(p->api);
-    if (p->preset != PHI__CFG_PRESET_NONE) return p->preset;
-    if (p->provider != NULL)
-        named = phi__cfg_take_choice(phi__table_preset(), phi_str_of(p->provider));
-    if (named != NULL) {
-        phi_model known = phi__cfg_model_preset(named->value, NULL, "", NULL);
-        phi_model plain = phi__cfg_model_preset(preset, NULL, "", NULL);
-        if (strcmp(known.protocol, plain.protocol) == 0) return named->value;
-    }
-    if (p->api == PHI__CFG_API_OPENAI_CHAT && p->base_url != NULL &&
-        phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
-        return PHI__CFG_PRESET_LOCAL;
-    return preset;
+static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
+    const char *preset = phi__cfg_model_of_api(p->api);
+    phi__cfg_choice named = PHI_ZERO;
+    if (phi__choice_of(phi__names_preset(), p->preset, &named))
+        preset = named.name;
+    else if (p->provider != NULL &&
+             phi__choice_find(phi__names_preset(), phi_str_of(p->provider), &named) &&
+             strcmp(phi__cfg_model_preset(named.name, NULL, "", NULL).protocol,
+                    phi__cfg_model_preset(preset, NULL, "", NULL).protocol) == 0)
+        preset = named.name;
+    else if (p->api == PHI__CFG_API_OPENAI_CHAT && p->base_url != NULL &&
+             phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
+        preset = "local";
+    return phi__cfg_model_preset(preset, p->base_url, p->model, p->api_key);
 }
 
 static bool phi__cfg_model_headers(phi_arena *arena, const phi_json *map, phi_model *out) {
@@ -432,10 +431,6 @@ static bool phi__cfg_model_headers(phi_arena *arena, const phi_json *map, phi_mo
     return true;
 }
 
-static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
-    return phi__cfg_model_preset(phi__cfg_model_choose(p), p->base_url, p->model, p->api_key);
-}
-
 /* The address that a provider's requests go to; NULL: it has none. */
 static const char *phi__cfg_model_address(const phi__cfg_provider *p) {
     return p->base_url != NULL ? p->base_url : phi__cfg_model_of(p).base_url;
@@ -446,7 +441,7 @@ static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     phi_model plain = phi__cfg_model_preset(phi__cfg_model_of_api(api), NULL, "", NULL);
     if (strcmp(phi__cfg_model_of(p).protocol, plain.protocol) == 0) return;
     p->api = api;
-    p->preset = PHI__CFG_PRESET_NONE;
+    p->preset = 0;
     p->base_url = p->provider = NULL;
 }
 
@@ -567,10 +562,7 @@ static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job
     if (taken.models.count == 0) return PHI_OK;
     failover = (phi_failover *)phi__arena_zero(arena, sizeof *failover);
     if (failover == NULL) return PHI_NO_MEMORY;
-    failover->on = phi__cfg_take_bits(&taken.on, phi__table_failover_on());
-    failover->max_switches = taken.max_switches;
-    failover->stay = (phi_failover_stay)taken.stay;
-    failover->stay_ms = taken.stay_ms;
+    *failover = taken.failover;
     phi_status status = phi__cfg_failover_models(maker, &taken.models, failover);
     if (status == PHI_OK && failover->model_count > 0) job->desc.failover = failover;
     return status;
@@ -666,11 +658,12 @@ PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *na
     if (m == NULL || !phi__cfg_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
     if (node == NULL) { /* a strategy's own name, with its defaults */
         phi__cfg_ref ref = phi__refs_parse(phi_str_of(name));
-        const phi__cfg_choice *type = phi__cfg_take_choice(
+        phi__cfg_choice type = PHI_ZERO;
+        bool found = phi__choice_find(
             phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
-            ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name);
-        PHI_ASSERT(type != NULL); /* the check of the file found it */
-        m->taken.type = type->value;
+            ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name, &type);
+        PHI_ASSERT(found); /* by the check of the file */
+        m->taken.type = type.value;
     }
     phi__cfg_machine_choose(m);
     m->desc.max_calls = m->taken.max_calls;
@@ -784,8 +777,6 @@ static phi_status phi__settings_policy(phi__cfg_ground *ground, const phi_json *
     if (taken == NULL) return PHI_NO_MEMORY;
     if (desc->policy != NULL) taken->policy = *desc->policy;
     if (!phi__cfg_take(ground->arena, node, phi__table_policy(), taken)) return PHI_NO_MEMORY;
-    if (taken->include.at != NULL)
-        taken->policy.include = phi__cfg_take_bits(&taken->include, phi__table_include());
     if (phi__fields_has(phi__table_policy(), taken, "keep_last_turns"))
         taken->policy.keep_no_turns = taken->policy.keep_last_turns == 0;
     if (phi__fields_has(phi__table_policy(), taken, "reserve_output_tokens"))
@@ -801,56 +792,7 @@ static phi_status phi__settings_effects(phi__cfg_ground *ground, const phi_json 
     taken.effects = desc->tool_options.effects;
     if (!phi__cfg_take(ground->arena, node, phi__table_effects(), &taken)) return PHI_NO_MEMORY;
     desc->tool_options.effects = taken.effects;
-    if (taken.allow.at != NULL)
-        desc->tool_options.effects.allow =
-            phi__cfg_take_bits(&taken.allow, phi__table_effect_ops());
-    if (taken.deny.at != NULL)
-        desc->tool_options.effects.deny = phi__cfg_take_bits(&taken.deny, phi__table_effect_ops());
     return PHI_OK;
-}
-
-static void phi__settings_plain(const phi__cfg_agent *a, phi_agent_desc *desc) {
-    if (a->agent_id != NULL) desc->ids.agent_id = a->agent_id;
-    if (a->session_id != NULL) desc->ids.session_id = a->session_id;
-    desc->tool_options.result_directory = a->result_directory;
-    desc->keep = a->keep;
-    desc->input.steering_mode = a->steering_mode;
-    desc->input.follow_up_mode = a->follow_up_mode;
-    desc->memory.at_limit = a->at_memory_limit;
-    desc->input.queue_limit = a->queue_limit;
-    desc->tool_options.repeat_warn_after = a->repeat_warn_after;
-    desc->tool_options.repeat_stop_after = a->repeat_stop_after;
-    desc->deadlines.decision_ms = a->decision_timeout_ms;
-    desc->tool_options.max_result_bytes = a->max_result_bytes;
-    desc->tool_options.max_result_image_bytes = a->max_result_image_bytes;
-    desc->memory.limit_bytes = phi__cfg_take_size(a->memory_limit_bytes);
-    desc->memory.event_queue_bytes = phi__cfg_take_size(a->event_queue_bytes);
-    desc->memory.max_event_bytes = phi__cfg_take_size(a->max_event_bytes);
-    desc->memory.max_response_bytes = phi__cfg_take_size(a->max_response_bytes);
-    desc->options.capture_requests = a->capture_requests;
-    desc->options.disable_facts = a->disable_facts;
-}
-
-/* ---- for other modules ---- */
-
-PHI__FN void phi__settings_of(const phi_agent_desc *desc, phi__cfg_agent *a) {
-    a->result_directory = desc->tool_options.result_directory;
-    a->keep = desc->keep;
-    a->steering_mode = desc->input.steering_mode;
-    a->follow_up_mode = desc->input.follow_up_mode;
-    a->at_memory_limit = desc->memory.at_limit;
-    a->queue_limit = desc->input.queue_limit;
-    a->repeat_warn_after = desc->tool_options.repeat_warn_after;
-    a->repeat_stop_after = desc->tool_options.repeat_stop_after;
-    a->decision_timeout_ms = desc->deadlines.decision_ms;
-    a->max_result_bytes = desc->tool_options.max_result_bytes;
-    a->max_result_image_bytes = desc->tool_options.max_result_image_bytes;
-    a->memory_limit_bytes = desc->memory.limit_bytes;
-    a->event_queue_bytes = desc->memory.event_queue_bytes;
-    a->max_event_bytes = desc->memory.max_event_bytes;
-    a->max_response_bytes = desc->memory.max_response_bytes;
-    a->capture_requests = desc->options.capture_requests;
-    a->disable_facts = desc->options.disable_facts;
 }
 
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
@@ -891,7 +833,6 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
     const phi__cfg_agent *a = &job->taken;
     phi_provider *provider = NULL;
     phi_status status = phi__settings_whole(maker, &job->desc);
-    phi__settings_plain(a, &job->desc);
     if (status == PHI_OK) status = phi__settings_format(ground, a->format, &job->desc);
     if (status == PHI_OK) status = phi__settings_policy(ground, a->policy, &job->desc);
     if (status == PHI_OK) status = phi__settings_effects(ground, a->effects, &job->desc);

@@ -31,14 +31,16 @@ static bool phi__cfg_put_is_most(const phi__cfg_field *field, uint64_t value) {
     return (field->flags & PHI__NO_LIMIT) != 0 && value == most;
 }
 
-static phi_json *phi__cfg_put_choice(phi_arena *arena, const phi__cfg_field *field, const char *at,
-                                     bool *skip) {
-    const phi__cfg_choice *choice = field->choices;
-    int value;
-    memcpy(&value, at, sizeof value);
-    while (choice->name[0] != '\0' && (choice->value != value || choice->alias)) choice++;
-    *skip = choice->name[0] == '\0';
-    return phi__json_edit_text(arena, choice->name);
+/* The names of bits as a list; NULL: no memory. */
+static phi_json *phi__cfg_put_bits(phi_arena *arena, const char *choices, uint64_t bits) {
+    phi_json *list = phi_json_new_array(arena);
+    phi__cfg_choice c = PHI_ZERO;
+    c.next = choices;
+    while (list != NULL && phi__choice_next(&c))
+        if (!c.alias && (bits >> c.value & 1) != 0 &&
+            phi_json_add(list, phi__json_edit_text(arena, c.name)) != PHI_OK)
+            return NULL;
+    return list;
 }
 
 /* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
@@ -62,10 +64,12 @@ static phi_json *phi__cfg_put_text(phi_arena *arena, const char *text) {
 /* The value of a field; *skip: it is the one that zero means, or no file says it. */
 static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *field, const char *at,
                                     bool has, bool *skip) {
+    phi__cfg_choice choice;
     const char *text;
     double number;
     uint64_t value;
     bool flag;
+    int i;
     *skip = false;
     switch (field->kind) {
     case PHI__CFG_TEXT:
@@ -89,7 +93,14 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
         if (phi__cfg_put_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
         return field->kind == PHI__CFG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
                                                : phi__json_edit_uint(arena, value);
-    case PHI__CFG_CHOICE: return phi__cfg_put_choice(arena, field, at, skip);
+    case PHI__CFG_CHOICE:
+        memcpy(&i, at, sizeof i);
+        *skip = !phi__choice_of(field->choices, i, &choice);
+        return phi__json_edit_text(arena, choice.name);
+    case PHI__CFG_BITS:
+        value = phi__cfg_put_unsigned(field, at);
+        *skip = value == 0;
+        return *skip ? NULL : phi__cfg_put_bits(arena, field->choices, value);
     default: *skip = true; return NULL; /* the caller's */
     }
 }
@@ -106,32 +117,20 @@ static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const ch
     memcpy(taken, &set, sizeof set);
 }
 
-/* Adds the fields of a struct that are not what zero means; secrets as "${API_KEY}". Lists and
-   tables are the caller's. False: no memory. */
+/* Adds the fields of a struct that are not what zero means, single values before lists of names;
+   secrets as "${API_KEY}". Other lists and tables are the caller's. False: no memory. */
 static bool phi__cfg_put_table(phi_arena *arena, const phi__cfg_table *table, const void *taken,
                                phi_json *out) {
     const phi__cfg_field *field;
-    for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
-        bool skip;
-        bool has = phi__fields_has(table, taken, field->key);
-        phi_json *value =
-            phi__cfg_put_value(arena, field, (const char *)taken + field->offset, has, &skip);
-        if (skip) continue;
-        if (phi_json_set(arena, out, field->key, value) != PHI_OK) return false;
-    }
+    for (int lists = 0; lists < 2; lists++)
+        for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
+            bool skip, has = phi__fields_has(table, taken, field->key);
+            if ((field->kind == PHI__CFG_BITS) != (lists > 0)) continue;
+            phi_json *value =
+                phi__cfg_put_value(arena, field, (const char *)taken + field->offset, has, &skip);
+            if (!skip && phi_json_set(arena, out, field->key, value) != PHI_OK) return false;
+        }
     return true;
-}
-
-/* The names of bits as a list; none: nothing. False: no memory. */
-static bool phi__cfg_put_bits(phi_arena *arena, const phi__cfg_choice *choices, uint32_t bits,
-                              const char *key, phi_json *out) {
-    phi_json *list = phi_json_new_array(arena);
-    if (bits == 0) return true;
-    for (; choices->name[0] != '\0'; choices++)
-        if (!choices->alias && (bits & (uint32_t)choices->value) != 0 &&
-            phi_json_add(list, phi__json_edit_text(arena, choices->name)) != PHI_OK)
-            return false;
-    return phi_json_set(arena, out, key, list) == PHI_OK;
 }
 
 /* ---- an agent as a configuration ---- */
@@ -217,17 +216,12 @@ static bool phi__cfg_write_address(const phi__cfg_write *w, const char *url, phi
     return done;
 }
 
-/* The names of quirks as a list; none: nothing. */
+/* The names of quirks; none: nothing. */
 static bool phi__cfg_write_quirks(const phi__cfg_write *w, uint64_t quirks, const char *key,
                                   phi_json *to) {
-    const phi__cfg_choice *name = phi__table_quirk_names();
-    if (quirks == 0) return true;
-    phi_json *list = phi_json_new_array(w->arena);
-    for (; name->name[0] != '\0'; name++)
-        if ((quirks & phi__table_quirk_bit(name)) != 0 &&
-            phi_json_add(list, phi__json_edit_text(w->arena, name->name)) != PHI_OK)
-            return false;
-    return phi_json_set(w->arena, to, key, list) == PHI_OK;
+    return quirks == 0 ||
+           phi_json_set(w->arena, to, key,
+                        phi__cfg_put_bits(w->arena, phi__names_quirks(), quirks)) == PHI_OK;
 }
 
 /* How the model differs from the one that its name, protocol and server make. */
@@ -250,15 +244,14 @@ static bool phi__cfg_write_json(const phi__cfg_write *w, phi_json *to, const cha
 static phi_json *phi__cfg_write_provider(const phi__cfg_write *w, const phi_model *model,
                                          const char *id) {
     const phi__cfg_table *table = phi__table_provider_instance();
-    const phi__cfg_choice *api =
-        phi__cfg_take_choice(phi__table_api(), phi_str_of(model->protocol));
+    phi__cfg_choice api = PHI_ZERO;
     phi_json *node = phi_json_new_object(w->arena);
     phi__cfg_provider p = PHI_ZERO;
     phi__cfg_cost cost = PHI_ZERO;
     p.id = id;
     p.model = model->id;
     p.api_key = model->api_key;
-    p.api = api != NULL ? api->value : PHI__CFG_API_ANTHROPIC;
+    if (phi__choice_find(phi__names_api(), phi_str_of(model->protocol), &api)) p.api = api.value;
     p.base_url = model->base_url;
     p.provider = model->provider;
     p.name = model->name;
@@ -376,7 +369,11 @@ static bool phi__cfg_write_agent(const phi__cfg_write *w) {
     phi__cfg_agent a = PHI_ZERO;
     phi__cfg_policy policy = PHI_ZERO;
     phi__cfg_effects effects = PHI_ZERO;
-    phi__settings_of(w->desc, &a);
+    a.desc = *w->desc;
+    a.memory_limit_bytes = w->desc->memory.limit_bytes;
+    a.event_queue_bytes = w->desc->memory.event_queue_bytes;
+    a.max_event_bytes = w->desc->memory.max_event_bytes;
+    a.max_response_bytes = w->desc->memory.max_response_bytes;
     a.system_prompt = w->desc->system_prompt;
     if (!phi__cfg_write_workspace(w, &a.workspace)) return false;
     if (node == NULL || !phi__cfg_put_table(w->arena, phi__table_agent(), &a, node) ||
@@ -390,8 +387,6 @@ static bool phi__cfg_write_agent(const phi__cfg_write *w) {
             phi__cfg_put_mark(phi__table_policy(), &policy, "reserve_output_tokens");
         part = phi_json_new_object(w->arena);
         if (part == NULL || !phi__cfg_put_table(w->arena, phi__table_policy(), &policy, part) ||
-            !phi__cfg_put_bits(w->arena, phi__table_include(), policy.policy.include, "include",
-                               part) ||
             !phi__cfg_write_put(w, node, "policy", part))
             return false;
     }
@@ -399,9 +394,6 @@ static bool phi__cfg_write_agent(const phi__cfg_write *w) {
     effects.effects = w->desc->tool_options.effects;
     part = phi_json_new_object(w->arena);
     if (part == NULL || !phi__cfg_put_table(w->arena, phi__table_effects(), &effects, part) ||
-        !phi__cfg_put_bits(w->arena, phi__table_effect_ops(), effects.effects.allow, "allow",
-                           part) ||
-        !phi__cfg_put_bits(w->arena, phi__table_effect_ops(), effects.effects.deny, "deny", part) ||
         !phi__cfg_write_put(w, node, "effects", part) || !phi__cfg_write_said(w, node))
         return false;
     return phi__cfg_write_put(w, w->root, "agent", node);

@@ -4,6 +4,7 @@
 #define PHI_SECTIONS_SECTION_IN_H
 
 #include "config/config_in.h"
+#include "mcp/mcp.h"
 #include "mcp/mcp_oauth.h"
 
 /* ---- section.c ---- */
@@ -26,65 +27,57 @@ PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__c
 
 /* ---- each section: its table, begin, use and end ---- */
 
-PHI__FN const phi__cfg_table *phi__sec_tools_table(void);
+PHI__FN const phi__cfg_table *phi__table_tool_settings(void);
 PHI__FN phi_status phi__sec_tools_begin(phi__cfg_ground *ground, const phi_json *node,
                                         void **state);
 PHI__FN phi_status phi__sec_tools_use(void *state, phi__cfg_making *making);
 PHI__FN void phi__sec_tools_end(void *state);
 
 #ifndef PHI_NO_FILES
-PHI__FN const phi__cfg_table *phi__sec_skills_table(void);
+PHI__FN const phi__cfg_table *phi__table_skills(void);
 PHI__FN phi_status phi__sec_skills_begin(phi__cfg_ground *ground, const phi_json *node,
                                          void **state);
 PHI__FN phi_status phi__sec_skills_use(void *state, phi__cfg_making *making);
 PHI__FN void phi__sec_skills_end(void *state);
 #endif
 
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_top(void);
+PHI__FN const phi__cfg_table *phi__table_mcp(void);
 PHI__FN phi_status phi__sec_mcp_begin(phi__cfg_ground *ground, const phi_json *node, void **state);
 PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making);
 PHI__FN void phi__sec_mcp_end(void *state);
 
 typedef struct phi__cfg_mcp_server {
     uint64_t set;
-    const char *id, *name, *description, *cwd, *url, *era, *name_prefix, *log_level;
+    const char *id, *name, *description, *cwd;
     const phi_json *command, *env, *headers, *oauth;
-    phi__cfg_texts args, answers, roots;
-    uint32_t max_restarts, restart_delay_ms, close_ms;
-    uint32_t connect_timeout_ms, timeout_ms, max_timeout_ms, max_list;
+    phi__cfg_texts args, roots;
     uint64_t max_message_bytes;
-    bool hide_keys, no_restart, needs_approval, hold_changed_tools, required;
-    bool deferred, never_deferred;
+    bool required;
+    phi_mcp_desc desc; /* its plain fields */
 } phi__cfg_mcp_server;
 
 typedef struct phi__cfg_oauth {
     uint64_t set;
-    const char *client_id, *client_secret, *issuer, *client_metadata_url, *client_name;
-    const char *client_uri, *scope, *redirect_uri;
-    phi_mcp_grant grant;
-    phi_mcp_client_auth client_auth;
-    uint32_t redirect_port, timeout_ms;
-    bool web_application, no_offline_access, allow_private, no_legacy;
+    phi_mcp_oauth_desc desc;
 } phi__cfg_oauth;
 
 /* section_mcp.c */
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_instance(void);
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_oauth(void);
+PHI__FN const phi__cfg_table *phi__table_mcp_instance(void);
+PHI__FN const phi__cfg_table *phi__table_mcp_oauth(void);
 
-PHI__FN const phi__cfg_table *phi__sec_openapi_table(void);
+PHI__FN const phi__cfg_table *phi__table_openapi(void);
 PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_json *node,
                                           void **state);
 PHI__FN phi_status phi__sec_openapi_use(void *state, phi__cfg_making *making);
 PHI__FN void phi__sec_openapi_end(void *state);
 
-PHI__FN const phi__cfg_table *phi__sec_perm_table(void);
+PHI__FN const phi__cfg_table *phi__table_permissions(void);
 PHI__FN phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node, void **state);
 PHI__FN phi_status phi__sec_perm_use(void *state, phi__cfg_making *making);
 PHI__FN void phi__sec_perm_end(void *state);
 
 #ifndef PHI_NO_PROCESS
-PHI__FN const phi__cfg_table *phi__sec_scripts_table(void);       /* [callbacks] */
-PHI__FN const phi__cfg_table *phi__sec_scripts_hooks_table(void); /* [hooks] */
+PHI__FN const phi__cfg_table *phi__table_callbacks(void); /* of [hooks], too */
 /* For both: the node is that of [callbacks]. */
 PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_json *node,
                                           void **state);

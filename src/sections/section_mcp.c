@@ -8,118 +8,96 @@
 
 /* ---- the fields of [[mcp.instances]] ---- */
 
-static const phi__cfg_choice phi__sec_mcp_answer_choices[] = {{"sampling", PHI_MCP_SAMPLING, false},
-                                                              {"forms", PHI_MCP_FORMS, false},
-                                                              {"urls", PHI_MCP_URLS, false},
-                                                              {"", 0, false}};
+static const char phi__sec_mcp_answer_choices[] = "sampling forms urls";
 
-static const phi__cfg_choice phi__sec_mcp_auth_choices[] = {
-    {"any", PHI_MCP_CLIENT_AUTH_ANY, false},
-    {"client_secret_basic", PHI_MCP_CLIENT_AUTH_BASIC, false},
-    {"client_secret_post", PHI_MCP_CLIENT_AUTH_POST, false},
-    {"none", PHI_MCP_CLIENT_AUTH_NONE, false},
-    {"", 0, false}};
+static const char phi__sec_mcp_auth_choices[] = "any client_secret_basic client_secret_post none";
 
 /* A host's assertion needs a function of it. */
-static const phi__cfg_choice phi__sec_mcp_grant_choices[] = {
-    {"person", PHI_MCP_GRANT_PERSON, false},
-    {"client", PHI_MCP_GRANT_CLIENT, false},
-    {"", 0, false}};
+static const char phi__sec_mcp_grant_choices[] = "person client";
 
-static const phi__cfg_field phi__sec_mcp_instance_fields[] = {
+static const phi__cfg_field phi__mcp_instance_rows[] = {
     PHI__C_NAMED(mcp_server, id, TEXT, PHI__CFG_ID, "mcp", "null",
                  "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
     PHI__C_NAMED(mcp_server, name, TEXT, PHI__CFG_NAME, "mcp", "null", "Its name, for messages."),
     PHI__C_TEXT(mcp_server, description, 0, "For people."),
-    PHI__C_PLAIN(mcp_server, command, VALUE, 0, "null",
-                 "A program that speaks over its standard input and output: a text, or a list "
-                 "of texts."),
-    PHI__C_PLAIN(mcp_server, args, TEXTS, 0, "[]", "Further arguments of the program."),
+    PHI__C_PLAIN(
+        mcp_server, command, VALUE, 0, "null",
+        "A program that speaks over its standard input and output: a text, or a list of texts."),
+    PHI__C_LIST(mcp_server, args, "[]", "Further arguments of the program."),
     PHI__C_PLAIN(mcp_server, env, MAP, PHI__CFG_SECRET, "{}",
                  "Variables that are added to its environment."),
-    PHI__C_BOOL(mcp_server, hide_keys, "false",
-                "Variables whose names look like keys are not passed on."),
+    PHI__C_FLAG_IN(mcp_server, desc, hide_keys,
+                   "Variables whose names look like keys are not passed on."),
     PHI__C_TEXT(mcp_server, cwd, PHI__CFG_PATH, "Its working directory."),
-    PHI__C_INT(mcp_server, max_restarts, PHI__NO_LIMIT, 1, 4294967295, "3",
-               "How often in a row a program that ended is started again."),
-    PHI__C_BOOL(mcp_server, no_restart, "false", "A program that ended is not started again."),
-    PHI__C_INT(mcp_server, restart_delay_ms, 0, 1, 4294967295, "500",
-               "Milliseconds before the first restart."),
-    PHI__C_INT(mcp_server, close_ms, 0, 1, 4294967295, "2000", "Milliseconds that it has to end."),
-    PHI__C_TEXT(mcp_server, url, 0, "The address of a server over HTTP."),
+    PHI__C_INT_IN(mcp_server, desc, max_restarts, PHI__NO_LIMIT, 1, 4294967295, "3",
+                  "How often in a row a program that ended is started again."),
+    PHI__C_FLAG_IN(mcp_server, desc, no_restart, "A program that ended is not started again."),
+    PHI__C_U32_IN(mcp_server, desc, restart_delay_ms, "500",
+                  "Milliseconds before the first restart."),
+    PHI__C_U32_IN(mcp_server, desc, close_ms, "2000", "Milliseconds that it has to end."),
+    PHI__C_TEXT_IN(mcp_server, desc, url, "The address of a server over HTTP."),
     PHI__C_PLAIN(mcp_server, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
-    PHI__C_TABLE(mcp_server, oauth, phi__sec_mcp_table_oauth, "Authorization by OAuth 2.1."),
-    PHI__C_TEXT(mcp_server, era, 0, "Only this version of the protocol (default: found out)."),
-    PHI__C_SECS(mcp_server, connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
+    PHI__C_TABLE(mcp_server, oauth, phi__table_mcp_oauth, "Authorization by OAuth 2.1."),
+    PHI__C_TEXT_IN(mcp_server, desc, era,
+                   "Only this version of the protocol (default: found out)."),
+    PHI__C_SECS(mcp_server, desc.connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds until it must be ready."),
-    PHI__C_SECS(mcp_server, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+    PHI__C_SECS(mcp_server, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds of a request."),
-    PHI__C_SECS(mcp_server, max_timeout_ms, "max_timeout_secs", PHI__NO_LIMIT, "600",
+    PHI__C_SECS(mcp_server, desc.max_timeout_ms, "max_timeout_secs", PHI__NO_LIMIT, "600",
                 "Seconds of a request that reports progress."),
-    PHI__C_ROW(mcp_server, name_prefix, "name_prefix", TEXT, 0, "prefix", NULL, NULL, NULL, 0, 0,
-               "null", "Tools are named \"{prefix}__{name}\"."),
+    PHI__C_ALIAS(mcp_server, desc.name_prefix, "name_prefix", "prefix", TEXT, "null",
+                 "Tools are named \"{prefix}__{name}\"."),
     PHI__C_INT(mcp_server, max_message_bytes, 0, 1024, 0, "16777216", "Bytes of one message."),
-    PHI__C_INT(mcp_server, max_list, 0, 1, 4294967295, "2000", "Tools of a list at most."),
-    PHI__C_BOOL(mcp_server, needs_approval, "false",
-                "Tools that may change something need an approval."),
-    PHI__C_BOOL(mcp_server, hold_changed_tools, "false",
-                "A tool that the server has changed is not called until it is accepted."),
-    PHI__C_BOOL(mcp_server, deferred, "false",
-                "The model finds and loads the tools when it needs them."),
-    PHI__C_BOOL(mcp_server, never_deferred, "false",
-                "The tools are defined, however many they are."),
-    PHI__C_CHOICES(mcp_server, answers, phi__sec_mcp_answer_choices, "[]",
-                   "What the server may ask of the program."),
+    PHI__C_U32_IN(mcp_server, desc, max_list, "2000", "Tools of a list at most."),
+    PHI__C_FLAG_IN(mcp_server, desc, needs_approval,
+                   "Tools that may change something need an approval."),
+    PHI__C_FLAG_IN(mcp_server, desc, hold_changed_tools,
+                   "A tool that the server has changed is not called until it is accepted."),
+    PHI__C_FLAG_IN(mcp_server, desc, deferred,
+                   "The model finds and loads the tools when it needs them."),
+    PHI__C_FLAG_IN(mcp_server, desc, never_deferred,
+                   "The tools are defined, however many they are."),
+    PHI__C_NAMES(mcp_server, desc.answers, "answers", BITS, 0, phi__sec_mcp_answer_choices, "[]",
+                 "What the server may ask of the program."),
     PHI__C_PLAIN(mcp_server, roots, TEXTS, PHI__CFG_PATH, "[]",
                  "Directories that the server may work in."),
-    PHI__C_TEXT(mcp_server, log_level, 0, "The least level of the server's messages: \"warning\"."),
-    PHI__C_BOOL(mcp_server, required, "false", "There are no agents until the server is ready.")};
+    PHI__C_TEXT_IN(mcp_server, desc, log_level,
+                   "The least level of the server's messages: \"warning\"."),
+    PHI__C_FLAG(mcp_server, required, "There are no agents until the server is ready.")};
 
-static const phi__cfg_table phi__sec_mcp_instance_is = {"mcp.instances", "An MCP server.",
-                                                        PHI__ROWS(phi__sec_mcp_instance_fields)};
-static const phi__cfg_field phi__sec_mcp_fields[] = {
-    PHI__C_TABLES(instances, instances, phi__sec_mcp_table_instance, "The servers.")};
+PHI__TABLE(mcp_instance, "mcp.instances", "An MCP server.")
 
-static const phi__cfg_table phi__sec_mcp_is = {
-    "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
-    PHI__ROWS(phi__sec_mcp_fields)};
-static const phi__cfg_field phi__sec_mcp_oauth_fields[] = {
-    PHI__C_CHOICE(oauth, grant, phi__sec_mcp_grant_choices, "\"person\"",
-                  "Who is authorized: a person at a browser, or the client by its secret."),
-    PHI__C_TEXT(oauth, client_id, 0, "Of a client that the server knows."),
-    PHI__C_TEXT(oauth, client_secret, PHI__CFG_SECRET, "Its secret."),
-    PHI__C_CHOICE(oauth, client_auth, phi__sec_mcp_auth_choices, "\"any\"",
-                  "How the client proves itself."),
-    PHI__C_TEXT(oauth, issuer, 0, "The authorization server that client_id is of."),
-    PHI__C_TEXT(oauth, client_metadata_url, 0, "A document about the program."),
-    PHI__C_TEXT(oauth, client_name, 0, "The name that the person is shown."),
-    PHI__C_TEXT(oauth, client_uri, 0, "A page about the program."),
-    PHI__C_BOOL(oauth, web_application, "false", "The program is a web application."),
-    PHI__C_TEXT(oauth, scope, 0, "Scopes to ask for, separated by blanks."),
-    PHI__C_BOOL(oauth, no_offline_access, "false", "offline_access is not asked for."),
-    PHI__C_INT(oauth, redirect_port, 0, 0, 65535, "0", "The port of the redirect; 0: any."),
-    PHI__C_TEXT(oauth, redirect_uri, 0, "Where the browser is sent back to."),
-    PHI__C_SECS(oauth, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "300",
+PHI__TABLE_LIST(mcp, "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
+                phi__table_mcp_instance, "The servers.")
+static const phi__cfg_field phi__mcp_oauth_rows[] = {
+    PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
+                     "Who is authorized: a person at a browser, or the client by its secret."),
+    PHI__C_TEXT_IN(oauth, desc, client_id, "Of a client that the server knows."),
+    PHI__C_PLAIN_AS(oauth, desc.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
+                    "Its secret."),
+    PHI__C_CHOICE_IN(oauth, desc, client_auth, phi__sec_mcp_auth_choices, "\"any\"",
+                     "How the client proves itself."),
+    PHI__C_TEXT_IN(oauth, desc, issuer, "The authorization server that client_id is of."),
+    PHI__C_TEXT_IN(oauth, desc, client_metadata_url, "A document about the program."),
+    PHI__C_TEXT_IN(oauth, desc, client_name, "The name that the person is shown."),
+    PHI__C_TEXT_IN(oauth, desc, client_uri, "A page about the program."),
+    PHI__C_FLAG_IN(oauth, desc, web_application, "The program is a web application."),
+    PHI__C_TEXT_IN(oauth, desc, scope, "Scopes to ask for, separated by blanks."),
+    PHI__C_FLAG_IN(oauth, desc, no_offline_access, "offline_access is not asked for."),
+    PHI__C_INT_IN(oauth, desc, redirect_port, 0, 0, 65535, "0",
+                  "The port of the redirect; 0: any."),
+    PHI__C_TEXT_IN(oauth, desc, redirect_uri, "Where the browser is sent back to."),
+    PHI__C_SECS(oauth, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "300",
                 "Seconds of an authorization."),
-    PHI__C_BOOL(oauth, allow_private, "false", "Metadata may name private addresses."),
-    PHI__C_BOOL(oauth, no_legacy, "false", "Servers without metadata are refused.")};
+    PHI__C_FLAG_IN(oauth, desc, allow_private, "Metadata may name private addresses."),
+    PHI__C_FLAG_IN(oauth, desc, no_legacy, "Servers without metadata are refused.")};
 
-static const phi__cfg_table phi__sec_mcp_oauth_is = {
-    "mcp.instances.oauth",
-    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn).",
-    PHI__ROWS(phi__sec_mcp_oauth_fields)};
-/* ---- for other modules ---- */
+PHI__TABLE(
+    mcp_oauth, "mcp.instances.oauth",
+    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn).")
 
-static const phi__cfg_choice *phi__sec_mcp_table_answers(void) {
-    return phi__sec_mcp_answer_choices;
-}
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_top(void) { return &phi__sec_mcp_is; }
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_instance(void) {
-    return &phi__sec_mcp_instance_is;
-}
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_oauth(void) { return &phi__sec_mcp_oauth_is; }
-
-/* ---- mCP servers: a connection that agents share, or one for each reference ---- */
+/* ---- MCP servers: a connection that agents share, or one for each reference ---- */
 
 /* A connection. */
 typedef struct phi__sec_mcp_link {
@@ -277,52 +255,15 @@ static phi_status phi__sec_mcp_roots(phi__cfg_ground *ground, const phi_json *li
 
 static phi_status phi__sec_mcp_oauth(phi__cfg_ground *ground, const phi_json *node,
                                      phi__sec_mcp_link *link, phi_mcp_desc *desc) {
-    phi_mcp_oauth_desc *oauth = &link->oauth;
     if (node == NULL) return PHI_OK;
     phi__cfg_oauth t = PHI_ZERO;
-    if (!phi__cfg_take(ground->arena, node, phi__sec_mcp_table_oauth(), &t)) return PHI_NO_MEMORY;
-    oauth->open_browser_fn = ground->desc.open_url_fn;
-    oauth->user_data = ground->desc.open_url_user_data;
-    oauth->store = ground->desc.store;
-    oauth->client_id = t.client_id;
-    oauth->client_secret = t.client_secret;
-    oauth->grant = t.grant;
-    oauth->client_auth = t.client_auth;
-    oauth->issuer = t.issuer;
-    oauth->client_metadata_url = t.client_metadata_url;
-    oauth->client_name = t.client_name;
-    oauth->client_uri = t.client_uri;
-    oauth->web_application = t.web_application;
-    oauth->scope = t.scope;
-    oauth->no_offline_access = t.no_offline_access;
-    oauth->redirect_port = (int)t.redirect_port;
-    oauth->redirect_uri = t.redirect_uri;
-    oauth->timeout_ms = t.timeout_ms;
-    oauth->allow_private = t.allow_private;
-    oauth->no_legacy = t.no_legacy;
-    desc->oauth = oauth;
+    if (!phi__cfg_take(ground->arena, node, phi__table_mcp_oauth(), &t)) return PHI_NO_MEMORY;
+    link->oauth = t.desc;
+    link->oauth.open_browser_fn = ground->desc.open_url_fn;
+    link->oauth.user_data = ground->desc.open_url_user_data;
+    link->oauth.store = ground->desc.store;
+    desc->oauth = &link->oauth;
     return PHI_OK;
-}
-
-static void phi__sec_mcp_plain(const phi__cfg_mcp_server *t, phi_mcp_desc *desc) {
-    desc->max_restarts = t->max_restarts;
-    desc->no_restart = t->no_restart;
-    desc->restart_delay_ms = t->restart_delay_ms;
-    desc->close_ms = t->close_ms;
-    desc->url = t->url;
-    desc->era = t->era;
-    desc->connect_timeout_ms = t->connect_timeout_ms;
-    desc->timeout_ms = t->timeout_ms;
-    desc->max_timeout_ms = t->max_timeout_ms;
-    desc->name_prefix = t->name_prefix;
-    desc->max_message_bytes = phi__cfg_take_size(t->max_message_bytes);
-    desc->max_list = t->max_list;
-    desc->needs_approval = t->needs_approval;
-    desc->hold_changed_tools = t->hold_changed_tools;
-    desc->deferred = t->deferred;
-    desc->never_deferred = t->never_deferred;
-    desc->answers = phi__cfg_take_bits(&t->answers, phi__sec_mcp_table_answers());
-    desc->log_level = t->log_level;
 }
 
 /* The desc of a server. *fits: it says enough to connect. */
@@ -334,20 +275,21 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
     phi_str name = phi__sec_name(node);
     phi_status status = PHI_OK;
     *fits = false;
-    phi__sec_mcp_plain(t, desc);
-    desc->hide_keys = t->hide_keys || ground->desc.hide_keys;
+    *desc = t->desc;
+    desc->max_message_bytes = phi__cfg_take_size(t->max_message_bytes);
+    desc->hide_keys = desc->hide_keys || ground->desc.hide_keys;
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
-    if ((t->url != NULL) == (t->command != NULL)) {
+    if ((desc->url != NULL) == (t->command != NULL)) {
         phi__cfg_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
-                             t->url != NULL
+                             desc->url != NULL
                                  ? "MCP server \"%s\" has both command and url: keep one of them"
                                  : "MCP server \"%s\" has neither command nor url: add command = "
                                    "\"my-server --stdio\", or the url of a server",
                              name.at);
         return PHI_OK;
     }
-    if (t->url != NULL && !phi__sec_is_address(t->url)) {
+    if (desc->url != NULL && !phi__sec_is_address(desc->url)) {
         phi__cfg_words_error(ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
                              "MCP server \"%s\": url: expected an address that begins with "
                              "http:// or https://",
@@ -405,8 +347,7 @@ static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *maki
     if (phi__sec_mcp_find(s, making, at, used) != NULL) return PHI_OK;
     phi__cfg_mcp_server t = PHI_ZERO;
     link = (phi__sec_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
-    if (link == NULL ||
-        !phi__cfg_take(ground->arena, used->node, phi__sec_mcp_table_instance(), &t))
+    if (link == NULL || !phi__cfg_take(ground->arena, used->node, phi__table_mcp_instance(), &t))
         return PHI_NO_MEMORY;
     link->node = used->node;
     link->making = making;

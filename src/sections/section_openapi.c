@@ -6,14 +6,11 @@
 
 typedef struct phi__cfg_spec {
     uint64_t set;
-    const char *id, *name, *description, *file, *url, *base_url;
-    const char *bearer_token, *user, *password, *client_id, *client_secret, *token_url;
+    const char *id, *name, *description, *file, *url, *response_directory;
     const phi_json *keys, *headers;
-    uint32_t timeout_ms, max_response_bytes, max_schema_bytes;
     uint64_t max_document_bytes;
-    const char *response_directory, *name_prefix;
     phi__cfg_texts upload_roots, operation_ids, tags, path_prefixes, methods;
-    bool skip_unnamed, needs_approval, destructive_needs_approval, deferred, never_deferred;
+    phi_openapi_desc desc; /* its plain fields */
 } phi__cfg_spec;
 
 /* A document, and the tools that were selected of it. */
@@ -31,58 +28,57 @@ typedef struct phi__sec_openapi_state {
     phi__sec_openapi_doc *docs;
 } phi__sec_openapi_state;
 
-static const phi__cfg_field phi__sec_openapi_instance_fields[] = {
+static const phi__cfg_table *phi__table_openapi_instance(void);
+
+static const phi__cfg_field phi__openapi_instance_rows[] = {
     PHI__C_NAMED(spec, id, TEXT, PHI__CFG_ID, "openapi", "null",
                  "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
     PHI__C_NAMED(spec, name, TEXT, PHI__CFG_NAME, "openapi", "null", "Its name, for messages."),
     PHI__C_TEXT(spec, description, 0, "For people."),
     PHI__C_TEXT(spec, file, PHI__CFG_PATH, "The document, JSON or YAML."),
     PHI__C_TEXT(spec, url, 0, "The document's address, instead of file."),
-    PHI__C_TEXT(spec, base_url, 0,
-                "The address of the API (default: the document's first server)."),
-    PHI__C_TEXT(spec, bearer_token, PHI__CFG_SECRET, "For http bearer and oauth2."),
-    PHI__C_TEXT(spec, user, 0, "For http basic."),
-    PHI__C_TEXT(spec, password, PHI__CFG_SECRET, "For http basic."),
+    PHI__C_TEXT_IN(spec, desc, base_url,
+                   "The address of the API (default: the document's first server)."),
+    PHI__C_PLAIN_AS(spec, desc.auth.bearer_token, "bearer_token", TEXT, PHI__CFG_SECRET, "null",
+                    "For http bearer and oauth2."),
+    PHI__C_TEXT_IN(spec, desc.auth, user, "For http basic."),
+    PHI__C_PLAIN_AS(spec, desc.auth.password, "password", TEXT, PHI__CFG_SECRET, "null",
+                    "For http basic."),
     PHI__C_PLAIN(spec, keys, MAP, PHI__CFG_SECRET, "{}",
                  "For apiKey, by the name of the scheme in the document."),
-    PHI__C_TEXT(spec, client_id, 0, "For the client credentials of oauth2."),
-    PHI__C_TEXT(spec, client_secret, PHI__CFG_SECRET, "The same."),
-    PHI__C_TEXT(spec, token_url, 0, "Of oauth2 (default: the document's)."),
+    PHI__C_TEXT_IN(spec, desc.auth, client_id, "For the client credentials of oauth2."),
+    PHI__C_PLAIN_AS(spec, desc.auth.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
+                    "The same."),
+    PHI__C_TEXT_IN(spec, desc.auth, token_url, "Of oauth2 (default: the document's)."),
     PHI__C_PLAIN(spec, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
-    PHI__C_SECS(spec, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30", "Seconds of a request."),
-    PHI__C_INT(spec, max_response_bytes, 0, 1, 4294967295, "65536",
-               "Bytes of an answer that the model sees."),
+    PHI__C_SECS(spec, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds of a request."),
+    PHI__C_U32_IN(spec, desc, max_response_bytes, "65536",
+                  "Bytes of an answer that the model sees."),
     PHI__C_TEXT(spec, response_directory, PHI__CFG_PATH,
                 "Where answers that were cut are kept whole."),
     PHI__C_PLAIN(spec, upload_roots, TEXTS, PHI__CFG_PATH, "[]",
                  "Directories whose files may be uploaded."),
-    PHI__C_ROW(spec, name_prefix, "name_prefix", TEXT, 0, "prefix", NULL, NULL, NULL, 0, 0, "null",
-               "Tools are named \"{prefix}__{operation id}\"."),
+    PHI__C_ALIAS(spec, desc.name_prefix, "name_prefix", "prefix", TEXT, "null",
+                 "Tools are named \"{prefix}__{operation id}\"."),
     PHI__C_INT(spec, max_document_bytes, 0, 1, 0, "67108864", "Bytes of the document."),
-    PHI__C_INT(spec, max_schema_bytes, 0, 1, 4294967295, "65536", "Bytes of a tool's schema."),
-    PHI__C_BOOL(spec, skip_unnamed, "false", "Leaves out operations without operationId."),
-    PHI__C_BOOL(spec, needs_approval, "false", "Tools that may change something need an approval."),
-    PHI__C_BOOL(spec, destructive_needs_approval, "false", "The same of DELETE alone."),
-    PHI__C_BOOL(spec, deferred, "false", "The model finds and loads the tools when it needs them."),
-    PHI__C_BOOL(spec, never_deferred, "false", "The tools are defined, however many they are."),
-    PHI__C_PLAIN(spec, operation_ids, TEXTS, 0, "[]", "These operations alone."),
-    PHI__C_PLAIN(spec, tags, TEXTS, 0, "[]", "Operations with one of these tags alone."),
-    PHI__C_PLAIN(spec, path_prefixes, TEXTS, 0, "[]", "Operations of these paths alone."),
-    PHI__C_PLAIN(spec, methods, TEXTS, 0, "[]", "Operations of these methods alone.")};
+    PHI__C_U32_IN(spec, desc, max_schema_bytes, "65536", "Bytes of a tool's schema."),
+    PHI__C_FLAG_IN(spec, desc, skip_unnamed, "Leaves out operations without operationId."),
+    PHI__C_FLAG_IN(spec, desc, needs_approval, "Tools that may change something need an approval."),
+    PHI__C_FLAG_IN(spec, desc, destructive_needs_approval, "The same of DELETE alone."),
+    PHI__C_FLAG_IN(spec, desc, deferred, "The model finds and loads the tools when it needs them."),
+    PHI__C_FLAG_IN(spec, desc, never_deferred, "The tools are defined, however many they are."),
+    PHI__C_LIST(spec, operation_ids, "[]", "These operations alone."),
+    PHI__C_LIST(spec, tags, "[]", "Operations with one of these tags alone."),
+    PHI__C_LIST(spec, path_prefixes, "[]", "Operations of these paths alone."),
+    PHI__C_LIST(spec, methods, "[]", "Operations of these methods alone.")};
 
-static const phi__cfg_table phi__sec_openapi_instance_is = {
-    "openapi.instances", "An OpenAPI document, whose operations are tools.",
-    PHI__ROWS(phi__sec_openapi_instance_fields)};
-static const phi__cfg_table *phi__sec_openapi_instance(void) {
-    return &phi__sec_openapi_instance_is;
-}
+PHI__TABLE(openapi_instance, "openapi.instances",
+           "An OpenAPI document, whose operations are tools.")
 
-static const phi__cfg_field phi__sec_openapi_fields[] = {
-    PHI__C_TABLES(instances, instances, phi__sec_openapi_instance, "The documents.")};
+PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are tools.",
+                phi__table_openapi_instance, "The documents.")
 
-static const phi__cfg_table phi__sec_openapi_is = {"openapi",
-                                                   "OpenAPI documents, whose operations are tools.",
-                                                   PHI__ROWS(phi__sec_openapi_fields)};
 /* ---- making ---- */
 
 static bool phi__sec_openapi_list_of(phi_arena *arena, const phi_json *map,
@@ -103,23 +99,8 @@ static bool phi__sec_openapi_list_of(phi_arena *arena, const phi_json *map,
 
 static phi_status phi__sec_openapi_desc(phi__cfg_ground *ground, const phi__cfg_spec *t,
                                         phi_openapi_desc *desc) {
-    desc->base_url = t->base_url;
-    desc->auth.bearer_token = t->bearer_token;
-    desc->auth.user = t->user;
-    desc->auth.password = t->password;
-    desc->auth.client_id = t->client_id;
-    desc->auth.client_secret = t->client_secret;
-    desc->auth.token_url = t->token_url;
-    desc->timeout_ms = t->timeout_ms;
-    desc->max_response_bytes = t->max_response_bytes;
-    desc->max_schema_bytes = t->max_schema_bytes;
+    *desc = t->desc;
     desc->max_document_bytes = phi__cfg_take_size(t->max_document_bytes);
-    desc->name_prefix = t->name_prefix;
-    desc->skip_unnamed = t->skip_unnamed;
-    desc->needs_approval = t->needs_approval;
-    desc->destructive_needs_approval = t->destructive_needs_approval;
-    desc->deferred = t->deferred;
-    desc->never_deferred = t->never_deferred;
     if (t->response_directory != NULL) {
         desc->response_directory =
             phi__cfg_place_join(ground->arena, ground->directory, t->response_directory);
@@ -205,7 +186,7 @@ static phi_status phi__sec_openapi_doc_of(phi__sec_openapi_state *s, phi__cfg_gr
     if (*out != NULL) return PHI_OK;
     phi__cfg_spec t = PHI_ZERO;
     doc = (phi__sec_openapi_doc *)phi__arena_zero(ground->arena, sizeof *doc);
-    if (doc == NULL || !phi__cfg_take(ground->arena, used->node, phi__sec_openapi_instance(), &t))
+    if (doc == NULL || !phi__cfg_take(ground->arena, used->node, phi__table_openapi_instance(), &t))
         return PHI_NO_MEMORY;
     doc->node = used->node;
     doc->keep = used->keep;
@@ -236,8 +217,6 @@ static phi_status phi__sec_openapi_one(phi__sec_openapi_state *s, phi__cfg_makin
 }
 
 /* ---- for other modules ---- */
-
-PHI__FN const phi__cfg_table *phi__sec_openapi_table(void) { return &phi__sec_openapi_is; }
 
 PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_json *node,
                                           void **state) {

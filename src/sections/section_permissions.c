@@ -144,65 +144,53 @@ typedef struct phi__sec_perm_state {
     phi__sec_perm_one *all;
 } phi__sec_perm_state;
 
-static const phi__cfg_choice phi__sec_perm_modes[] = {
-    {"default", PHI_PERMISSION_MODE_DEFAULT, false},
-    {"plan", PHI_PERMISSION_MODE_PLAN, false},
-    {"accept_edits", PHI_PERMISSION_MODE_ACCEPT_EDITS, false},
-    {"all", PHI_PERMISSION_MODE_ALL, false},
-    {"", 0, false}};
+static const char phi__sec_perm_modes[] = "default plan accept_edits all";
 
-static const phi__cfg_choice phi__sec_perm_verdicts[] = {{"ask", PHI_PERMISSION_ASK, false},
-                                                         {"allow", PHI_PERMISSION_ALLOW, false},
-                                                         {"deny", PHI_PERMISSION_DENY, false},
-                                                         {"", 0, false}};
+static const char phi__sec_perm_verdicts[] = "ask allow deny";
 
 /* A rule of the file; phi_permissions_from_json reads it. */
 typedef struct phi__cfg_rule {
     uint64_t set;
-    int verdict;
-    const char *tool, *command, *with, *without, *piped, *path, *host, *argument, *matches, *reason,
-        *options, *source;
+    phi_permission_rule rule;
 } phi__cfg_rule;
 
-static const phi__cfg_field phi__sec_perm_rule_fields[] = {
-    PHI__C_ROW(rule, verdict, "verdict", CHOICE, PHI__REQUIRED, NULL, phi__sec_perm_verdicts, NULL,
-               NULL, 0, 0, "null", "What happens to a call that the rule matches."),
-    PHI__C_TEXT(rule, tool, 0, "A pattern of tool names: \"bash\", \"mcp_*\"."),
-    PHI__C_TEXT(rule, command, 0, "A pattern for each word of a command: \"git log *\"."),
-    PHI__C_TEXT(rule, with, 0, "Words of the command, one of which must be there."),
-    PHI__C_TEXT(rule, without, 0, "Words of the command, none of which may be there."),
-    PHI__C_TEXT(rule, piped, 0, "Programs, one of which writes into the command."),
-    PHI__C_TEXT(rule, path, 0, "A pattern of paths: \"./src/\" with \"**\" behind."),
-    PHI__C_TEXT(rule, host, 0, "A pattern of the host of a URL."),
-    PHI__C_TEXT(rule, argument, 0, "A member of the arguments, for `matches`."),
-    PHI__C_TEXT(rule, matches, 0, "A pattern of its text."),
-    PHI__C_TEXT(rule, reason, 0, "Why, for the model and the person who is asked."),
-    PHI__C_TEXT(rule, options, 0, "The options that the command may have, and no other."),
-    PHI__C_TEXT(rule, source, 0,
-                "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
+static const phi__cfg_table *phi__table_permission_rule(void);
 
-static const phi__cfg_table phi__sec_perm_rule_is = {
-    "permissions.rules", "A rule: it matches where all of its fields do.",
-    PHI__ROWS(phi__sec_perm_rule_fields)};
-static const phi__cfg_table *phi__sec_perm_rule_table(void) { return &phi__sec_perm_rule_is; }
+static const phi__cfg_field phi__permission_rule_rows[] = {
+    PHI__C_NAMES(rule, rule.verdict, "verdict", CHOICE, PHI__REQUIRED, phi__sec_perm_verdicts,
+                 "null", "What happens to a call that the rule matches."),
+    PHI__C_TEXT_IN(rule, rule, tool, "A pattern of tool names: \"bash\", \"mcp_*\"."),
+    PHI__C_TEXT_IN(rule, rule, command, "A pattern for each word of a command: \"git log *\"."),
+    PHI__C_TEXT_IN(rule, rule, with, "Words of the command, one of which must be there."),
+    PHI__C_TEXT_IN(rule, rule, without, "Words of the command, none of which may be there."),
+    PHI__C_TEXT_IN(rule, rule, piped, "Programs, one of which writes into the command."),
+    PHI__C_TEXT_IN(rule, rule, path, "A pattern of paths: \"./src/\" with \"**\" behind."),
+    PHI__C_TEXT_IN(rule, rule, host, "A pattern of the host of a URL."),
+    PHI__C_TEXT_IN(rule, rule, argument, "A member of the arguments, for `matches`."),
+    PHI__C_TEXT_IN(rule, rule, matches, "A pattern of its text."),
+    PHI__C_TEXT_IN(rule, rule, reason, "Why, for the model and the person who is asked."),
+    PHI__C_TEXT_IN(rule, rule, options, "The options that the command may have, and no other."),
+    PHI__C_TEXT_IN(rule, rule, source,
+                   "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
 
-static const phi__cfg_field phi__sec_perm_fields[] = {
+PHI__TABLE(permission_rule, "permissions.rules", "A rule: it matches where all of its fields do.")
+
+static const phi__cfg_field phi__permissions_rows[] = {
     PHI__C_CHOICE(permissions, mode, phi__sec_perm_modes, "\"default\"",
-                  "Rules before those of the file. Without it the file's rules are all there "
-                  "are, if it has any."),
+                  "Rules before those of the file. Without it the file's rules are all there are, "
+                  "if it has any."),
     PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
                   "What happens to calls that no rule matches."),
-    PHI__C_TABLES(permissions, rules, phi__sec_perm_rule_table,
+    PHI__C_TABLES(permissions, rules, phi__table_permission_rule,
                   "Rules; their order has no meaning."),
     PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
                 "The absolute path that ~ stands for: \"${HOME}\"."),
     PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
                  "A pattern of the tools that run shell commands.")};
 
-static const phi__cfg_table phi__sec_perm_is = {
-    "permissions",
-    "Which tool calls may run. Calls to ask about are denied where the program cannot ask.",
-    PHI__ROWS(phi__sec_perm_fields)};
+PHI__TABLE(permissions, "permissions",
+           "Which tool calls may run. Calls to ask about are denied where the program cannot ask.")
+
 /* ---- the hooks behind the rules ---- */
 
 static phi_verdict phi__sec_perm_ask(void *user_data, phi_hook *hook) {
@@ -221,7 +209,7 @@ static phi_verdict phi__sec_perm_host(void *user_data, phi_hook *hook) {
 /* The file's rules, behind those of the mode. */
 static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_state *s) {
     const phi__cfg_permissions *t = &s->taken;
-    bool has_mode = phi__fields_has(&phi__sec_perm_is, t, "mode");
+    bool has_mode = phi__fields_has(phi__table_permissions(), t, "mode");
     const phi_permission_rules *base =
         has_mode || t->rules == NULL ? phi_permissions_mode((phi_permission_mode)t->mode) : NULL;
     size_t n = (base != NULL ? base->count : 0) + phi_json_count(t->rules), i = 0;
@@ -234,25 +222,14 @@ static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_stat
     if (base != NULL) i = base->count;
     while ((node = phi_json_next(&it)) != NULL) {
         phi__cfg_rule r = PHI_ZERO;
-        if (!phi__cfg_take(ground->arena, node, &phi__sec_perm_rule_is, &r)) return PHI_NO_MEMORY;
-        rules[i].verdict = (phi_permission)r.verdict;
-        rules[i].tool = r.tool;
-        rules[i].command = r.command;
-        rules[i].with = r.with;
-        rules[i].without = r.without;
-        rules[i].piped = r.piped;
-        rules[i].path = r.path;
-        rules[i].host = r.host;
-        rules[i].argument = r.argument;
-        rules[i].matches = r.matches;
-        rules[i].options = r.options;
-        rules[i].source = r.source;
-        rules[i++].reason = r.reason;
+        if (!phi__cfg_take(ground->arena, node, phi__table_permission_rule(), &r))
+            return PHI_NO_MEMORY;
+        rules[i++] = r.rule;
     }
     s->rules.rules = rules;
     s->rules.count = n;
     s->rules.otherwise = base != NULL ? base->otherwise : PHI_PERMISSION_ASK;
-    if (phi__fields_has(&phi__sec_perm_is, t, "otherwise"))
+    if (phi__fields_has(phi__table_permissions(), t, "otherwise"))
         s->rules.otherwise = (phi_permission)t->otherwise;
     return PHI_OK;
 }
@@ -291,13 +268,11 @@ static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *ma
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__cfg_table *phi__sec_perm_table(void) { return &phi__sec_perm_is; }
-
 PHI__FN phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node,
                                        void **state) {
     phi__sec_perm_state *s = (phi__sec_perm_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
-    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_perm_is, &s->taken))
+    if (s == NULL || !phi__cfg_take(ground->arena, node, phi__table_permissions(), &s->taken))
         return PHI_NO_MEMORY;
     s->node = node;
     return node != NULL ? phi__sec_perm_read(ground, s) : PHI_OK;

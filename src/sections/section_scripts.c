@@ -11,56 +11,25 @@
 
 enum { PHI__SEC_SCRIPTS_MOST = 32, PHI__SEC_SCRIPTS_TASK = 0 };
 
-/* A key, and its point; 0: no script is run there. */
-typedef struct phi__sec_scripts_point {
-    const char *key;
-    uint32_t point;
-} phi__sec_scripts_point;
-
-static const phi__sec_scripts_point phi__sec_scripts_points[] = {
-    {"before_loop", PHI_HOOK_BEFORE_LOOP},
-    {"after_loop", PHI_HOOK_AFTER_LOOP},
-    {"before_turn", PHI_HOOK_BEFORE_TURN},
-    {"after_turn", PHI_HOOK_AFTER_TURN},
-    {"before_tool_execution", PHI_HOOK_BEFORE_TOOL},
-    {"after_tool_execution", PHI_HOOK_AFTER_TOOL},
-    {"before_compaction_start", PHI_HOOK_BEFORE_COMPACTION},
-    {"after_compaction_end", PHI_HOOK_AFTER_COMPACTION},
-    {"on_error", PHI_HOOK_ON_ERROR},
-    {"steering", PHI_HOOK_STEERING},
-    {"follow_up", PHI_HOOK_FOLLOW_UP},
-    {"filter", PHI_HOOK_FILTER},
-    {"credential", PHI_HOOK_CREDENTIAL},
-    {"before_task", PHI__SEC_SCRIPTS_TASK},
-    {"after_task", PHI__SEC_SCRIPTS_TASK},
-    {"transform_context", PHI_HOOK_TRANSFORM_CONTEXT},
-    {"convert_to_llm", PHI_HOOK_CONVERT_TO_LLM}};
-
 /* The table form of a script. */
 typedef struct phi__cfg_script {
     uint64_t set;
-    const char *command, *tool;
-    uint32_t timeout_ms;
-    bool shell;
-    phi_script_failure on_failure;
+    phi_script script;
 } phi__cfg_script;
 
-static const phi__cfg_choice phi__sec_scripts_failures[] = {
-    {"allow", PHI_SCRIPT_FAILURE_ALLOWS, false},
-    {"deny", PHI_SCRIPT_FAILURE_DENIES, false},
-    {"", 0, false}};
+static const char phi__sec_scripts_failures[] = "allow=1 deny=2";
 
-static const phi__cfg_field phi__sec_scripts_one_fields[] = {
-    PHI__C_TEXT(script, command, 0, "The program and its arguments."),
-    PHI__C_TEXT(script, tool, 0, "For calls of this tool alone."),
-    PHI__C_SECS(script, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+static const phi__cfg_table *phi__table_script(void);
+
+static const phi__cfg_field phi__script_rows[] = {
+    PHI__C_TEXT_IN(script, script, command, "The program and its arguments."),
+    PHI__C_TEXT_IN(script, script, tool, "For calls of this tool alone."),
+    PHI__C_SECS(script, script.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds that it may take."),
-    PHI__C_BOOL(script, shell, "false", "The command is a line for sh -c."),
-    PHI__C_CHOICE(script, on_failure, phi__sec_scripts_failures, "null",
-                  "The verdict when it gives none.")};
-static const phi__cfg_table phi__sec_scripts_one_is = {"callbacks.script", "A script.",
-                                                       PHI__ROWS(phi__sec_scripts_one_fields)};
-static const phi__cfg_table *phi__sec_scripts_one_table(void) { return &phi__sec_scripts_one_is; }
+    PHI__C_FLAG_IN(script, script, shell, "The command is a line for sh -c."),
+    PHI__C_CHOICE_IN(script, script, on_failure, phi__sec_scripts_failures, "null",
+                     "The verdict when it gives none.")};
+PHI__TABLE(script, "callbacks.script", "A script.")
 
 /* The values are read from the tree: the struct is for the table alone. */
 typedef struct phi__cfg_callbacks {
@@ -68,52 +37,43 @@ typedef struct phi__cfg_callbacks {
     const phi_json *any;
 } phi__cfg_callbacks;
 
-static const phi__cfg_field phi__sec_scripts_fields[] = {
-    PHI__C_ROW(callbacks, any, "before_loop", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
-               NULL, 0, 0, "null",
-               "Before a run; another exit code than 0 prevents it. A command, or a "
-               "table (docs/scripts.md)."),
-    PHI__C_ROW(callbacks, any, "after_loop", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
-               0, 0, "null", "After a run."),
-    PHI__C_ROW(callbacks, any, "before_turn", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
-               NULL, 0, 0, "null", "Before a turn; another exit code ends the run."),
-    PHI__C_ROW(callbacks, any, "after_turn", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
-               0, 0, "null", "After a turn."),
-    PHI__C_ROW(callbacks, any, "before_tool_execution", VALUE, 0, NULL, NULL,
-               phi__sec_scripts_one_table, NULL, 0, 0, "null",
-               "Before a tool call; another exit code denies it."),
-    PHI__C_ROW(callbacks, any, "after_tool_execution", VALUE, 0, NULL, NULL,
-               phi__sec_scripts_one_table, NULL, 0, 0, "null", "After a tool call."),
-    PHI__C_ROW(callbacks, any, "before_compaction_start", VALUE, 0, NULL, NULL,
-               phi__sec_scripts_one_table, NULL, 0, 0, "null",
-               "Before a compaction; another exit code prevents it."),
-    PHI__C_ROW(callbacks, any, "after_compaction_end", VALUE, 0, NULL, NULL,
-               phi__sec_scripts_one_table, NULL, 0, 0, "null", "After a compaction."),
-    PHI__C_ROW(callbacks, any, "on_error", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
-               0, 0, "null", "After a model call has failed for good."),
-    PHI__C_ROW(callbacks, any, "steering", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
-               0, 0, "null", "Its reply is a steering message."),
-    PHI__C_ROW(callbacks, any, "follow_up", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
-               0, 0, "null", "Its reply is a follow-up message."),
-    PHI__C_ROW(callbacks, any, "filter", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL, 0,
-               0, "null", "Before a user's message is stored; it may refuse it."),
-    PHI__C_ROW(callbacks, any, "credential", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
-               0, 0, "null", "Its reply is the key of the next model call."),
-    PHI__C_ROW(callbacks, any, "before_task", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
-               NULL, 0, 0, "null", "Ignored with a warning: it belongs to a recorder."),
-    PHI__C_ROW(callbacks, any, "after_task", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table, NULL,
-               0, 0, "null", "Ignored with a warning: it belongs to a recorder."),
-    PHI__C_ROW(callbacks, any, "transform_context", VALUE, 0, NULL, NULL,
-               phi__sec_scripts_one_table, NULL, 0, 0, "null",
-               "For functions alone: ignored with a warning."),
-    PHI__C_ROW(callbacks, any, "convert_to_llm", VALUE, 0, NULL, NULL, phi__sec_scripts_one_table,
-               NULL, 0, 0, "null", "For functions alone: ignored with a warning.")};
+/* Keys, their points (0: no script is run there), and what they are for. */
+#define PHI__SEC_POINTS(X)                                                                         \
+    X("before_loop", PHI_HOOK_BEFORE_LOOP,                                                         \
+      "Before a run; another exit code than 0 prevents it. A command, or a table "                 \
+      "(docs/scripts.md).")                                                                        \
+    X("after_loop", PHI_HOOK_AFTER_LOOP, "After a run.")                                           \
+    X("before_turn", PHI_HOOK_BEFORE_TURN, "Before a turn; another exit code ends the run.")       \
+    X("after_turn", PHI_HOOK_AFTER_TURN, "After a turn.")                                          \
+    X("before_tool_execution", PHI_HOOK_BEFORE_TOOL,                                               \
+      "Before a tool call; another exit code denies it.")                                          \
+    X("after_tool_execution", PHI_HOOK_AFTER_TOOL, "After a tool call.")                           \
+    X("before_compaction_start", PHI_HOOK_BEFORE_COMPACTION,                                       \
+      "Before a compaction; another exit code prevents it.")                                       \
+    X("after_compaction_end", PHI_HOOK_AFTER_COMPACTION, "After a compaction.")                    \
+    X("on_error", PHI_HOOK_ON_ERROR, "After a model call has failed for good.")                    \
+    X("steering", PHI_HOOK_STEERING, "Its reply is a steering message.")                           \
+    X("follow_up", PHI_HOOK_FOLLOW_UP, "Its reply is a follow-up message.")                        \
+    X("filter", PHI_HOOK_FILTER, "Before a user's message is stored; it may refuse it.")           \
+    X("credential", PHI_HOOK_CREDENTIAL, "Its reply is the key of the next model call.")           \
+    X("before_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")   \
+    X("after_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")    \
+    X("transform_context", PHI_HOOK_TRANSFORM_CONTEXT,                                             \
+      "For functions alone: ignored with a warning.")                                              \
+    X("convert_to_llm", PHI_HOOK_CONVERT_TO_LLM, "For functions alone: ignored with a warning.")
 
-static const phi__cfg_table phi__sec_scripts_is = {
-    "callbacks",
-    "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes the "
-    "same.",
-    PHI__ROWS(phi__sec_scripts_fields)};
+#define PHI__SEC_ROW(key, point, text)                                                             \
+    PHI__C_TABLE_AS(callbacks, any, key, VALUE, phi__table_script, text),
+#define PHI__SEC_POINT(key, point, text) point,
+static const phi__cfg_field phi__callbacks_rows[] = {PHI__SEC_POINTS(PHI__SEC_ROW)};
+static const uint32_t phi__sec_scripts_points[] = {PHI__SEC_POINTS(PHI__SEC_POINT)};
+#undef PHI__SEC_ROW
+#undef PHI__SEC_POINT
+#undef PHI__SEC_POINTS
+PHI__TABLE(callbacks, "callbacks",
+           "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes "
+           "the same.")
+
 typedef struct phi__sec_scripts_set {
     struct phi__sec_scripts_set *next;
     phi_scripts *scripts;
@@ -126,64 +86,51 @@ typedef struct phi__sec_scripts_state {
     phi__sec_scripts_set *sets;
 } phi__sec_scripts_state;
 
-static const phi__sec_scripts_point *phi__sec_scripts_find(phi_str key) {
-    for (size_t i = 0; i < PHI__COUNT(phi__sec_scripts_points); i++)
-        if (phi__str_is(key, phi__sec_scripts_points[i].key)) return &phi__sec_scripts_points[i];
-    return NULL;
-}
-
 /* Why a value is not run, as a warning. */
-static bool phi__sec_scripts_skips(phi__cfg_ground *ground, const phi_json *node,
-                                   const phi__sec_scripts_point *point, const char *command) {
+static bool phi__sec_scripts_skips(phi__cfg_ground *ground, const phi_json *node, const char *key,
+                                   uint32_t point, const char *command) {
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
-        phi__cfg_words_warning(ground, node, point->key,
+        phi__cfg_words_warning(ground, node, key,
                                "%s = \"%s\" names a function of a plug-in, which phi does not "
                                "load: it is ignored; remove it, or write the path of a script",
-                               point->key, command);
+                               key, command);
         return true;
     }
-    if (point->point == PHI__SEC_SCRIPTS_TASK) {
-        phi__cfg_words_warning(ground, node, point->key,
+    if (point == PHI__SEC_SCRIPTS_TASK) {
+        phi__cfg_words_warning(ground, node, key,
                                "%s belongs to a session recorder "
                                "(phi_recorder_desc.%s_fn): it is ignored here; "
                                "remove it: before_loop and after_loop are run for each run",
-                               point->key, point->key);
+                               key, key);
         return true;
     }
-    if (point->point != PHI_HOOK_TRANSFORM_CONTEXT && point->point != PHI_HOOK_CONVERT_TO_LLM)
-        return false;
-    phi__cfg_words_warning(ground, node, point->key,
+    if (point != PHI_HOOK_TRANSFORM_CONTEXT && point != PHI_HOOK_CONVERT_TO_LLM) return false;
+    phi__cfg_words_warning(ground, node, key,
                            "%s changes messages, which a script cannot: it is ignored; remove "
                            "it here, and set phi_agent_desc.hook_fn in the program",
-                           point->key);
+                           key);
     return true;
 }
 
 static phi_status phi__sec_scripts_add(phi__cfg_ground *ground, phi__sec_scripts_state *s,
                                        phi_str key, const phi_json *node) {
-    const phi__sec_scripts_point *point = phi__sec_scripts_find(key);
-    phi_script *script = &s->list[s->count];
-    if (point == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK; /* warned about */
+    size_t i;
+    const phi__cfg_field *field = phi__fields_find(phi__table_callbacks(), key, &i);
     phi__cfg_script one = PHI_ZERO;
+    if (field == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK; /* warned about */
     if (phi_json_is(node, PHI_JSON_STRING))
-        one.command = phi_json_str(node, "").at;
-    else if (!phi__cfg_take(ground->arena, node, &phi__sec_scripts_one_is, &one))
+        one.script.command = phi_json_str(node, "").at;
+    else if (!phi__cfg_take(ground->arena, node, phi__table_script(), &one))
         return PHI_NO_MEMORY;
-    if (one.command == NULL || one.command[0] == '\0') {
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, point->key,
+    const char *command = one.script.command;
+    one.script.points = phi__sec_scripts_points[i];
+    if (command == NULL || command[0] == '\0')
+        phi__cfg_words_error(ground, node, PHI_BAD_ARG, field->key,
                              "%s: expected a command, as \"./check.sh\", or a table with "
                              "command = \"...\"",
-                             point->key);
-        return PHI_OK;
-    }
-    if (phi__sec_scripts_skips(ground, node, point, one.command)) return PHI_OK;
-    script->points = point->point;
-    script->command = one.command;
-    script->tool = one.tool;
-    script->timeout_ms = one.timeout_ms;
-    script->shell = one.shell;
-    script->on_failure = one.on_failure;
-    s->count++;
+                             field->key);
+    else if (!phi__sec_scripts_skips(ground, node, field->key, one.script.points, command))
+        s->list[s->count++] = one.script;
     return PHI_OK;
 }
 
@@ -209,9 +156,6 @@ static phi_status phi__sec_scripts_of(const phi__sec_scripts_state *s,
 }
 
 /* ---- for other modules ---- */
-
-PHI__FN const phi__cfg_table *phi__sec_scripts_table(void) { return &phi__sec_scripts_is; }
-PHI__FN const phi__cfg_table *phi__sec_scripts_hooks_table(void) { return &phi__sec_scripts_is; }
 
 PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_json *node,
                                           void **state) {

@@ -26,19 +26,17 @@ typedef struct phi__sec_skills_state {
     phi__sec_skills_part *parts;
 } phi__sec_skills_state;
 
-static const phi__cfg_field phi__sec_skills_fields[] = {
-    PHI__C_PLAIN(skills, directories, TEXTS, PHI__CFG_PATH | PHI__REQUIRED, "[]",
-                 "Directories of skills, each NAME/SKILL.md; a later one replaces skills of "
-                 "the same name."),
-    PHI__C_INT(skills, max_skills, 0, 1, 4294967295, "1000", "Skills at most."),
-    PHI__C_INT(skills, max_file_bytes, 0, 1, 4294967295, "1048576",
-               "Bytes of a SKILL.md; a longer one is left out."),
-    PHI__C_INT(skills, max_read_bytes, 0, 1, 4294967295, "262144",
-               "Bytes of one answer of read_skill."),
-    PHI__C_BOOL(skills, no_index, "false", "Leaves the list of skills out of the system prompt.")};
+static const phi__cfg_field phi__skills_rows[] = {
+    PHI__C_PLAIN(
+        skills, directories, TEXTS, PHI__CFG_PATH | PHI__REQUIRED, "[]",
+        "Directories of skills, each NAME/SKILL.md; a later one replaces skills of the same name."),
+    PHI__C_U32(skills, max_skills, "1000", "Skills at most."),
+    PHI__C_U32(skills, max_file_bytes, "1048576", "Bytes of a SKILL.md; a longer one is left out."),
+    PHI__C_U32(skills, max_read_bytes, "262144", "Bytes of one answer of read_skill."),
+    PHI__C_FLAG(skills, no_index, "Leaves the list of skills out of the system prompt.")};
 
-static const phi__cfg_table phi__sec_skills_is = {"skills", "Where skills are.",
-                                                  PHI__ROWS(phi__sec_skills_fields)};
+PHI__TABLE(skills, "skills", "Where skills are.")
+
 static bool phi__sec_skills_is_listed(const phi_json *node, phi_str file) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "directories"));
     const phi_json *item;
@@ -137,13 +135,11 @@ static bool phi__sec_skills_are_hosts(const phi__cfg_making *making) {
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__cfg_table *phi__sec_skills_table(void) { return &phi__sec_skills_is; }
-
 PHI__FN phi_status phi__sec_skills_begin(phi__cfg_ground *ground, const phi_json *node,
                                          void **state) {
     phi__sec_skills_state *s = (phi__sec_skills_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
-    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_skills_is, &s->taken))
+    if (s == NULL || !phi__cfg_take(ground->arena, node, phi__table_skills(), &s->taken))
         return PHI_NO_MEMORY;
     s->node = node;
     s->desc.allocator = ground->memory->allocator;

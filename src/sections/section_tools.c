@@ -6,10 +6,7 @@
 typedef struct phi__cfg_tool_settings {
     uint64_t set;
     phi__cfg_texts allowed_paths, deny_patterns;
-    bool unconfined;
-    uint32_t bash_timeout_ms, list_timeout_ms, search_timeout_ms;
-    uint32_t max_output_bytes, max_bash_result_bytes, max_read_bytes, max_files, max_matches;
-    phi_search_with search_with;
+    phi_tools_desc desc; /* its plain fields */
 } phi__cfg_tool_settings;
 
 /* Each agent has its own, for its own workspace. */
@@ -24,41 +21,36 @@ typedef struct phi__sec_tools_state {
     phi__sec_tools_set *sets;
 } phi__sec_tools_state;
 
-static const phi__cfg_choice phi__sec_tools_search[] = {{"automatic", PHI_SEARCH_AUTOMATIC, false},
-                                                        {"rg", PHI_SEARCH_RG, false},
-                                                        {"ripgrep", PHI_SEARCH_RG, true},
-                                                        {"grep", PHI_SEARCH_GREP, false},
-                                                        {"own", PHI_SEARCH_OWN, false},
-                                                        {"", 0, false}};
+static const char phi__sec_tools_search[] = "automatic rg|ripgrep grep own";
 
-static const phi__cfg_field phi__sec_tools_fields[] = {
+static const phi__cfg_field phi__tool_settings_rows[] = {
     PHI__C_PLAIN(tool_settings, allowed_paths, TEXTS, PHI__CFG_PATH, "[]",
                  "Files and directories that tools may use besides the workspace."),
-    PHI__C_PLAIN(tool_settings, deny_patterns, TEXTS, 0, "null",
-                 "Commands with one of these texts are refused (default: a few that "
-                 "destroy); no boundary."),
-    PHI__C_BOOL(tool_settings, unconfined, "false",
-                "Tools may use files outside of the workspace, too."),
-    PHI__C_SECS(tool_settings, bash_timeout_ms, "bash_timeout_secs", PHI__NO_LIMIT, "120",
+    PHI__C_LIST(
+        tool_settings, deny_patterns, "null",
+        "Commands with one of these texts are refused (default: a few that destroy); no boundary."),
+    PHI__C_FLAG_IN(tool_settings, desc, unconfined,
+                   "Tools may use files outside of the workspace, too."),
+    PHI__C_SECS(tool_settings, desc.bash_timeout_ms, "bash_timeout_secs", PHI__NO_LIMIT, "120",
                 "Seconds that a command may run."),
-    PHI__C_SECS(tool_settings, list_timeout_ms, "list_timeout_secs", PHI__NO_LIMIT, "10",
+    PHI__C_SECS(tool_settings, desc.list_timeout_ms, "list_timeout_secs", PHI__NO_LIMIT, "10",
                 "Seconds of list_files."),
-    PHI__C_SECS(tool_settings, search_timeout_ms, "search_timeout_secs", PHI__NO_LIMIT, "30",
+    PHI__C_SECS(tool_settings, desc.search_timeout_ms, "search_timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds of search."),
-    PHI__C_INT(tool_settings, max_output_bytes, 0, 1, 4294967295, "262144",
-               "Bytes that are kept of each stream of a command: its head and its tail."),
-    PHI__C_INT(tool_settings, max_bash_result_bytes, PHI__NO_LIMIT, 64, 4294967295, "32768",
-               "Bytes of the result of a command that the model sees."),
-    PHI__C_INT(tool_settings, max_read_bytes, 0, 1, 4294967295, "1048576",
-               "Bytes of a file that read_file shows."),
-    PHI__C_INT(tool_settings, max_files, 0, 1, 4294967295, "200", "Files that list_files names."),
-    PHI__C_INT(tool_settings, max_matches, 0, 1, 4294967295, "50", "Matches that search shows."),
-    PHI__C_CHOICE(tool_settings, search_with, phi__sec_tools_search, "\"automatic\"",
-                  "The program that search runs; automatic: phi's own engine where files are "
-                  "confined.")};
+    PHI__C_U32_IN(tool_settings, desc, max_output_bytes, "262144",
+                  "Bytes that are kept of each stream of a command: its head and its tail."),
+    PHI__C_INT_IN(tool_settings, desc, max_bash_result_bytes, PHI__NO_LIMIT, 64, 4294967295,
+                  "32768", "Bytes of the result of a command that the model sees."),
+    PHI__C_U32_IN(tool_settings, desc, max_read_bytes, "1048576",
+                  "Bytes of a file that read_file shows."),
+    PHI__C_U32_IN(tool_settings, desc, max_files, "200", "Files that list_files names."),
+    PHI__C_U32_IN(tool_settings, desc, max_matches, "50", "Matches that search shows."),
+    PHI__C_CHOICE_IN(
+        tool_settings, desc, search_with, phi__sec_tools_search, "\"automatic\"",
+        "The program that search runs; automatic: phi's own engine where files are confined.")};
 
-static const phi__cfg_table phi__sec_tools_is = {"tool_settings", "Settings of the built-in tools.",
-                                                 PHI__ROWS(phi__sec_tools_fields)};
+PHI__TABLE(tool_settings, "tool_settings", "Settings of the built-in tools.")
+
 /* The registry's name for one that the original's files use. */
 static const char *phi__sec_tools_alias(phi_str name) {
     static const char *const names[][2] = {{"file_read", "read_file"}, {"file_write", "write_file"},
@@ -71,24 +63,13 @@ static const char *phi__sec_tools_alias(phi_str name) {
 
 static phi__registry *phi__sec_tools_registry(phi__sec_tools_state *s,
                                               const phi__cfg_making *making) {
-    const phi__cfg_tool_settings *t = &s->taken;
     phi__sec_tools_set *set =
         (phi__sec_tools_set *)phi_arena_alloc(making->ground->arena, sizeof(phi__sec_tools_set));
-    phi_tools_desc desc = PHI_ZERO;
+    phi_tools_desc desc = s->taken.desc;
     if (set == NULL) return NULL;
     desc.workspace = making->workspace;
     desc.allowed_paths = s->allowed_paths;
-    desc.unconfined = t->unconfined;
-    desc.deny_patterns = t->deny_patterns.at;
-    desc.bash_timeout_ms = t->bash_timeout_ms;
-    desc.list_timeout_ms = t->list_timeout_ms;
-    desc.search_timeout_ms = t->search_timeout_ms;
-    desc.max_output_bytes = t->max_output_bytes;
-    desc.max_bash_result_bytes = t->max_bash_result_bytes;
-    desc.max_read_bytes = t->max_read_bytes;
-    desc.max_files = t->max_files;
-    desc.max_matches = t->max_matches;
-    desc.search_with = t->search_with;
+    desc.deny_patterns = s->taken.deny_patterns.at;
     set->registry = phi__reg_with_defaults(&making->ground->memory->allocator, &desc);
     if (set->registry == NULL) return NULL;
     set->next = s->sets;
@@ -98,12 +79,10 @@ static phi__registry *phi__sec_tools_registry(phi__sec_tools_state *s,
 
 /* ---- for other modules ---- */
 
-PHI__FN const phi__cfg_table *phi__sec_tools_table(void) { return &phi__sec_tools_is; }
-
 PHI__FN phi_status phi__sec_tools_begin(phi__cfg_ground *ground, const phi_json *node,
                                         void **state) {
     phi__sec_tools_state *s = (phi__sec_tools_state *)phi__arena_zero(ground->arena, sizeof *s);
-    if (s == NULL || !phi__cfg_take(ground->arena, node, &phi__sec_tools_is, &s->taken))
+    if (s == NULL || !phi__cfg_take(ground->arena, node, phi__table_tool_settings(), &s->taken))
         return PHI_NO_MEMORY;
     s->allowed_paths = phi__sec_places(ground, &s->taken.allowed_paths);
     if (s->allowed_paths == NULL && s->taken.allowed_paths.count > 0) return PHI_NO_MEMORY;

@@ -10,46 +10,47 @@ typedef struct phi__cfg_sections {
     const phi_json *node;
 } phi__cfg_sections;
 
-static const phi__cfg_field phi__key_tools = PHI__C_TABLE_AS(
-    sections, node, "tool_settings", phi__sec_tools_table, "Settings of built-in tools.");
+static const phi__cfg_field phi__key_tools =
+    PHI__C_TABLE_AS(sections, node, "tool_settings", TABLE, phi__table_tool_settings,
+                    "Settings of built-in tools.");
 static const phi_config_section phi__in_tools = {
     "tool_settings",      &phi__key_tools,    NULL,
     phi__sec_tools_begin, phi__sec_tools_use, phi__sec_tools_end};
 
 #ifndef PHI_NO_FILES
 static const phi__cfg_field phi__key_skills =
-    PHI__C_TABLE_AS(sections, node, "skills", phi__sec_skills_table, "Where skills are.");
+    PHI__C_TABLE_AS(sections, node, "skills", TABLE, phi__table_skills, "Where skills are.");
 static const phi_config_section phi__in_skills = {
     "skills",           &phi__key_skills, NULL, phi__sec_skills_begin, phi__sec_skills_use,
     phi__sec_skills_end};
 #endif
 
 static const phi__cfg_field phi__key_mcp =
-    PHI__C_TABLE_AS(sections, node, "mcp", phi__sec_mcp_table_top, "MCP servers.");
+    PHI__C_TABLE_AS(sections, node, "mcp", TABLE, phi__table_mcp, "MCP servers.");
 static const phi_config_section phi__in_mcp = {
     "mcp", &phi__key_mcp, "mcp", phi__sec_mcp_begin, phi__sec_mcp_use, phi__sec_mcp_end};
 
 static const phi__cfg_field phi__key_openapi =
-    PHI__C_TABLE_AS(sections, node, "openapi", phi__sec_openapi_table, "OpenAPI documents.");
+    PHI__C_TABLE_AS(sections, node, "openapi", TABLE, phi__table_openapi, "OpenAPI documents.");
 static const phi_config_section phi__in_openapi = {
     "openapi",           &phi__key_openapi, "openapi", phi__sec_openapi_begin, phi__sec_openapi_use,
     phi__sec_openapi_end};
 
 static const phi__cfg_field phi__key_permissions = PHI__C_TABLE_AS(
-    sections, node, "permissions", phi__sec_perm_table, "Which tool calls may run.");
+    sections, node, "permissions", TABLE, phi__table_permissions, "Which tool calls may run.");
 static const phi_config_section phi__in_permissions = {
     "permissions",       &phi__key_permissions, NULL,
     phi__sec_perm_begin, phi__sec_perm_use,     phi__sec_perm_end};
 
 #ifndef PHI_NO_PROCESS
 static const phi__cfg_field phi__key_callbacks =
-    PHI__C_TABLE_AS(sections, node, "callbacks", phi__sec_scripts_table,
+    PHI__C_TABLE_AS(sections, node, "callbacks", TABLE, phi__table_callbacks,
                     "Programs that are run at points of a run.");
 static const phi_config_section phi__in_callbacks = {
     "callbacks",          &phi__key_callbacks, NULL, phi__sec_scripts_begin,
     phi__sec_scripts_use, phi__sec_scripts_end};
 static const phi__cfg_field phi__key_hooks =
-    PHI__C_TABLE_AS(sections, node, "hooks", phi__sec_scripts_hooks_table, "As callbacks.");
+    PHI__C_TABLE_AS(sections, node, "hooks", TABLE, phi__table_callbacks, "As callbacks.");
 static const phi_config_section phi__in_hooks = {"hooks", &phi__key_hooks, NULL, NULL, NULL, NULL};
 #endif
 
