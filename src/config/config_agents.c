@@ -42,8 +42,6 @@ static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json 
     return item;
 }
 
-/* ---- for other modules ---- */
-
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out) {
     const phi_json *list = phi_json_get(making->node, key);
@@ -101,8 +99,6 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
-/* ---- for other modules ---- */
-
 /* Another job behind the rest. depth 0: an agent, which begins as the base desc of the host
    with its profile merged.
    PHI_NO_MEMORY; PHI_TOO_BIG: there are too many or it lies too deep, which a problem at `from`
@@ -112,10 +108,10 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
     phi__cfg_job *job;
     *out = NULL;
     if (maker->job_count >= PHI__CFG_JOBS_MOST || depth > PHI__CFG_DEPTH_MOST) {
-        phi__cfg_words_error(&maker->ground, from, PHI_TOO_BIG, NULL,
-                             "agents and their sub-agents: at most %d in all, and %d levels of "
-                             "sub-agents",
-                             PHI__CFG_JOBS_MOST, PHI__CFG_DEPTH_MOST);
+        phi__cfg_error(
+            &maker->ground, from, PHI_TOO_BIG, NULL,
+            "agents and their sub-agents: at most %d in all, and %d levels of sub-agents",
+            PHI__CFG_JOBS_MOST, PHI__CFG_DEPTH_MOST);
         return PHI_TOO_BIG;
     }
     job = (phi__cfg_job *)phi__arena_zero(maker->ground.arena, sizeof *job);
@@ -142,8 +138,8 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
 /* ---- sub-agents of the file: tools of agents, with their own settings ---- */
 
 /* A sub-agent with a job that fills its settings. */
-static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_used *used,
-                                        const phi__cfg_job *caller, phi_subagent_desc **out) {
+static phi_status phi__cfg_child_new(phi__cfg_maker *maker, const phi__cfg_used *used,
+                                     const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi_arena *arena = maker->ground.arena;
     phi_subagent_desc *sub = (phi_subagent_desc *)phi__arena_zero(arena, sizeof *sub);
     phi__cfg_job *job;
@@ -177,7 +173,7 @@ static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_us
 }
 
 /* True if two callers give a sub-agent the same workspace, key server and decision timeout. */
-static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
+static bool phi__cfg_child_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
            strcmp(a->workspace, b->workspace) == 0 &&
@@ -186,18 +182,18 @@ static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_mak
 }
 
 /* A reference with % finds the sub-agent that such a reference made before. */
-static phi_status phi__cfg_children_find(phi__cfg_maker *maker, const phi__cfg_used *used,
-                                         const phi__cfg_job *caller, phi_subagent_desc **out) {
+static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used *used,
+                                      const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi__cfg_kept *kept = maker->kept;
     bool keep = phi__refs_parse(phi_json_str(used->from, "")).keep;
     while (keep && kept != NULL &&
-           (kept->node != used->node || !phi__cfg_children_alike(kept->caller, &caller->making)))
+           (kept->node != used->node || !phi__cfg_child_alike(kept->caller, &caller->making)))
         kept = kept->next;
     if (keep && kept != NULL) {
         *out = kept->sub;
         return PHI_OK;
     }
-    phi_status status = phi__cfg_children_new(maker, used, caller, out);
+    phi_status status = phi__cfg_child_new(maker, used, caller, out);
     if (status != PHI_OK || !keep) return status;
     kept = (phi__cfg_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
     if (kept == NULL) return PHI_NO_MEMORY;
@@ -209,10 +205,10 @@ static phi_status phi__cfg_children_find(phi__cfg_maker *maker, const phi__cfg_u
     return PHI_OK;
 }
 
-static phi_status phi__cfg_children_one(phi__cfg_maker *maker, phi__cfg_job *job,
-                                        const phi__cfg_used *used) {
+static phi_status phi__cfg_child_one(phi__cfg_maker *maker, phi__cfg_job *job,
+                                     const phi__cfg_used *used) {
     phi_subagent_desc *sub;
-    phi_status status = phi__cfg_children_find(maker, used, job, &sub);
+    phi_status status = phi__cfg_child_find(maker, used, job, &sub);
     if (status != PHI_OK) return status;
     phi_tool tool = phi_subagent_tool(sub);
     (void)phi__making_offer(&job->making, tool.name);
@@ -220,7 +216,7 @@ static phi_status phi__cfg_children_one(phi__cfg_maker *maker, phi__cfg_job *job
 }
 
 /* The settings that a sub-agent has besides its model and prompt. */
-static phi_status phi__cfg_children_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
     const phi__cfg_table *table = phi__table_sub_agent();
     phi_agent_desc *desc = &job->desc;
@@ -240,14 +236,14 @@ static phi_status phi__cfg_children_settings(phi__cfg_maker *maker, phi__cfg_job
     job->making.profile.skills = child->skills.at;
     job->making.profile.skill_count = child->skills.count;
     if (status != PHI_OK || child->strategy == NULL) return status;
-    status = phi__cfg_machine_make(&maker->ground, child->strategy, &provider);
+    status = phi__cfg_strat_make(&maker->ground, child->strategy, &provider);
     if (status == PHI_OK) desc->provider = provider;
     return status == PHI_UNSUPPORTED ? PHI_OK : status;
 }
 
 /* The host's hook guards the tools of sub-agents, too; and where it knows the key of an agent, it
    knows that of a sub-agent with the same key. */
-static void phi__cfg_children_hook(const phi__cfg_making *making, phi_agent_desc *desc) {
+static void phi__cfg_child_hook(const phi__cfg_making *making, phi_agent_desc *desc) {
     const phi_agent_desc *base = making->ground->desc.base;
     uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
     if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
@@ -259,47 +255,45 @@ static void phi__cfg_children_hook(const phi__cfg_making *making, phi_agent_desc
 }
 
 /* Warns of what a sub-agent at another server does not get of its provider. */
-static void phi__cfg_children_withheld(phi__cfg_job *job, const phi_json *provider) {
+static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider) {
     bool key =
         job->child.api_key == NULL && phi_json_str(phi_json_get(provider, "api_key"), "").len > 0;
     bool headers = phi_json_count(phi_json_get(provider, "headers")) > 0;
     if (!key && !headers) return;
-    phi__cfg_words_warning(
-        job->making.ground, job->making.node,
-        headers ? "sub_agents.instances.provider" : "sub_agents.instances.api_key",
-        "sub-agent \"%s\" talks to another server than its provider, whose %s%s%s it does not get: "
-        "%s",
-        job->making.name, key ? "api_key" : "", key && headers ? " and " : "",
-        headers ? "headers" : "",
-        headers ? "give it a provider of [[provider.instances]] with what it needs"
-                : "write its own api_key (\"\": it needs none)");
+    phi__cfg_warn(job->making.ground, job->making.node,
+                  headers ? "sub_agents.instances.provider" : "sub_agents.instances.api_key",
+                  "sub-agent \"%s\" talks to another server than its provider, whose %s%s%s it "
+                  "does not get: %s",
+                  job->making.name, key ? "api_key" : "", key && headers ? " and " : "",
+                  headers ? "headers" : "",
+                  headers ? "give it a provider of [[provider.instances]] with what it needs"
+                          : "write its own api_key (\"\": it needs none)");
 }
 
 /* A sub-agent of a file without [provider]: its model is that of the agent that calls it, unless it
    says where another one is. */
-static void phi__cfg_children_unplaced(const phi__cfg_job *job) {
+static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
     bool api = phi__fields_has(phi__table_sub_agent(), child, "api");
     if (child->model == NULL && (api || child->base_url != NULL || child->api_key != NULL))
-        phi__cfg_words_error(making->ground, making->node, PHI_BAD_ARG,
-                             "sub_agents.instances.model",
-                             "sub-agent \"%s\" has no model, and there is no [provider]: its %s "
-                             "would do nothing; write model = \"...\", too",
-                             making->name,
-                             child->base_url != NULL ? "base_url"
-                             : api                   ? "api"
-                                                     : "api_key");
+        phi__cfg_error(making->ground, making->node, PHI_BAD_ARG, "sub_agents.instances.model",
+                       "sub-agent \"%s\" has no model, and there is no [provider]: its %s would do "
+                       "nothing; write model = \"...\", too",
+                       making->name,
+                       child->base_url != NULL ? "base_url"
+                       : api                   ? "api"
+                                               : "api_key");
     if (child->model != NULL && !api && child->base_url == NULL)
-        phi__cfg_words_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
-                             "sub_agents.instances.model",
-                             "sub-agent \"%s\": nothing says which server has its model: add "
-                             "a [provider], or write its provider, api or base_url",
-                             making->name);
+        phi__cfg_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
+                       "sub_agents.instances.model",
+                       "sub-agent \"%s\": nothing says which server has its model: add a "
+                       "[provider], or write its provider, api or base_url",
+                       making->name);
 }
 
 /* Its model (default: the calling agent's). */
-static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     const phi__cfg_sub_agent *child = &job->child;
     const phi_json *provider = phi__cfg_model_node(maker, child->provider);
@@ -310,30 +304,28 @@ static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *j
     if (provider != NULL || child->model != NULL)
         status = phi__cfg_model_make(ground, provider, child, model, &same);
     if (status != PHI_OK) return status;
-    if (provider == NULL) phi__cfg_children_unplaced(job);
+    if (provider == NULL) phi__cfg_child_unplaced(job);
     if (model->protocol != NULL)
         making->has_own_key = child->api_key != NULL || child->provider != NULL ||
                               !phi__model_same_server(model->base_url, making->top->model.base_url);
-    phi__cfg_children_hook(making, &job->desc);
-    if (!same) phi__cfg_children_withheld(job, provider);
+    phi__cfg_child_hook(making, &job->desc);
+    if (!same) phi__cfg_child_withheld(job, provider);
     return PHI_OK;
 }
 
-/* ---- for other modules ---- */
-
 /* The sub-agents of a job become its tools, and further jobs. PHI_NO_MEMORY, PHI_TOO_BIG. */
-static phi_status phi__cfg_children_add(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
     for (size_t i = 0; status == PHI_OK && phi__making_used(&job->making, "sub_agents", "sub_agent",
                                                             maker->whole.top.sub_agents, i, &used);
          i++)
-        if (used.node != NULL) status = phi__cfg_children_one(maker, job, &used);
+        if (used.node != NULL) status = phi__cfg_child_one(maker, job, &used);
     return status;
 }
 
 /* The desc of a sub-agent's job. */
-static phi_status phi__cfg_children_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -342,20 +334,20 @@ static phi_status phi__cfg_children_begin(phi__cfg_maker *maker, phi__cfg_job *j
     making->known = (bool *)phi__arena_zero(ground->arena, phi_json_count(making->names) + 1);
     if (child->workspace != NULL && child->workspace[0] != '\0') {
         making->place = phi_json_get(making->node, "workspace");
-        making->workspace = phi__cfg_place_join(ground->arena, ground->directory, child->workspace);
+        making->workspace = phi__cfg_join(ground->arena, ground->directory, child->workspace);
     }
     if (making->known == NULL || making->workspace == NULL) return PHI_NO_MEMORY;
     job->desc.workspace = making->workspace;
-    phi_status status = phi__cfg_children_model(maker, job);
+    phi_status status = phi__cfg_child_model(maker, job);
     if (status != PHI_OK) return status;
     status = phi__cfg_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
                                   making->workspace, &prompt);
     job->desc.system_prompt = prompt;
-    if (status == PHI_OK) status = phi__cfg_children_settings(maker, job);
+    if (status == PHI_OK) status = phi__cfg_child_settings(maker, job);
     for (size_t i = 0; status == PHI_OK && i < ground->desc.tool_count; i++)
         if (phi__making_offer(making, ground->desc.tools[i].name))
             status = phi__making_tool(making, &ground->desc.tools[i]);
-    return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
+    return status == PHI_OK ? phi__cfg_child_add(maker, job) : status;
 }
 
 /* ---- where the threads of persistent agents are kept ---- */
@@ -410,10 +402,10 @@ static phi_status phi__cfg_store_open(phi__cfg_maker *maker, const phi_json *nod
     desc.sync = maker->whole.session.sync;
     phi_status status = phi_file_store_open(&desc, &maker->store);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(
-        &maker->ground, node, status, field, "%s: the directory \"%s\" %s", field, directory,
-        status == PHI_UNSUPPORTED ? "cannot be used: files are left out of this program"
-                                  : "is empty or too long");
+    phi__cfg_error(&maker->ground, node, status, field, "%s: the directory \"%s\" %s", field,
+                   directory,
+                   status == PHI_UNSUPPORTED ? "cannot be used: files are left out of this program"
+                                             : "is empty or too long");
     return PHI_OK;
 }
 
@@ -432,10 +424,10 @@ static phi_status phi__cfg_store_file(phi__cfg_maker *maker) {
     if (status != PHI_OK || fits)
         return status == PHI_OK ? phi__cfg_store_open(maker, NULL, "session_file", directory.at)
                                 : status;
-    phi__cfg_words_error(ground, NULL, PHI_BAD_ARG, "session_file",
-                         "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" "
-                         "and \".\" that ends in \".jsonl\", as \"monday.jsonl\"",
-                         file);
+    phi__cfg_error(ground, NULL, PHI_BAD_ARG, "session_file",
+                   "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" and "
+                   "\".\" that ends in \".jsonl\", as \"monday.jsonl\"",
+                   file);
     return PHI_OK;
 }
 
@@ -447,10 +439,10 @@ static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *n
     maker->thread = thread;
     phi_status status = phi__cfg_store_check(ground->arena, phi_str_of(maker->thread), &fits);
     if (status == PHI_OK && !fits)
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, field,
-                             "%s \"%s\": expected at most %d letters, digits, "
-                             "\"-\", \"_\" and \".\", and no \".\" first",
-                             field, thread, PHI__CFG_STORE_ID);
+        phi__cfg_error(ground, node, PHI_BAD_ARG, field,
+                       "%s \"%s\": expected at most %d letters, digits, \"-\", \"_\" and \".\", "
+                       "and no \".\" first",
+                       field, thread, PHI__CFG_STORE_ID);
     return status;
 }
 
@@ -474,15 +466,13 @@ static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_de
 static void phi__cfg_store_once(phi__cfg_maker *maker, const phi__cfg_job *job) {
     for (const phi__cfg_job *other = maker->first; other != job; other = other->next) {
         if (strcmp(other->desc.thread_id, job->desc.thread_id) != 0) continue;
-        phi__cfg_words_error(&maker->ground, job->making.node, PHI_BAD_ARG, "agent.instances.name",
-                             "agents \"%s\" and \"%s\" would both keep the thread \"%s\": give "
-                             "them names of letters, digits, \"-\" and \"_\" that differ",
-                             other->making.name, job->making.name, job->desc.thread_id);
+        phi__cfg_error(&maker->ground, job->making.node, PHI_BAD_ARG, "agent.instances.name",
+                       "agents \"%s\" and \"%s\" would both keep the thread \"%s\": give them "
+                       "names of letters, digits, \"-\" and \"_\" that differ",
+                       other->making.name, job->making.name, job->desc.thread_id);
         return;
     }
 }
-
-/* ---- for other modules ---- */
 
 static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     phi__cfg_ground *ground = &maker->ground;
@@ -496,8 +486,7 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     if (status != PHI_OK) return status;
     if (store == NULL && base != NULL) store = base->store;
     if (session->scope != 0 && session->directory != NULL && session->directory[0] != '\0') {
-        const char *path =
-            phi__cfg_place_join(ground->arena, ground->directory, session->directory);
+        const char *path = phi__cfg_join(ground->arena, ground->directory, session->directory);
         return path != NULL
                    ? phi__cfg_store_open(maker, maker->whole.top.session, "session.directory", path)
                    : PHI_NO_MEMORY;
@@ -505,14 +494,13 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     if (store != NULL)
         phi__cfg_store_lend(maker, store);
     else if (session->scope == 0)
-        phi__cfg_words_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
-                             "base.thread_id is \"%s\", and there is no store: set "
-                             "phi_agents_desc.store",
-                             base->thread_id);
+        phi__cfg_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
+                       "base.thread_id is \"%s\", and there is no store: set phi_agents_desc.store",
+                       base->thread_id);
     else
-        phi__cfg_words_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
-                             "session.scope \"persistent\" needs a place: write directory = "
-                             "\"sessions\", or set phi_agents_desc.store");
+        phi__cfg_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
+                       "session.scope \"persistent\" needs a place: write directory = "
+                       "\"sessions\", or set phi_agents_desc.store");
     return PHI_OK;
 }
 
@@ -609,7 +597,7 @@ static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
         job->making.workspace = job->desc.workspace != NULL ? job->desc.workspace : ".";
         *files = job->desc.workspace != NULL ? job->desc.workspace : ground->directory;
     } else {
-        job->making.workspace = phi__cfg_place_join(ground->arena, ground->directory, name.at);
+        job->making.workspace = phi__cfg_join(ground->arena, ground->directory, name.at);
         *files = job->making.workspace;
     }
     job->desc.workspace = job->making.workspace;
@@ -666,8 +654,6 @@ static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     return status;
 }
 
-/* ---- for other modules ---- */
-
 /* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
 static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
@@ -693,13 +679,9 @@ static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
     phi__cfg_profile profile = PHI_ZERO;
-    if (job->depth > 0) return phi__cfg_children_begin(maker, job);
+    if (job->depth > 0) return phi__cfg_child_begin(maker, job);
     phi__cfg_agent *a = &job->taken;
-    a->desc = job->desc;
-    a->memory_limit_bytes = a->desc.memory.limit_bytes;
-    a->event_queue_bytes = a->desc.memory.event_queue_bytes;
-    a->max_event_bytes = a->desc.memory.max_event_bytes;
-    a->max_response_bytes = a->desc.memory.max_response_bytes;
+    phi__cfg_agent_begin(a, &job->desc);
     if (!phi__cfg_take(maker->ground.arena, job->making.base, phi__table_agent(), a) ||
         !phi__cfg_take(maker->ground.arena, job->making.node, phi__table_agent_instance(), a) ||
         !phi__jobs_names(maker, job))
@@ -720,23 +702,23 @@ static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     if (status == PHI_OK) status = phi__jobs_model(maker, job);
     if (status == PHI_OK) status = phi__settings_agent(maker, job);
     if (status == PHI_OK) status = phi__jobs_tools(maker, job);
-    return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
+    return status == PHI_OK ? phi__cfg_child_add(maker, job) : status;
 }
 
 static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *item, phi_str name) {
-    const char *near = phi__cfg_words_nearest(name, making->offered, making->offered_count);
+    const char *near = phi__cfg_nearest(name, making->offered, making->offered_count);
     char all[300] = "";
     size_t n = 0;
     if (near != NULL) {
-        phi__cfg_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                             "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, near);
+        phi__cfg_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                       "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, near);
         return;
     }
     for (size_t i = 0; i < making->offered_count && n < sizeof all; i++)
         n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "; there are " : ", ",
                               making->offered[i]);
-    phi__cfg_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                         "\"%s\": there is no such tool%s", name.at, all);
+    phi__cfg_error(making->ground, item, PHI_NOT_FOUND, NULL, "\"%s\": there is no such tool%s",
+                   name.at, all);
 }
 
 /* Its lists of tools and sources; names that nobody knows are problems. */
@@ -761,7 +743,7 @@ struct phi_agents {
     phi_memory memory;
     phi_arena arena;
     phi__cfg_maker maker;
-    phi__cfg_problems problems;
+    phi__cfg_probs problems;
     phi_status status; /* PHI_BUSY: not done */
     const phi_config_section *const *sections;
     void **states;
@@ -901,8 +883,8 @@ static phi_status phi__cfg_agents_make(phi_agents *a) {
         }
         words = phi_last_error(ground->rt).message;
         phi_status status = phi_last_error(ground->rt).status;
-        phi__cfg_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
-                             job->making.name, words != NULL ? words : "");
+        phi__cfg_error(ground, job->making.node, status, NULL, "agent \"%s\": %s", job->making.name,
+                       words != NULL ? words : "");
         return status;
     }
     return PHI_OK;
@@ -921,7 +903,7 @@ static phi_status phi__cfg_agents_advance(phi_agents *a) {
         a->maker.at = a->maker.at->next;
         return PHI_BUSY;
     }
-    status = phi__problems_status(&a->problems); /* also of one that had no memory */
+    status = phi__prob_status(&a->problems); /* also of one that had no memory */
     if (status != PHI_OK) return status;
     return a->maker.ground.check_only ? PHI_OK : phi__cfg_agents_make(a);
 }
@@ -946,8 +928,8 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.memory = &a->memory;
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
-    phi__problems_init(&a->problems, &a->memory, 0);
-    a->status = phi__problems_status(phi__load_problems(config));
+    phi__prob_init(&a->problems, &a->memory, 0);
+    a->status = phi__prob_status(phi__load_problems(config));
     if (a->status == PHI_OK) a->status = phi__cfg_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
@@ -960,7 +942,7 @@ PHI_API void phi_agents_free(phi_agents *agents) {
         return;
     }
     phi__cfg_agents_drop(agents);
-    phi__problems_free(&agents->problems);
+    phi__prob_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
 }
@@ -1044,9 +1026,9 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
     if (agents == NULL) return NULL;
-    const phi__cfg_problems *of_file = phi__load_problems(agents->maker.ground.config);
-    if (index < of_file->count) return phi__problems_get(of_file, index);
-    return phi__problems_get(&agents->problems, index - of_file->count);
+    const phi__cfg_probs *of_file = phi__load_problems(agents->maker.ground.config);
+    if (index < of_file->count) return phi__prob_get(of_file, index);
+    return phi__prob_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
@@ -1067,7 +1049,7 @@ PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     if (agents == NULL || name == NULL || out == NULL ||
-        phi__problems_error(phi__load_problems(agents->maker.ground.config)) != NULL)
+        phi__prob_error(phi__load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     phi__cfg_ground *ground = &agents->maker.ground;

@@ -7,20 +7,6 @@
 
 #include <stdio.h>
 
-/* ---- looks into a table ---- */
-
-/* ---- how unlike two names are, for "did you mean" ---- */
-
-/* ---- the path of names to a value ---- */
-
-/* ---- lists of problems ---- */
-
-/* ---- problems at the path ---- */
-
-/* ---- order ---- */
-
-/* ---- looking ---- */
-
 /* ---- keys that no field has: what may have been meant ---- */
 
 enum {
@@ -221,8 +207,8 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
     if (at_top && phi__unknown_needs_header(key)) {
         phi__buf_char(words, '[');
         phi__buf_add_str(words, key);
-        phi__buf_text(words, "] needs phi_tools.h: set phi_config_desc.sections to "
-                             "phi_config_sections()");
+        phi__buf_text(words,
+                      "] needs phi_tools.h: set phi_config_desc.sections to phi_config_sections()");
         len = phi__walk_name(walk, key);
         phi__walk_error_key(walk, node);
         phi__walk_back(walk, len);

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "config/config_agents.h"
 #include "loop/tool_source.h"
+#include "system/system_in.h"
 #include "text/text_in.h"
 
 typedef enum phi__cfg_kind {
@@ -41,7 +42,8 @@ enum {
     PHI__CFG_PATH = 64,       /* of a file or directory, for editors */
     PHI__CFG_NAME = 128,      /* declares it where there is no field with CONFIG_ID */
     PHI__NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest */
-    PHI__CFG_LENIENT = 512    /* CHOICE: another text is a warning, and not set */
+    PHI__CFG_LENIENT = 512,   /* CHOICE: another text is a warning, and not set */
+    PHI__CFG_PART = 1024      /* TABLE: the member is the struct of `table` */
 };
 
 /* The rows hold their texts, in arrays of these sizes: GNU ld drops a table that a program does not
@@ -131,6 +133,9 @@ typedef struct phi__cfg_field {
     PHI__C_ROW(of, member, key, kind, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
 #define PHI__C_TABLE(of, member, table, text)                                                      \
     PHI__C_TABLE_AS(of, member, #member, TABLE, table, text)
+#define PHI__C_PART(of, member, text) /* of phi__table_{member} */                                 \
+    PHI__C_ROW(of, member, #member, TABLE, PHI__CFG_PART, NULL, NULL, phi__table_##member, NULL,   \
+               0, 0, "null", text)
 #define PHI__C_TABLES(of, member, table, text)                                                     \
     PHI__C_TABLE_AS(of, member, #member, TABLES, table, text)
 #define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
@@ -237,40 +242,38 @@ typedef struct phi__cfg_problem {
 } phi__cfg_problem;
 
 /* A list of problems, of a config or of a phi_agents. */
-typedef struct phi__cfg_problems {
+typedef struct phi__cfg_probs {
     phi_arena arena; /* of their texts */
     phi__cfg_problem *at;
     size_t count, cap, most;
     size_t errors; /* those that are not kept, too */
     bool no_memory;
-} phi__cfg_problems;
+} phi__cfg_probs;
 
 /* Those that the config has from its file. */
-PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config);
+PHI__FN const phi__cfg_probs *phi__load_problems(const phi_config *config);
 
 /* most 0: the default of phi_config_desc.max_problems. */
-PHI__FN void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most);
-PHI__FN void phi__problems_free(phi__cfg_problems *problems);
+PHI__FN void phi__prob_init(phi__cfg_probs *problems, phi_memory *memory, size_t most);
+PHI__FN void phi__prob_free(phi__cfg_probs *problems);
 
 /* `node`: the value's, for its place and its text as written in the file. words: the message
    without its place. Parts that are NULL are left out. */
-PHI__FN void phi__problems_add(phi__cfg_problems *problems, const phi_config *config,
-                               const phi_json *node, bool is_warning, phi_status status,
-                               const char *field, const char *expected, const char *words);
+PHI__FN void phi__prob_add(phi__cfg_probs *problems, const phi_config *config, const phi_json *node,
+                           bool is_warning, phi_status status, const char *field,
+                           const char *expected, const char *words);
 
 /* An error at a place. */
-PHI__FN void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config,
-                                  uint32_t line, uint32_t column, phi_status status,
-                                  const char *words);
+PHI__FN void phi__prob_add_at(phi__cfg_probs *problems, const phi_config *config, uint32_t line,
+                              uint32_t column, phi_status status, const char *words);
 
 /* Into the order of the text; problems without a place come last. */
-PHI__FN void phi__problems_sort(phi__cfg_problems *problems);
+PHI__FN void phi__prob_sort(phi__cfg_probs *problems);
 
 /* The first error; NULL: there is none. problems NULL: there was no memory for them. */
-PHI__FN const phi_config_problem *phi__problems_error(const phi__cfg_problems *problems);
-PHI__FN phi_status phi__problems_status(const phi__cfg_problems *problems);
-PHI__FN const phi_config_problem *phi__problems_get(const phi__cfg_problems *problems,
-                                                    size_t index);
+PHI__FN const phi_config_problem *phi__prob_error(const phi__cfg_probs *problems);
+PHI__FN phi_status phi__prob_status(const phi__cfg_probs *problems);
+PHI__FN const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t index);
 
 /* How unlike two names are; 0: but for case, - and _. Above PHI__CFG_FAR they are not alike. */
 enum { PHI__CFG_FAR = 3 };
@@ -283,7 +286,7 @@ typedef struct phi__cfg_ground {
     phi_agents_desc desc; /* zero where the host gave none */
     phi_memory *memory;
     phi_arena *arena; /* freed after the agents and all states */
-    phi__cfg_problems *problems;
+    phi__cfg_probs *problems;
     const char *directory; /* of the file, terminated; "." where it has none */
     bool check_only;
 } phi__cfg_ground;
@@ -355,20 +358,25 @@ PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 PHI__FN void phi__making_trust(phi__cfg_making *making);
 
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
-PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path);
+PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
-/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, and a problem of the
-   node and the field says why. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES, without a problem. */
-PHI__FN phi_status phi__cfg_place_absolute(phi__cfg_ground *ground, const phi_json *node,
-                                           const char *field, const char *path, const char **out);
+/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, as *words (which may be
+   NULL) say. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES. */
+PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out,
+                                    phi__words *words);
+
+/* The same; if it cannot be resolved, a problem of the node and the field says why, and the status
+   is PHI_OK. */
+PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
+                                     const char *field, const char *path, const char **out);
 
 /* A problem with a message of parts, as printf. Longer ones than 500 bytes are cut. */
-PHI__FN void phi__cfg_words_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
-                                  const char *field, const char *format, ...) PHI_PRINTF(5, 6);
-PHI__FN void phi__cfg_words_warning(phi__cfg_ground *ground, const phi_json *node,
-                                    const char *field, const char *format, ...) PHI_PRINTF(4, 5);
+PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
+                            const char *field, const char *format, ...) PHI_PRINTF(5, 6);
+PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,
+                           const char *format, ...) PHI_PRINTF(4, 5);
 
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
-PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *names, size_t count);
+PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, size_t count);
 
 #endif

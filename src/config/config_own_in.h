@@ -45,7 +45,7 @@ struct phi_config {
     phi_json *root;
     const phi_json *provider; /* [provider], or NULL */
     phi__marks marks;
-    phi__cfg_problems problems;
+    phi__cfg_probs problems;
     phi__map raws;   /* phi__cfg_raw, by node */
     phi__map values; /* phi__cfg_value, by name */
     phi__cfg_value *all_values;
@@ -121,7 +121,7 @@ PHI__FN void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field,
                              const phi_json *node);
 
 /* config_refs.c */
-PHI__FN void phi__cfg_cycles_check(phi_config *config);
+PHI__FN void phi__cycle_check(phi_config *config);
 
 /* config_refs.c: what single values do not show. */
 PHI__FN void phi__rules_check(phi_config *config);

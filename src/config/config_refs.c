@@ -495,9 +495,8 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
         phi__refs_aliases(walk, r->name);
         break;
     case PHI__CFG_REFS_CYCLE:
-        phi__buf_text(words,
-                      " is an alias of [models] that leads back to itself; write the id of a "
-                      "provider, or \"default\" for [provider]");
+        phi__buf_text(words, " is an alias of [models] that leads back to itself; write the id of "
+                             "a provider, or \"default\" for [provider]");
         break;
     default:
         phi__buf_printf(words, " names no %s", space);
@@ -536,10 +535,10 @@ void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field, const phi
     phi__buf_add_str(words, phi_str_of(phi__walk_text(walk)));
     phi__buf_text(words, ": ");
     if (phi__refs_needs_header(walk->config, field->space)) {
-        phi__buf_printf(words,
-                        "\"%s\" needs phi_tools.h: set phi_config_desc.sections to "
-                        "phi_config_sections()",
-                        field->space);
+        phi__buf_printf(
+            words,
+            "\"%s\" needs phi_tools.h: set phi_config_desc.sections to phi_config_sections()",
+            field->space);
     } else {
         phi__raws_show(walk->config, node, words);
         phi__refs_say(walk, field->space, &r);
@@ -563,21 +562,21 @@ typedef struct phi__cfg_step {
     const phi_json *place; /* of the reference that is followed */
 } phi__cfg_step;
 
-typedef struct phi__cfg_cycles {
+typedef struct phi__cycle {
     phi__cfg_walk walk;
     phi__cfg_step *way;
     size_t count, cap;
-} phi__cfg_cycles;
+} phi__cycle;
 
 /* The item after `item` (NULL: the first); NULL: none. */
-static const phi_json *phi__cfg_cycles_item(const phi_json *list, const phi_json *item) {
+static const phi_json *phi__cycle_item(const phi_json *list, const phi_json *item) {
     if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0 || item == list->v.last)
         return NULL;
     return item != NULL ? item->next : list->v.last->next;
 }
 
 /* The next entity that the step's one refers to; NULL: no more. */
-static phi__cfg_entity *phi__cfg_cycles_next(const phi_config *config, phi__cfg_step *step) {
+static phi__cfg_entity *phi__cycle_next(const phi_config *config, phi__cfg_step *step) {
     const phi__cfg_field *field;
     while ((field = phi__fields_at(step->entity->table, step->field)) != NULL) {
         const phi_json *value;
@@ -587,7 +586,7 @@ static phi__cfg_entity *phi__cfg_cycles_next(const phi_config *config, phi__cfg_
             step->field++;
             continue;
         }
-        if (is_list) value = step->item = phi__cfg_cycles_item(value, step->item);
+        if (is_list) value = step->item = phi__cycle_item(value, step->item);
         if (!is_list || value == NULL) step->field++;
         step->place = value;
         if (phi_json_is(value, PHI_JSON_STRING)) {
@@ -600,7 +599,7 @@ static phi__cfg_entity *phi__cfg_cycles_next(const phi_config *config, phi__cfg_
 }
 
 /* "writer -> critic -> writer" */
-static void phi__cfg_cycles_say(phi__cfg_cycles *c, const phi__cfg_entity *to) {
+static void phi__cycle_say(phi__cycle *c, const phi__cfg_entity *to) {
     phi__buf *words = phi__walk_words(&c->walk);
     size_t i = c->count, first;
     if (phi__walk_full(&c->walk)) {
@@ -626,7 +625,7 @@ static void phi__cfg_cycles_say(phi__cfg_cycles *c, const phi__cfg_entity *to) {
     phi__walk_error(&c->walk, c->way[c->count - 1].place, NULL);
 }
 
-static bool phi__cfg_cycles_push(phi__cfg_cycles *c, phi__cfg_entity *entity) {
+static bool phi__cycle_push(phi__cycle *c, phi__cfg_entity *entity) {
     phi__cfg_step *way = (phi__cfg_step *)phi__grow(&c->walk.config->memory, c->way, &c->cap,
                                                     c->count + 1, sizeof *way);
     if (way == NULL) {
@@ -640,24 +639,24 @@ static bool phi__cfg_cycles_push(phi__cfg_cycles *c, phi__cfg_entity *entity) {
     return true;
 }
 
-static void phi__cfg_cycles_from(phi__cfg_cycles *c, phi__cfg_entity *entity) {
-    if (entity->visiting != 0 || !phi__cfg_cycles_push(c, entity)) return;
+static void phi__cycle_from(phi__cycle *c, phi__cfg_entity *entity) {
+    if (entity->visiting != 0 || !phi__cycle_push(c, entity)) return;
     while (c->count > 0) {
-        phi__cfg_entity *to = phi__cfg_cycles_next(c->walk.config, &c->way[c->count - 1]);
+        phi__cfg_entity *to = phi__cycle_next(c->walk.config, &c->way[c->count - 1]);
         if (to == NULL)
             c->way[--c->count].entity->visiting = PHI__CFG_DONE;
         else if (to->visiting == PHI__CFG_ON_THE_WAY)
-            phi__cfg_cycles_say(c, to);
-        else if (to->visiting == 0 && !phi__cfg_cycles_push(c, to))
+            phi__cycle_say(c, to);
+        else if (to->visiting == 0 && !phi__cycle_push(c, to))
             return;
     }
 }
 
-void phi__cfg_cycles_check(phi_config *config) {
-    phi__cfg_cycles c = PHI_ZERO;
+void phi__cycle_check(phi_config *config) {
+    phi__cycle c = PHI_ZERO;
     phi__walk_begin(&c.walk, config);
     for (phi__cfg_entity *entity = config->first; entity != NULL; entity = entity->next)
-        phi__cfg_cycles_from(&c, entity);
+        phi__cycle_from(&c, entity);
     phi__free(&config->memory, c.way, c.cap * sizeof *c.way);
     phi__walk_end(&c.walk);
 }
@@ -757,15 +756,14 @@ static void phi__rules_address(phi__cfg_walk *walk, const char *path, const phi_
                    : choice.value == PHI__CFG_API_AZURE || choice.value == PHI__CFG_API_VERTEX;
         if (!needs) continue;
         phi__rules_at(walk, path, "base_url");
-        phi__buf_printf(phi__walk_words(walk),
-                        "%s has no base_url: %s \"%s\" has no address of its own; add base_url = "
-                        "\"%s\"",
-                        path, keys[i], choice.name,
-                        strcmp(choice.name, "local") == 0 ? "http://localhost:8080/v1"
-                        : phi__str_starts(phi_str_of(choice.name), "azure")
-                            ? "https://RESOURCE.openai.azure.com/openai/v1"
-                            : "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/"
-                              "locations/REGION");
+        phi__buf_printf(
+            phi__walk_words(walk),
+            "%s has no base_url: %s \"%s\" has no address of its own; add base_url = \"%s\"", path,
+            keys[i], choice.name,
+            strcmp(choice.name, "local") == 0 ? "http://localhost:8080/v1"
+            : phi__str_starts(phi_str_of(choice.name), "azure")
+                ? "https://RESOURCE.openai.azure.com/openai/v1"
+                : "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION");
         phi__walk_error(walk, node, NULL);
         return;
     }
@@ -831,8 +829,7 @@ static void phi__rules_compaction_off(phi__cfg_walk *walk, const char *path,
         memcpy(key, it.key.at, it.key.len);
         key[it.key.len] = '\0';
         phi__rules_warn(walk, path, key, node,
-                        " has no effect: compaction is off until max_context_tokens is "
-                        "set");
+                        " has no effect: compaction is off until max_context_tokens is set");
         return;
     }
 }
@@ -876,9 +873,9 @@ static void phi__rules_format(phi__cfg_walk *walk, const char *path, const phi_j
     const phi_json *format = phi_json_get(table, "format");
     if (!phi__rules_is(format, "type", "json_schema") || phi_json_get(format, "schema") != NULL)
         return;
-    phi__rules_fail(walk, path, "format", phi_json_get(format, "type"),
-                    " has no schema: type = \"json_schema\" needs one, as schema = "
-                    "\"file:answer.json\"");
+    phi__rules_fail(
+        walk, path, "format", phi_json_get(format, "type"),
+        " has no schema: type = \"json_schema\" needs one, as schema = \"file:answer.json\"");
 }
 
 /* ---- strategies ---- */

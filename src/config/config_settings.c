@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path) {
+PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path) {
     size_t n = strlen(directory), m = strlen(path);
     if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
     if (n > 0 && strcmp(path, ".") == 0) m = 0;
@@ -34,47 +34,45 @@ PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory,
     return at;
 }
 
-PHI__FN phi_status phi__cfg_place_absolute(phi__cfg_ground *ground, const phi_json *node,
-                                           const char *field, const char *path, const char **out) {
+PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out,
+                                    phi__words *words) {
+    *out = NULL;
 #ifndef PHI_NO_FILES
-    phi__resolve *r = (phi__resolve *)phi__alloc(ground->memory, sizeof *r);
-    phi__words words = PHI_ZERO;
+    phi__resolve *r = (phi__resolve *)phi__alloc(arena->memory, sizeof *r);
+    size_t units = SIZE_MAX;
     phi_str copy = PHI__LIT("");
-    phi_status status;
-    *out = NULL;
     if (r == NULL) return PHI_NO_MEMORY;
-    status = phi__path_resolve_begin(r, NULL, path, &words);
-    if (status == PHI_OK) {
-        size_t units = SIZE_MAX;
-        status = phi__path_resolve_advance(r, &units, &words);
-    }
-    if (status == PHI_OK && !phi__arena_str(ground->arena, phi_str_of(r->out), &copy))
+    phi_status status = phi__path_resolve_begin(r, NULL, path, words);
+    if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, words);
+    if (status == PHI_OK && !phi__arena_str(arena, phi_str_of(r->out), &copy))
         status = PHI_NO_MEMORY;
-    phi__free(ground->memory, r, sizeof *r);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status == PHI_OK)
-        *out = copy.at;
-    else
-        phi__cfg_words_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s", field,
-                             path, words.text);
-    return PHI_OK;
+    if (status == PHI_OK) *out = copy.at;
+    phi__free(arena->memory, r, sizeof *r);
+    return status;
 #else
-    (void)ground;
-    (void)node;
-    (void)field;
+    (void)arena;
     (void)path;
-    *out = NULL;
+    (void)words;
     return PHI_UNSUPPORTED;
 #endif
+}
+
+PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
+                                     const char *field, const char *path, const char **out) {
+    phi__words words = PHI_ZERO;
+    phi_status status = phi__cfg_resolve(ground->arena, path, out, &words);
+    if (status == PHI_OK || status == PHI_NO_MEMORY || status == PHI_UNSUPPORTED) return status;
+    phi__cfg_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s", field, path,
+                   words.text);
+    return PHI_OK;
 }
 
 /* ---- messages about agents: with parts, and with the name that was probably meant ---- */
 
 /* Parts of a message come from other modules, too, which show paths, names and addresses as they
    are: values of variables among them. */
-static void phi__cfg_words_put(phi__cfg_ground *ground, const phi_json *node, bool is_warning,
-                               phi_status status, const char *field, const char *format,
-                               va_list args) {
+static void phi__cfg_say(phi__cfg_ground *ground, const phi_json *node, bool is_warning,
+                         phi_status status, const char *field, const char *format, va_list args) {
     char text[500];
     phi__buf words;
     (void)vsnprintf(text, sizeof text, format, args);
@@ -84,30 +82,28 @@ static void phi__cfg_words_put(phi__cfg_ground *ground, const phi_json *node, bo
     if (words.failed)
         ground->problems->no_memory = true;
     else
-        phi__problems_add(ground->problems, ground->config, node, is_warning, status, field, NULL,
-                          words.at);
+        phi__prob_add(ground->problems, ground->config, node, is_warning, status, field, NULL,
+                      words.at);
     phi__buf_free(&words);
 }
 
-/* ---- for other modules ---- */
-
-PHI__FN void phi__cfg_words_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
-                                  const char *field, const char *format, ...) {
+PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
+                            const char *field, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    phi__cfg_words_put(ground, node, false, status, field, format, args);
+    phi__cfg_say(ground, node, false, status, field, format, args);
     va_end(args);
 }
 
-PHI__FN void phi__cfg_words_warning(phi__cfg_ground *ground, const phi_json *node,
-                                    const char *field, const char *format, ...) {
+PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,
+                           const char *format, ...) {
     va_list args;
     va_start(args, format);
-    phi__cfg_words_put(ground, node, true, PHI_OK, field, format, args);
+    phi__cfg_say(ground, node, true, PHI_OK, field, format, args);
     va_end(args);
 }
 
-PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *names, size_t count) {
+PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, size_t count) {
     const char *best = NULL;
     unsigned least = PHI__CFG_FAR + 1;
     for (size_t i = 0; i < count; i++) {
@@ -150,7 +146,7 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
                                        const char *name, const char **out) {
     phi__cfg_ground *ground = place->ground;
 #ifndef PHI_NO_FILES
-    const char *path = phi__cfg_place_join(ground->arena, place->workspace, name);
+    const char *path = phi__cfg_join(ground->arena, place->workspace, name);
     phi__words words;
     phi__buf bytes;
     phi_str text;
@@ -160,19 +156,18 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
     words.text[0] = '\0';
     status = phi__cfg_prompt_bytes(ground->memory, path, &bytes, &words);
     if (status == PHI_TOO_BIG) {
-        phi__cfg_words_error(ground, node, status, NULL,
-                             "the file \"%s\" is longer than 1 MiB, the most of a system prompt",
-                             path);
+        phi__cfg_error(ground, node, status, NULL,
+                       "the file \"%s\" is longer than 1 MiB, the most of a system prompt", path);
         status = PHI_OK;
     } else if (status != PHI_OK && status != PHI_NO_MEMORY) {
-        phi__cfg_words_error(ground, node, status, NULL,
-                             "cannot read \"%s\": %s; correct the path behind \"file:\", which "
-                             "is relative to the agent's workspace, or write the text itself",
-                             path, words.text);
+        phi__cfg_error(ground, node, status, NULL,
+                       "cannot read \"%s\": %s; correct the path behind \"file:\", which is "
+                       "relative to the agent's workspace, or write the text itself",
+                       path, words.text);
         status = PHI_OK;
     } else if (status == PHI_OK && bytes.len > 0 && memchr(bytes.at, '\0', bytes.len) != NULL) {
-        phi__cfg_words_error(ground, node, PHI_PARSE, NULL,
-                             "the file \"%s\" is no text: it has a zero byte", path);
+        phi__cfg_error(ground, node, PHI_PARSE, NULL,
+                       "the file \"%s\" is no text: it has a zero byte", path);
     } else if (status == PHI_OK) {
         while (bytes.len > 0 && bytes.at[bytes.len - 1] == '\n') bytes.len--;
         if (!phi__arena_str(ground->arena, phi__buf_str(&bytes), &text)) status = PHI_NO_MEMORY;
@@ -183,8 +178,8 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
 #else
     (void)name;
     (void)out;
-    phi__cfg_words_error(ground, node, PHI_UNSUPPORTED, NULL,
-                         "\"file:\" needs files, which PHI_NO_FILES leaves out");
+    phi__cfg_error(ground, node, PHI_UNSUPPORTED, NULL,
+                   "\"file:\" needs files, which PHI_NO_FILES leaves out");
     return PHI_OK;
 #endif
 }
@@ -222,8 +217,8 @@ static phi_status phi__cfg_prompt_slots(phi__cfg_ground *ground, const phi_json 
 }
 
 /* The slots of a strategy of the file, or of one that phi has. */
-static phi_status phi__cfg_prompt_strategy_of(phi__cfg_ground *ground, const char *type,
-                                              const phi__profile_slot **out, size_t *count) {
+static phi_status phi__cfg_prompt_slots_of(phi__cfg_ground *ground, const char *type,
+                                           const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
         phi__refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
     if (node != NULL) return phi__cfg_prompt_slots(ground, node, out, count);
@@ -254,15 +249,13 @@ static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
         if (words != NULL) count++;
     }
     if (status == PHI_OK)
-        status = phi__cfg_prompt_strategy_of(
-            ground, phi_json_str(phi_json_get(prompt, "type"), "").at, &slots, &slot_count);
+        status = phi__cfg_prompt_slots_of(ground, phi_json_str(phi_json_get(prompt, "type"), "").at,
+                                          &slots, &slot_count);
     if (status == PHI_OK)
         status = phi__profile_compose(slots, slot_count, blocks, count, ground->arena, &text);
     if (status == PHI_OK && text.len > 0) *out = text.at;
     return status;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out) {
@@ -293,8 +286,8 @@ static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *
     char words[200];
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
-        phi__cfg_words_error(ground, node, PHI_PARSE, field,
-                             "%s: expected a table, or JSON as a text", field);
+        phi__cfg_error(ground, node, PHI_PARSE, field, "%s: expected a table, or JSON as a text",
+                       field);
         return PHI_OK;
     }
     const char *text = phi__cfg_said_text(ground->arena, node);
@@ -303,7 +296,7 @@ static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *
         phi__extra_check(NULL, ground->arena->memory, phi_str_of(text), words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK)
-        phi__cfg_words_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
+        phi__cfg_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
     else
         *out = text;
     return PHI_OK;
@@ -467,7 +460,6 @@ static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provi
 static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_provider *p,
                                       bool other, phi_model *out) {
     phi__cfg_compat compat = PHI_ZERO;
-    phi__cfg_cost cost = PHI_ZERO;
     if (p->base_url != NULL) out->base_url = p->base_url;
     if (p->api_key != NULL) out->api_key = p->api_key;
     if (p->provider != NULL) out->provider = p->provider;
@@ -483,12 +475,9 @@ static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_pr
     if (PHI__CFG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
     if (p->context_window > 0) out->context_window = p->context_window;
     if (p->max_tokens > 0) out->max_tokens = p->max_tokens;
-    if (!phi__cfg_take(ground->arena, p->cost, phi__table_cost(), &cost)) return PHI_NO_MEMORY;
-    out->cost = cost.cost;
+    out->cost = p->cost.cost;
     return PHI_OK;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out,
@@ -501,9 +490,9 @@ PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *
     if (p.base_url != NULL && p.base_url[0] == '\0') p.base_url = NULL;
     if (child != NULL) phi__cfg_model_child(child, &p, &other, same);
     if (p.model == NULL || p.model[0] == '\0') {
-        phi__cfg_words_warning(ground, node, "provider.model",
-                               "provider.model is missing: requests name the model "
-                               "\"unknown\", which no provider knows; write model = \"...\"");
+        phi__cfg_warn(ground, node, "provider.model",
+                      "provider.model is missing: requests name the model \"unknown\", which no "
+                      "provider knows; write model = \"...\"");
         p.model = "unknown";
     }
     *out = phi__cfg_model_of(&p);
@@ -526,17 +515,17 @@ PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider) {
 
 /* ---- the models that an agent goes on with when its own fails ---- */
 
-static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg_texts *names,
-                                           phi_failover *out) {
+static phi_status phi__cfg_fail_models(phi__cfg_maker *maker, const phi__cfg_texts *names,
+                                       phi_failover *out) {
     phi__cfg_ground *ground = &maker->ground;
     size_t n = phi__min(names->count, PHI_FAILOVER_MODELS_MOST);
     phi_failover_model *models =
         (phi_failover_model *)phi__arena_zero(ground->arena, (n + 1) * sizeof *models);
     if (models == NULL) return PHI_NO_MEMORY;
     if (names->count > n)
-        phi__cfg_words_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
-                             "failover: %u models; at most %d are tried", (unsigned)names->count,
-                             PHI_FAILOVER_MODELS_MOST);
+        phi__cfg_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
+                       "failover: %u models; at most %d are tried", (unsigned)names->count,
+                       PHI_FAILOVER_MODELS_MOST);
     for (size_t i = 0; i < n; i++) {
         const phi_json *node = phi__refs_find(ground->config, "provider", names->at[i]);
         if (node == NULL) continue;
@@ -549,10 +538,8 @@ static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg
     return PHI_OK;
 }
 
-/* ---- for other modules ---- */
-
 /* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
-static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_fail_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     phi_failover *failover;
     phi__cfg_failover taken = PHI_ZERO;
@@ -563,7 +550,7 @@ static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job
     failover = (phi_failover *)phi__arena_zero(arena, sizeof *failover);
     if (failover == NULL) return PHI_NO_MEMORY;
     *failover = taken.failover;
-    phi_status status = phi__cfg_failover_models(maker, &taken.models, failover);
+    phi_status status = phi__cfg_fail_models(maker, &taken.models, failover);
     if (status == PHI_OK && failover->model_count > 0) job->desc.failover = failover;
     return status;
 }
@@ -575,87 +562,69 @@ typedef struct phi__cfg_machine {
     phi_provider provider;
     phi_strategy_desc desc;
     phi__cfg_strategy taken;
-    phi__cfg_cot cot, cod;
-    phi__cfg_aot aot;
-    phi__cfg_tot tot;
-    phi__cfg_got got;
-    phi__cfg_trm trm;
-    phi__cfg_adaptive adaptive;
 } phi__cfg_machine;
 
-static bool phi__cfg_machine_take(phi_arena *arena, const phi_json *node, phi__cfg_machine *m) {
-    const phi__cfg_strategy *s = &m->taken;
-    bool ok = phi__cfg_take(arena, node, phi__table_strategy(), &m->taken) &&
-              phi__cfg_take(arena, s->cot, phi__table_cot(), &m->cot) &&
-              phi__cfg_take(arena, s->cod, phi__table_cot(), &m->cod) &&
-              phi__cfg_take(arena, s->aot, phi__table_aot(), &m->aot) &&
-              phi__cfg_take(arena, s->tot, phi__table_tot(), &m->tot) &&
-              phi__cfg_take(arena, s->got, phi__table_got(), &m->got) &&
-              phi__cfg_take(arena, s->trm, phi__table_trm(), &m->trm) &&
-              phi__cfg_take(arena, s->adaptive, phi__table_adaptive(), &m->adaptive);
-    m->cot.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cot, "temperature");
-    m->cod.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cod, "temperature");
-    m->tot.options.has_temperature = phi__fields_has(phi__table_tot(), &m->tot, "temperature");
-    m->got.options.has_temperature = phi__fields_has(phi__table_got(), &m->got, "temperature");
-    m->trm.options.has_temperature = phi__fields_has(phi__table_trm(), &m->trm, "temperature");
-    m->aot.options.examples = m->aot.examples.at;
-    m->aot.options.example_count = m->aot.examples.count;
+static bool phi__cfg_strat_heat(const phi__cfg_table *table, const void *taken) {
+    return phi__fields_has(table, taken, "temperature");
+}
+
+static bool phi__cfg_strat_take(phi_arena *arena, const phi_json *node, phi__cfg_strategy *s) {
+    bool ok = phi__cfg_take(arena, node, phi__table_strategy(), s);
+    phi_adaptive_options *adaptive = &s->adaptive.options;
+    s->cot.options.has_temperature = phi__cfg_strat_heat(phi__table_cot(), &s->cot);
+    s->cod.options.has_temperature = phi__cfg_strat_heat(phi__table_cot(), &s->cod);
+    s->tot.options.has_temperature = phi__cfg_strat_heat(phi__table_tot(), &s->tot);
+    s->got.options.has_temperature = phi__cfg_strat_heat(phi__table_got(), &s->got);
+    s->trm.options.has_temperature = phi__cfg_strat_heat(phi__table_trm(), &s->trm);
+    s->aot.options.examples = s->aot.examples.at;
+    s->aot.options.example_count = s->aot.examples.count;
+    adaptive->available = s->adaptive.available.at;
+    adaptive->available_count = s->adaptive.available.count;
+    adaptive->cot = &s->cot.options;
+    adaptive->cod = &s->cod.options;
+    adaptive->aot = &s->aot.options;
+    adaptive->tot = &s->tot.options;
+    adaptive->got = &s->got.options;
+    adaptive->trm = &s->trm.options;
     return ok;
 }
 
-static void phi__cfg_machine_adaptive(phi__cfg_machine *m) {
-    phi_adaptive_options *options = &m->adaptive.options;
-    options->available = m->adaptive.available.at;
-    options->available_count = m->adaptive.available.count;
-    options->cot = &m->cot.options;
-    options->cod = &m->cod.options;
-    options->aot = &m->aot.options;
-    options->tot = &m->tot.options;
-    options->got = &m->got.options;
-    options->trm = &m->trm.options;
-    m->desc.strategy = phi_strategy_adaptive();
-    m->desc.options = options;
+static void phi__cfg_strat_set(phi_strategy_desc *desc, const phi_strategy *strategy,
+                               const void *options) {
+    desc->strategy = strategy;
+    desc->options = options;
 }
 
-static void phi__cfg_machine_choose(phi__cfg_machine *m) {
-    phi_strategy_desc *desc = &m->desc;
-    switch (m->taken.type) {
+static void phi__cfg_strat_choose(const phi__cfg_strategy *s, phi_strategy_desc *desc) {
+    switch (s->type) {
     case PHI__CFG_STRATEGY_COT:
-        desc->strategy = phi_strategy_cot(PHI_COT_STEPS);
-        desc->options = &m->cot.options;
+        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_STEPS), &s->cot.options);
         break;
     case PHI__CFG_STRATEGY_COD:
-        desc->strategy = phi_strategy_cot(PHI_COT_DRAFTS);
-        desc->options = &m->cod.options;
+        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_DRAFTS), &s->cod.options);
         break;
     case PHI__CFG_STRATEGY_AOT:
-        desc->strategy = phi_strategy_aot();
-        desc->options = &m->aot.options;
+        phi__cfg_strat_set(desc, phi_strategy_aot(), &s->aot.options);
         break;
     case PHI__CFG_STRATEGY_TOT:
-        desc->strategy = phi_strategy_tot();
-        desc->options = &m->tot.options;
+        phi__cfg_strat_set(desc, phi_strategy_tot(), &s->tot.options);
         break;
     case PHI__CFG_STRATEGY_GOT:
-        desc->strategy = phi_strategy_got();
-        desc->options = &m->got.options;
+        phi__cfg_strat_set(desc, phi_strategy_got(), &s->got.options);
         break;
     case PHI__CFG_STRATEGY_TRM:
-        desc->strategy = phi_strategy_trm();
-        desc->options = &m->trm.options;
+        phi__cfg_strat_set(desc, phi_strategy_trm(), &s->trm.options);
         break;
-    default: phi__cfg_machine_adaptive(m); break;
+    default: phi__cfg_strat_set(desc, phi_strategy_adaptive(), &s->adaptive.options); break;
     }
 }
 
-/* ---- for other modules ---- */
-
-PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *name,
-                                         phi_provider **out) {
+PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
+                                       phi_provider **out) {
     const phi_json *node = phi__refs_find(ground->config, "strategy", name);
     phi__cfg_machine *m =
         (phi__cfg_machine *)phi__arena_zero(ground->arena, sizeof(phi__cfg_machine));
-    if (m == NULL || !phi__cfg_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
+    if (m == NULL || !phi__cfg_strat_take(ground->arena, node, &m->taken)) return PHI_NO_MEMORY;
     if (node == NULL) { /* a strategy's own name, with its defaults */
         phi__cfg_ref ref = phi__refs_parse(phi_str_of(name));
         phi__cfg_choice type = PHI_ZERO;
@@ -665,7 +634,7 @@ PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *na
         PHI_ASSERT(found); /* by the check of the file */
         m->taken.type = type.value;
     }
-    phi__cfg_machine_choose(m);
+    phi__cfg_strat_choose(&m->taken, &m->desc);
     m->desc.max_calls = m->taken.max_calls;
     m->desc.call_timeout_ms = m->taken.call_timeout_ms;
     m->provider = phi_strategy_provider(&m->desc);
@@ -675,56 +644,34 @@ PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *na
 
 /* ---- limits, retries, caching, compaction and all the plain settings of an agent ---- */
 
-static phi_status phi__settings_retry(phi__cfg_ground *ground, const phi_json *node,
-                                      phi_retry *out) {
-    if (node == NULL) return PHI_OK;
-    phi__cfg_retry taken = PHI_ZERO;
-    taken.retry = *out;
-    if (!phi__cfg_take(ground->arena, node, phi__table_retry(), &taken)) return PHI_NO_MEMORY;
-    *out = taken.retry;
-    if (phi__fields_has(phi__table_retry(), &taken, "max_retries"))
-        out->disable = taken.retry.max_retries == 0;
-    return PHI_OK;
-}
-
-static phi_status phi__settings_cache(phi__cfg_ground *ground, const phi_json *node,
-                                      phi_cache *out) {
-    const phi__cfg_table *table = phi__table_cache();
-    if (node == NULL) return PHI_OK;
-    phi__cfg_cache taken = PHI_ZERO;
-    taken.cache = *out;
-    if (!phi__cfg_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
-    *out = taken.cache;
-    if (!phi__fields_has(table, &taken, "enabled")) return PHI_OK;
-    if (!taken.enabled)
-        out->mode = PHI_CACHE_DISABLED;
-    else if (!phi__fields_has(table, &taken, "strategy") && out->mode == PHI_CACHE_DISABLED)
-        out->mode = PHI_CACHE_AUTO;
-    return PHI_OK;
-}
-
 static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc *desc) {
     static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
                                          "max_cost"};
-    phi__cfg_ground *ground = &maker->ground;
     phi__cfg_execution e = PHI_ZERO;
-    phi__cfg_budget budget = PHI_ZERO;
-    phi__cfg_deadlines deadlines = PHI_ZERO;
     e.limits = desc->limits;
-    budget.budget = desc->budget;
-    deadlines.deadlines = desc->deadlines;
-    if (!phi__cfg_take(ground->arena, maker->whole.top.execution, phi__table_execution(), &e) ||
-        !phi__cfg_take(ground->arena, e.budget, phi__table_budget(), &budget) ||
-        !phi__cfg_take(ground->arena, e.deadlines, phi__table_deadlines(), &deadlines))
+    e.retry.retry = desc->retry;
+    e.cache.cache = desc->cache;
+    e.budget.budget = desc->budget;
+    e.deadlines.deadlines = desc->deadlines;
+    if (!phi__cfg_take(maker->ground.arena, maker->whole.top.execution, phi__table_execution(), &e))
         return PHI_NO_MEMORY;
-    for (size_t i = 0; i < PHI__COUNT(limits);
-         i++) /* the host's switch for all yields to one limit */
+    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit ends the host's switch for all */
         if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.limits.disable = false;
+    if (phi__fields_has(phi__table_retry(), &e.retry, "max_retries"))
+        e.retry.retry.disable = e.retry.retry.max_retries == 0;
+    bool has_mode = phi__fields_has(phi__table_cache(), &e.cache, "strategy");
+    if (phi__fields_has(phi__table_cache(), &e.cache, "enabled")) {
+        if (!e.cache.enabled)
+            e.cache.cache.mode = PHI_CACHE_DISABLED;
+        else if (!has_mode && e.cache.cache.mode == PHI_CACHE_DISABLED)
+            e.cache.cache.mode = PHI_CACHE_AUTO;
+    }
     desc->limits = e.limits;
-    desc->budget = budget.budget;
-    desc->deadlines = deadlines.deadlines;
-    phi_status status = phi__settings_retry(ground, e.retry, &desc->retry);
-    return status == PHI_OK ? phi__settings_cache(ground, e.cache, &desc->cache) : status;
+    desc->retry = e.retry.retry;
+    desc->cache = e.cache.cache;
+    desc->budget = e.budget.budget;
+    desc->deadlines = e.deadlines.deadlines;
+    return PHI_OK;
 }
 
 /* A schema out of a text must be JSON, or its mistake would show with the first request alone. */
@@ -737,10 +684,10 @@ static phi_status phi__settings_schema(phi__cfg_ground *ground, const phi_json *
     phi_status status = phi_json_parse(ground->arena, phi_str_of(text), 0, &root, &error);
     phi_arena_reset(ground->arena, mark);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(ground, node, PHI_PARSE, "agent.format.schema",
-                         "agent.format.schema is no JSON: line %u, column %u: %s; a file is "
-                         "named as \"file:answer.json\"",
-                         (unsigned)error.line, (unsigned)error.column, error.message);
+    phi__cfg_error(ground, node, PHI_PARSE, "agent.format.schema",
+                   "agent.format.schema is no JSON: line %u, column %u: %s; a file is named as "
+                   "\"file:answer.json\"",
+                   (unsigned)error.line, (unsigned)error.column, error.message);
     return PHI_OK;
 }
 
@@ -795,6 +742,14 @@ static phi_status phi__settings_effects(phi__cfg_ground *ground, const phi_json 
     return PHI_OK;
 }
 
+PHI__FN void phi__cfg_agent_begin(phi__cfg_agent *a, const phi_agent_desc *desc) {
+    a->desc = *desc;
+    a->memory_limit_bytes = desc->memory.limit_bytes;
+    a->event_queue_bytes = desc->memory.event_queue_bytes;
+    a->max_event_bytes = desc->memory.max_event_bytes;
+    a->max_response_bytes = desc->memory.max_response_bytes;
+}
+
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
                                       phi_compaction_config *out) {
     const phi__cfg_top *top = &maker->whole.top;
@@ -837,9 +792,9 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
     if (status == PHI_OK) status = phi__settings_policy(ground, a->policy, &job->desc);
     if (status == PHI_OK) status = phi__settings_effects(ground, a->effects, &job->desc);
     if (status == PHI_OK) status = phi__cfg_said_take(ground, a, &job->desc);
-    if (status == PHI_OK) status = phi__cfg_failover_use(maker, job);
+    if (status == PHI_OK) status = phi__cfg_fail_use(maker, job);
     if (status == PHI_OK && a->strategy != NULL) {
-        status = phi__cfg_machine_make(ground, a->strategy, &provider);
+        status = phi__cfg_strat_make(ground, a->strategy, &provider);
         if (status == PHI_OK) job->desc.provider = provider;
         if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a problem says so */
     }

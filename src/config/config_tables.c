@@ -82,8 +82,7 @@ static const phi__cfg_field phi__provider_base_rows[] = {
                 "The model can think; thinking_level is not sent to one that cannot."),
     PHI__C_U32(provider, context_window, "200000", "Tokens that the model can take."),
     PHI__C_U32(provider, max_tokens, "8192", "Output tokens of a model call at most."),
-    PHI__C_TABLE(provider, cost, phi__table_cost,
-                 "Dollars per million tokens; needed by every max_cost."),
+    PHI__C_PART(provider, cost, "Dollars per million tokens; needed by every max_cost."),
     PHI__C_PLAIN(provider, headers, MAP, PHI__CFG_SECRET, "{}", "Further HTTP headers, by name."),
     PHI__C_TEXT(provider, api_version, 0,
                 "anthropic_messages: the header anthropic-version (default 2023-06-01)."),
@@ -291,10 +290,9 @@ static const phi__cfg_field phi__failover_rows[] = {
                  "The failures that lead to the next model."),
     PHI__C_INT_IN(failover, failover, max_switches, PHI__NO_LIMIT, 1, 4294967295, "null",
                   "Switches of a run at most (default: as many as there are models)."),
-    PHI__C_CHOICE_IN(
-        failover, failover, stay, phi__stay_names, "\"run\"",
-        "How long an agent keeps a model that it went to: for the run, for stay_secs, or "
-        "for ever."),
+    PHI__C_CHOICE_IN(failover, failover, stay, phi__stay_names, "\"run\"",
+                     "How long an agent keeps a model that it went to: for the run, for stay_secs, "
+                     "or for ever."),
     PHI__C_SECS(failover, failover.stay_ms, "stay_secs", PHI__NO_LIMIT, "300",
                 "Seconds, with stay \"for\".")};
 PHI__TABLE(failover, "failover", "Other models to go on with when one fails for good.")
@@ -524,14 +522,15 @@ static const phi__cfg_field phi__strategy_rows[] = {
                "Model calls of a prompt at most (default: as its options allow)."),
     PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__NO_LIMIT, "null",
                 "Seconds of one model call (default: no limit)."),
-    PHI__C_TABLE(strategy, cot, phi__table_cot, "Options of a chain of thought."),
-    PHI__C_TABLE(strategy, cod, phi__table_cot, "Options of a chain of draft."),
-    PHI__C_TABLE(strategy, aot, phi__table_aot, "Options of an algorithm of thoughts."),
-    PHI__C_TABLE(strategy, tot, phi__table_tot, "Options of a tree of thoughts."),
-    PHI__C_TABLE(strategy, got, phi__table_got, "Options of a graph of thoughts."),
-    PHI__C_TABLE(strategy, trm, phi__table_trm, "Options of recursive refinement."),
-    PHI__C_TABLE(strategy, adaptive, phi__table_adaptive,
-                 "Options of the choice by the prompt; its strategies have theirs beside it.")};
+    PHI__C_PART(strategy, cot, "Options of a chain of thought."),
+    PHI__C_ROW(strategy, cod, "cod", TABLE, PHI__CFG_PART, NULL, NULL, phi__table_cot, NULL, 0, 0,
+               "null", "Options of a chain of draft."),
+    PHI__C_PART(strategy, aot, "Options of an algorithm of thoughts."),
+    PHI__C_PART(strategy, tot, "Options of a tree of thoughts."),
+    PHI__C_PART(strategy, got, "Options of a graph of thoughts."),
+    PHI__C_PART(strategy, trm, "Options of recursive refinement."),
+    PHI__C_PART(strategy, adaptive,
+                "Options of the choice by the prompt; its strategies have theirs beside it.")};
 PHI__TABLE(strategy, "strategy.instances", "A strategy.")
 
 static const phi__cfg_field phi__cot_rows[] = {
@@ -806,13 +805,10 @@ static const phi__cfg_field phi__execution_rows[] = {
                   "Dollars of a run at most; needs [provider.cost]."),
     PHI__C_FLAG_IN(execution, limits, pause,
                    "A limit that is reached pauses the run instead of ending it."),
-    PHI__C_TABLE(execution, retry, phi__table_retry,
-                 "Retries of model calls that failed in a way that may pass."),
-    PHI__C_TABLE(execution, cache, phi__table_cache, "Prompt caching."),
-    PHI__C_TABLE(execution, budget, phi__table_budget,
-                 "What an agent may spend over its life, with its sub-agents."),
-    PHI__C_TABLE(execution, deadlines, phi__table_deadlines,
-                 "How long the network may be silent.")};
+    PHI__C_PART(execution, retry, "Retries of model calls that failed in a way that may pass."),
+    PHI__C_PART(execution, cache, "Prompt caching."),
+    PHI__C_PART(execution, budget, "What an agent may spend over its life, with its sub-agents."),
+    PHI__C_PART(execution, deadlines, "How long the network may be silent.")};
 PHI__TABLE(execution, "execution", "Limits of a run.")
 
 static const phi__cfg_field phi__retry_rows[] = {

@@ -90,16 +90,6 @@ enum {
     PHI__CFG_API_BEDROCK
 };
 
-typedef struct phi__cfg_provider {
-    uint64_t set;
-    const char *id, *description, *model, *api_key, *base_url, *provider, *name;
-    const char *api_version;
-    int api, preset;
-    bool reasoning;
-    uint32_t context_window, max_tokens;
-    const phi_json *cost, *headers, *compat, *instances, *extra;
-} phi__cfg_provider;
-
 typedef struct phi__cfg_cost {
     uint64_t set;
     phi_cost cost;
@@ -115,6 +105,17 @@ typedef struct phi__cfg_compat {
     int reasoning_format; /* of the names in config_tables.c */
     uint64_t quirks, without;
 } phi__cfg_compat;
+
+typedef struct phi__cfg_provider {
+    uint64_t set;
+    const char *id, *description, *model, *api_key, *base_url, *provider, *name;
+    const char *api_version;
+    int api, preset;
+    bool reasoning;
+    uint32_t context_window, max_tokens;
+    const phi_json *headers, *compat, *instances, *extra;
+    phi__cfg_cost cost;
+} phi__cfg_provider;
 
 /* What `compat` makes of a preset's quirks. */
 PHI__FN uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks);
@@ -150,12 +151,6 @@ typedef struct phi__cfg_compaction {
     const phi_json *instances;
 } phi__cfg_compaction;
 
-typedef struct phi__cfg_execution {
-    uint64_t set;
-    phi_limits limits;
-    const phi_json *retry, *cache, *budget, *deadlines;
-} phi__cfg_execution;
-
 typedef struct phi__cfg_retry {
     uint64_t set;
     phi_retry retry; /* max_retries 0 in the file: the caller sets `disable` */
@@ -176,6 +171,15 @@ typedef struct phi__cfg_deadlines {
     uint64_t set;
     phi_deadlines deadlines;
 } phi__cfg_deadlines;
+
+typedef struct phi__cfg_execution {
+    uint64_t set;
+    phi_limits limits;
+    phi__cfg_retry retry;
+    phi__cfg_cache cache;
+    phi__cfg_budget budget;
+    phi__cfg_deadlines deadlines;
+} phi__cfg_execution;
 
 /* ---- [[sub_agents.instances]] ---- */
 
@@ -215,14 +219,6 @@ enum {
     PHI__CFG_STRATEGY_ADAPTIVE
 };
 
-typedef struct phi__cfg_strategy {
-    uint64_t set;
-    const char *id, *description;
-    int type;
-    uint32_t max_calls, call_timeout_ms;
-    const phi_json *cot, *cod, *aot, *tot, *got, *trm, *adaptive; /* options */
-} phi__cfg_strategy;
-
 /* Options. The caller fills has_temperature out of `set`, and the lists. */
 typedef struct phi__cfg_cot {
     uint64_t set;
@@ -255,6 +251,19 @@ typedef struct phi__cfg_adaptive {
     phi_adaptive_options options;
     phi__cfg_texts available;
 } phi__cfg_adaptive;
+
+typedef struct phi__cfg_strategy {
+    uint64_t set;
+    const char *id, *description;
+    int type;
+    uint32_t max_calls, call_timeout_ms;
+    phi__cfg_cot cot, cod;
+    phi__cfg_aot aot;
+    phi__cfg_tot tot;
+    phi__cfg_got got;
+    phi__cfg_trm trm;
+    phi__cfg_adaptive adaptive;
+} phi__cfg_strategy;
 
 /* ---- the tables ---- */
 PHI__FN const phi__cfg_table *phi__table_agent(void);

@@ -143,6 +143,13 @@ static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, c
         return true;
     }
     case PHI__CFG_BITS: return phi__cfg_take_bits(field, node, to);
+    case PHI__CFG_TABLE:
+        if ((field->flags & PHI__CFG_PART) == 0) {
+            memcpy(to, &node, sizeof node);
+            return true;
+        }
+        *no_memory = !phi__cfg_take(arena, node, field->table(), to);
+        return phi_json_is(node, PHI_JSON_OBJECT);
     case PHI__CFG_TEXTS: return phi__cfg_take_texts(arena, node, to, no_memory);
     default: memcpy(to, &node, sizeof node); return true;
     }

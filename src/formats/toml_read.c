@@ -129,9 +129,8 @@ static size_t phi__toml_char(phi__toml_reader *r, const char *at) {
         return 0;
     }
     if (c < 0x80) {
-        phi__toml_wrong(r, at,
-                        "a control character, which must be an escape in a string in double "
-                        "quotes");
+        phi__toml_wrong(
+            r, at, "a control character, which must be an escape in a string in double quotes");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
@@ -819,8 +818,7 @@ static void phi__toml_str_break(phi__toml_reader *r) {
     if (!phi__toml_str_is_multi(r)) {
         phi__toml_wrong(r, r->at,
                         r->is_key ? "a key must end on its line"
-                                  : "a string must end on its line, unless it is in three "
-                                    "quotes");
+                                  : "a string must end on its line, unless it is in three quotes");
         return;
     }
     if (*r->at == '\r') {
@@ -962,8 +960,8 @@ static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
         phi__toml_section(r);
     } else if (c == ':' && !r->in_header)
         phi__toml_wrong(r, r->at,
-                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
-                        "as YAML and JSON have");
+                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' as "
+                        "YAML and JSON have");
     else
         phi__toml_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
 }
@@ -979,8 +977,8 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     phi_toml_date date;
     if (!phi__toml_date_read(token, &date)) {
         phi__toml_wrong(r, r->at,
-                        "no date or time that exists: they are written as 1979-05-27, "
-                        "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
+                        "no date or time that exists: they are written as 1979-05-27, 07:32:00, "
+                        "1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
         return;
     }
     r->mark = r->at;
@@ -1137,8 +1135,8 @@ static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
         r->state = PHI__TOML_LINE;
     else if (*r->at == ',')
         phi__toml_wrong(r, r->at,
-                        "expected the end of the line, found ',': no comma is behind a value, "
-                        "and none in a number");
+                        "expected the end of the line, found ',': no comma is behind a value, and "
+                        "none in a number");
     else
         phi__toml_expected(r, r->at, "the end of the line");
 }

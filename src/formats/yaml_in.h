@@ -169,20 +169,18 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
-PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r);
 
 /* Those of this line belong to a node on a later one. */
-PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r);
 
 /* "*name" at r->at. */
-PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r);
 
 /* A directive at r->at; a comment, or nothing, is left of its line. */
-PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
 
 /* ---- yaml_read.c: literal and folded ---- */
 PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
-
-/* ---- yaml_read.c: block content ---- */
 
 #endif

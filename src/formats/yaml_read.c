@@ -35,7 +35,7 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 
 /* ---- plain ---- */
 
-static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+static void phi__yaml_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -52,7 +52,7 @@ static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
 }
 
 /* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
@@ -62,7 +62,7 @@ static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
 }
 
 /* Past the characters that neither end a plain scalar nor need a look. */
-static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, bool flow) {
+static const char *phi__yaml_plain_run(const char *at, const char *stop, bool flow) {
     for (; at < stop; at++) {
         unsigned char c = (unsigned char)*at;
         if (c == ':' || c == '#' || c < 0x20 || c >= 0x7f) {
@@ -74,16 +74,16 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
         size_t n = 1;
-        at = phi__yaml_scalar_plain_run(at, stop, flow);
+        at = phi__yaml_plain_run(at, stop, flow);
         if (at == stop) break;
         if (phi__yaml_is_break(*at)) {
             r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
+            phi__yaml_plain_trim(r, at);
             r->scalar.breaks = 0;
             r->state = PHI__YAML_PLAIN_BREAK;
             return;
@@ -91,7 +91,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
         if ((*at == ':' && phi__yaml_is_over(r, at + 1)) ||
             (*at == '#' && phi__yaml_is_space(at[-1])) || (flow && phi__yaml_is_bracket(*at))) {
             r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
+            phi__yaml_plain_trim(r, at);
             r->state = phi__yaml_scalar_after(r);
             return;
         }
@@ -102,7 +102,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     }
     r->at = at;
     if (at < r->end) return;
-    phi__yaml_scalar_plain_trim(r, at);
+    phi__yaml_plain_trim(r, at);
     r->state = phi__yaml_scalar_after(r);
 }
 
@@ -115,7 +115,7 @@ static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -142,7 +142,7 @@ static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) 
 
 /* ---- quoted ---- */
 
-static void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+static void phi__yaml_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -176,7 +176,7 @@ static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-static void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -268,7 +268,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     return true;
 }
 
-static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -290,7 +290,7 @@ static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -482,11 +482,11 @@ static void phi__yaml_flow_expect(phi__yaml_reader *r) {
 static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
-    case '!': phi__yaml_props_read(r); return;
+    case '!': phi__yaml_prop_read(r); return;
     case '*':
         phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         phi__yaml_flow_expect(r);
-        phi__yaml_props_alias(r);
+        phi__yaml_prop_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
         return;
     case '[':
@@ -497,7 +497,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
     case '"':
     case '\'':
         phi__yaml_flow_expect(r);
-        phi__yaml_scalar_quoted_begin(r);
+        phi__yaml_quoted_begin(r);
         return;
     case '|':
     case '>': phi__yaml_wrong(r, r->at, "a block scalar inside of brackets"); return;
@@ -510,7 +510,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
     default: break;
     }
     phi__yaml_flow_expect(r);
-    phi__yaml_scalar_plain_begin(r);
+    phi__yaml_plain_begin(r);
 }
 
 /* ---- the tokens ---- */
@@ -682,7 +682,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
-static void phi__yaml_lines_fill(phi__yaml_reader *r) {
+static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_empty(r);
@@ -695,22 +695,22 @@ static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_close(phi__yaml_reader *r) {
-    phi__yaml_lines_fill(r);
+static void phi__yaml_line_close(phi__yaml_reader *r) {
+    phi__yaml_line_fill(r);
     if (r->status != PHI_BUSY) return;
     phi__yaml_close(r);
     phi__yaml_value(r);
 }
 
 /* The document ends: everything closes. */
-static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
-    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
-    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
+static void phi__yaml_line_close_all(phi__yaml_reader *r) {
+    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_line_close(r);
+    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_line_fill(r);
 }
 
-static void phi__yaml_lines_finish(phi__yaml_reader *r) {
+static void phi__yaml_line_finish(phi__yaml_reader *r) {
     if (r->doc == PHI__YAML_DIRECTIVES) phi__yaml_expected(r, r->at, "'---' after the directives");
-    phi__yaml_lines_close_all(r);
+    phi__yaml_line_close_all(r);
     if (r->status != PHI_BUSY) return;
     if (r->root == NULL) r->root = phi__yaml_node(r, PHI__JSON_NULL);
     if (r->root != NULL) r->status = PHI_OK;
@@ -718,16 +718,16 @@ static void phi__yaml_lines_finish(phi__yaml_reader *r) {
 
 /* ---- documents ---- */
 
-static void phi__yaml_lines_second(phi__yaml_reader *r) {
+static void phi__yaml_line_second(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a second document: only one is read");
 }
 
-static void phi__yaml_lines_marker(phi__yaml_reader *r) {
+static void phi__yaml_line_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
-    if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
+    if (r->doc >= PHI__YAML_OPEN) phi__yaml_line_close_all(r);
     if (r->status != PHI_BUSY) return;
     if (start && r->doc >= PHI__YAML_OPEN) {
-        phi__yaml_lines_second(r);
+        phi__yaml_line_second(r);
         return;
     }
     if (!start && r->doc == PHI__YAML_DIRECTIVES) {
@@ -748,7 +748,7 @@ static void phi__yaml_lines_marker(phi__yaml_reader *r) {
 }
 
 /* The line's text belongs to no collection. True: it may begin the document's node. */
-static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
+static bool phi__yaml_line_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
@@ -760,22 +760,22 @@ static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
         return false;
     case PHI__YAML_OPEN: return true;
     case PHI__YAML_COMPLETE: phi__yaml_expected(r, r->at, "the end of the document"); return false;
-    default: phi__yaml_lines_second(r); return false;
+    default: phi__yaml_line_second(r); return false;
     }
     r->doc = PHI__YAML_DIRECTIVES;
     r->state = PHI__YAML_REST;
-    phi__yaml_props_directive(r);
+    phi__yaml_prop_directive(r);
     return false;
 }
 
 /* ---- collections ---- */
 
-static void phi__yaml_lines_tab(phi__yaml_reader *r) {
+static void phi__yaml_line_tab(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
-static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
+static void phi__yaml_line_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
     r->may_block = true;
@@ -784,35 +784,35 @@ static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
 }
 
 /* A block collection begins here. */
-static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+static void phi__yaml_line_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
-        phi__yaml_lines_tab(r);
+        phi__yaml_line_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
         phi__yaml_wrong(r, r->at, "a key that is a collection is not supported");
     else
         phi__yaml_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
-static void phi__yaml_lines_item(phi__yaml_reader *r) {
-    phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
-    phi__yaml_lines_indicator(r);
+static void phi__yaml_line_item(phi__yaml_reader *r) {
+    phi__yaml_line_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
+    phi__yaml_line_indicator(r);
 }
 
 /* A line at the column of the mapping on top. */
-static void phi__yaml_lines_member(phi__yaml_reader *r) {
+static void phi__yaml_line_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
     bool indicator = phi__yaml_is_blank(r, r->at + 1);
     if (r->tab) {
-        phi__yaml_lines_tab(r);
+        phi__yaml_line_tab(r);
     } else if (c == '-' && indicator && frame->want != PHI__YAML_WANT_KEY &&
                frame->want != PHI__YAML_WANT_COLON) {
-        phi__yaml_lines_item(r); /* a sequence needs no more spaces than its key */
+        phi__yaml_line_item(r); /* a sequence needs no more spaces than its key */
     } else if (c == ':' && indicator && frame->want == PHI__YAML_WANT_COLON) {
         frame->want = PHI__YAML_WANT_VALUE;
-        phi__yaml_lines_indicator(r);
+        phi__yaml_line_indicator(r);
     } else {
-        phi__yaml_lines_fill(r);
+        phi__yaml_line_fill(r);
         if (r->status != PHI_BUSY) return;
         r->may_block = true;
         r->need = frame->indent + 1;
@@ -820,9 +820,9 @@ static void phi__yaml_lines_member(phi__yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_text(phi__yaml_reader *r) {
+static void phi__yaml_line_text(phi__yaml_reader *r) {
     if (r->at == r->line_at && phi__yaml_marker(r, r->at)) {
-        phi__yaml_lines_marker(r);
+        phi__yaml_line_marker(r);
         return;
     }
     /* Closes what the line's column leaves. */
@@ -835,23 +835,23 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
             phi__yaml_expected(r, r->at, "'- ' and the next item");
             break;
         }
-        phi__yaml_lines_close(r);
+        phi__yaml_line_close(r);
     }
     if (r->status != PHI_BUSY) return;
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
-        if (!phi__yaml_lines_outside(r)) return;
+        if (!phi__yaml_line_outside(r)) return;
     } else if (frame->indent == r->indent) {
         if (frame->kind == PHI__YAML_MAP)
-            phi__yaml_lines_member(r);
+            phi__yaml_line_member(r);
         else {
             /* A line at the column of the sequence on top. */
             if (r->tab)
-                phi__yaml_lines_tab(r);
+                phi__yaml_line_tab(r);
             else
-                phi__yaml_lines_fill(r);
+                phi__yaml_line_fill(r);
             r->top->want = PHI__YAML_WANT_VALUE;
-            phi__yaml_lines_indicator(r);
+            phi__yaml_line_indicator(r);
         }
         return;
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -866,28 +866,28 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-static void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end)
-        phi__yaml_lines_finish(r);
+        phi__yaml_line_finish(r);
     else if (phi__yaml_is_break(*r->at))
         phi__yaml_newline(r);
     else if (*r->at == '#')
         r->state = PHI__YAML_COMMENT;
     else
-        phi__yaml_lines_text(r);
+        phi__yaml_line_text(r);
 }
 
 /* ---- nodes ---- */
 
-static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
+static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
 /* "-", "?" or ":" before a blank. */
-static void phi__yaml_lines_structure(phi__yaml_reader *r) {
+static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
-    bool key = phi__yaml_lines_wants_key(r);
+    bool key = phi__yaml_line_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
@@ -903,79 +903,79 @@ static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     else if (c == '-' && key)
         phi__yaml_expected(r, r->at, "a key");
     else if (c == '-')
-        phi__yaml_lines_item(r);
+        phi__yaml_line_item(r);
     else {
-        if (!key) phi__yaml_lines_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
+        if (!key) phi__yaml_line_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
         if (r->status != PHI_BUSY) return;
         r->top->want = PHI__YAML_WANT_EXPLICIT_KEY;
-        phi__yaml_lines_indicator(r);
+        phi__yaml_line_indicator(r);
     }
 }
 
-static void phi__yaml_lines_node(phi__yaml_reader *r) {
+static void phi__yaml_line_node(phi__yaml_reader *r) {
     char c = *r->at;
     if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
-        phi__yaml_lines_structure(r);
+        phi__yaml_line_structure(r);
         return;
     }
     switch (c) {
     case '&':
-    case '!': phi__yaml_props_read(r); return;
+    case '!': phi__yaml_prop_read(r); return;
     case '*':
         phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         r->state = PHI__YAML_AFTER;
-        phi__yaml_props_alias(r);
+        phi__yaml_prop_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
         return;
     case '[':
     case '{': phi__yaml_flow_open(r); return;
     case '"':
-    case '\'': phi__yaml_scalar_quoted_begin(r); return;
+    case '\'': phi__yaml_quoted_begin(r); return;
     case '|':
     case '>':
-        if (phi__yaml_lines_wants_key(r))
+        if (phi__yaml_line_wants_key(r))
             phi__yaml_expected(r, r->at, "a key");
         else
             phi__yaml_block_begin(r);
         return;
-    default: phi__yaml_scalar_plain_begin(r); return;
+    default: phi__yaml_plain_begin(r); return;
     }
 }
 
-static void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
-        if (phi__yaml_lines_wants_key(r)) {
+        if (phi__yaml_line_wants_key(r)) {
             phi__yaml_expected(r, r->at, "a key");
             return;
         }
-        phi__yaml_props_keep(r);
+        phi__yaml_prop_keep(r);
         r->state = PHI__YAML_REST;
         r->scalar.style = PHI__YAML_NO_NODE;
         return;
     }
-    phi__yaml_lines_node(r);
+    phi__yaml_line_node(r);
 }
 
 /* ---- behind a node ---- */
 
 /* ":" behind a node: it is a key. */
-static void phi__yaml_lines_key(phi__yaml_reader *r) {
+static void phi__yaml_line_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
         phi__yaml_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
         return;
     }
-    if (!phi__yaml_lines_wants_key(r)) {
+    if (!phi__yaml_line_wants_key(r)) {
         if (!r->may_block)
             phi__yaml_wrong(r, r->at,
-                            "': ' inside of a value: quote the value, or begin the mapping on "
-                            "a line of its own");
+                            "': ' inside of a value: quote the value, or begin the mapping on a "
+                            "line of its own");
         else
-            phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
+            phi__yaml_line_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
     }
     phi__yaml_key(r);
     if (r->status != PHI_BUSY) return;
@@ -986,15 +986,15 @@ static void phi__yaml_lines_key(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
-        phi__yaml_lines_key(r);
+        phi__yaml_line_key(r);
         return;
     }
-    if (phi__yaml_lines_wants_key(r)) {
+    if (phi__yaml_line_wants_key(r)) {
         phi__yaml_expected(r, r->at, "':' and a value after the key");
         return;
     }
@@ -1002,7 +1002,7 @@ static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
@@ -1042,17 +1042,17 @@ static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
 
 static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
-    case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
-    case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
-    case PHI__YAML_AFTER: phi__yaml_lines_after(r, stop); break;
-    case PHI__YAML_REST: phi__yaml_lines_rest(r, stop); break;
+    case PHI__YAML_LINE: phi__yaml_line_line(r, stop); break;
+    case PHI__YAML_GAP: phi__yaml_line_gap(r, stop); break;
+    case PHI__YAML_AFTER: phi__yaml_line_after(r, stop); break;
+    case PHI__YAML_REST: phi__yaml_line_rest(r, stop); break;
     case PHI__YAML_FLOW: phi__yaml_flow(r, stop); break;
     case PHI__YAML_COMMENT: phi__yaml_read_comment(r, stop); break;
-    case PHI__YAML_PLAIN: phi__yaml_scalar_plain(r, stop); break;
-    case PHI__YAML_PLAIN_BREAK: phi__yaml_scalar_plain_break(r, stop); break;
-    case PHI__YAML_SINGLE: phi__yaml_scalar_single(r, stop); break;
-    case PHI__YAML_DOUBLE: phi__yaml_scalar_double(r, stop); break;
-    case PHI__YAML_QUOTED_BREAK: phi__yaml_scalar_quoted_break(r, stop); break;
+    case PHI__YAML_PLAIN: phi__yaml_plain(r, stop); break;
+    case PHI__YAML_PLAIN_BREAK: phi__yaml_plain_break(r, stop); break;
+    case PHI__YAML_SINGLE: phi__yaml_single(r, stop); break;
+    case PHI__YAML_DOUBLE: phi__yaml_double(r, stop); break;
+    case PHI__YAML_QUOTED_BREAK: phi__yaml_quoted_break(r, stop); break;
     case PHI__YAML_BLOCK_LINE: phi__yaml_block_line(r, stop); break;
     default: phi__yaml_block_text(r, stop); break;
     }

@@ -72,10 +72,10 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     unsigned char c = (unsigned char)*at;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
     if (c < 0x80) {
-        phi__yaml_wrong(r, at,
-                        quoted ? "a control character in a string must be an escape of a "
-                                 "double-quoted one"
-                               : "a control character, which YAML does not allow");
+        phi__yaml_wrong(
+            r, at,
+            quoted ? "a control character in a string must be an escape of a double-quoted one"
+                   : "a control character, which YAML does not allow");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
@@ -83,8 +83,8 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
         phi__yaml_wrong(r, at, "a byte that is not UTF-8");
     else if (!quoted && phi__yaml_is_unprintable((const unsigned char *)at, n)) {
         phi__yaml_wrong(r, at,
-                        "a character that is not text (or a byte order mark) must be an "
-                        "escape of a double-quoted string");
+                        "a character that is not text (or a byte order mark) must be an escape of "
+                        "a double-quoted string");
         return 0;
     }
     return n;
@@ -614,14 +614,14 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection are on earlier lines,
    since those on this line are its first key's. */
-static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_prop_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_merge(r) ? &r->inner : NULL;
 }
 
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_props_of(r, kind);
+    phi__yaml_props *props = phi__yaml_prop_of(r, kind);
     phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
@@ -877,7 +877,7 @@ struct phi__yaml_handle {
 /* ---- names ---- */
 
 /* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
+static const char *phi__yaml_prop_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
         size_t n = phi__yaml_char(r, at, false);
@@ -891,7 +891,7 @@ static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, boo
     return at;
 }
 
-static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_prop_mark(phi__yaml_reader *r, const char *at) {
     if (r->inner.at != NULL) return;
     r->inner.at = at;
     r->inner.line = r->line;
@@ -900,7 +900,7 @@ static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
 
 /* ---- tags ---- */
 
-static uint8_t phi__yaml_props_core_tag(phi_str name) {
+static uint8_t phi__yaml_prop_core_tag(phi_str name) {
     static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
     for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
@@ -908,7 +908,7 @@ static uint8_t phi__yaml_props_core_tag(phi_str name) {
 }
 
 /* The core tag that prefix and rest make together. */
-static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
+static uint8_t phi__yaml_prop_whole(phi_str prefix, phi_str rest) {
     char whole[32];
     static const char core[] = "tag:yaml.org,2002:";
     size_t n = sizeof core - 1, len = prefix.len + rest.len;
@@ -916,18 +916,18 @@ static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
     memcpy(whole, prefix.at, prefix.len);
     if (rest.len > 0) memcpy(whole + prefix.len, rest.at, rest.len);
     if (memcmp(whole, core, n) != 0) return PHI__YAML_TAG_NONE;
-    return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
+    return phi__yaml_prop_core_tag(phi__str(whole + n, len - n));
 }
 
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
-                                                             phi_str handle) {
+static const struct phi__yaml_handle *phi__yaml_prop_handle(const phi__yaml_reader *r,
+                                                            phi_str handle) {
     const struct phi__yaml_handle *at = r->handles;
     while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
     return at;
 }
 
 /* "!", "!!" or "!name!" at the start. */
-static size_t phi__yaml_props_handle_len(phi_str tag) {
+static size_t phi__yaml_prop_handle_len(phi_str tag) {
     for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
@@ -938,17 +938,17 @@ static size_t phi__yaml_props_handle_len(phi_str tag) {
     return 1;
 }
 
-static bool phi__yaml_props_is_hex(char c) {
+static bool phi__yaml_prop_is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* True if these are characters of a tag: those of a URI except "!". */
-static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
+static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
-                          phi__yaml_props_is_hex(s.at[i + 2])))
+        if (c == '%' && !(i + 2 < s.len && phi__yaml_prop_is_hex(s.at[i + 1]) &&
+                          phi__yaml_prop_is_hex(s.at[i + 2])))
             return false;
         if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
         if (memchr(more, c, sizeof more - 1) != NULL) continue;
@@ -959,11 +959,11 @@ static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
 }
 
 /* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    size_t n = phi__yaml_props_handle_len(tag);
+static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
-    const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
-    if (!phi__yaml_props_is_uri(rest, false)) {
+    const struct phi__yaml_handle *declared = phi__yaml_prop_handle(r, handle);
+    if (!phi__yaml_prop_is_uri(rest, false)) {
         phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
         return false;
     }
@@ -972,9 +972,9 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
         return false;
     }
     if (declared != NULL)
-        *out = phi__yaml_props_whole(declared->prefix, rest);
+        *out = phi__yaml_prop_whole(declared->prefix, rest);
     else if (n == 2)
-        *out = phi__yaml_props_core_tag(rest);
+        *out = phi__yaml_prop_core_tag(rest);
     else if (n > 2) {
         phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
         return false;
@@ -984,23 +984,23 @@ static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
         phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
         return false;
     }
     phi_str whole = phi__str(tag.at + 2, tag.len - 3);
-    if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
+    if (!phi__yaml_prop_is_uri(whole, true) || phi__str_is(whole, "!")) {
         phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
         return false;
     }
-    *out = phi__yaml_props_whole(whole, phi__str("", 0));
+    *out = phi__yaml_prop_whole(whole, phi__str("", 0));
     return true;
 }
 
-static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_prop_tag(phi__yaml_reader *r, const char *at) {
     bool verbatim = at + 1 < r->end && at[1] == '<';
-    const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
+    const char *end = phi__yaml_prop_name(r, at, r->flow_depth > 0 && !verbatim);
     uint8_t tag = PHI__YAML_TAG_NONE;
     if (end == NULL) return;
     if (verbatim) {
@@ -1011,24 +1011,24 @@ static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
         phi__yaml_wrong(r, at, "a second tag for one node");
         return;
     }
-    bool good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
-                         : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    bool good = verbatim ? phi__yaml_prop_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                         : phi__yaml_prop_short(r, phi__str(at, (size_t)(end - at)), &tag);
     if (!good) return;
     if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
         phi__yaml_wrong(r, at,
-                        "a tag that is not of the core schema (!!str, !!int, !!float, "
-                        "!!bool, !!null, !!seq, !!map)");
+                        "a tag that is not of the core schema (!!str, !!int, !!float, !!bool, "
+                        "!!null, !!seq, !!map)");
         return;
     }
-    phi__yaml_props_mark(r, at);
+    phi__yaml_prop_mark(r, at);
     r->inner.tag = tag;
     r->at = end;
 }
 
 /* ---- anchors ---- */
 
-static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
-    const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+static void phi__yaml_prop_anchor(phi__yaml_reader *r, const char *at) {
+    const char *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
         phi__yaml_expected(r, end, "the name of an anchor");
@@ -1038,23 +1038,23 @@ static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
         phi__yaml_wrong(r, at, "a second anchor for one node");
         return;
     }
-    phi__yaml_props_mark(r, at);
+    phi__yaml_prop_mark(r, at);
     r->inner.anchor_at = at;
     r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
     r->at = end;
 }
 
-PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r) {
     const char *at = r->at;
     if (*at == '&')
-        phi__yaml_props_anchor(r, at);
+        phi__yaml_prop_anchor(r, at);
     else
-        phi__yaml_props_tag(r, at);
+        phi__yaml_prop_tag(r, at);
     if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
         phi__yaml_expected(r, r->at, "white space after an anchor or a tag");
 }
 
-PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r) {
     phi__yaml_props *outer = &r->outer, *inner = &r->inner;
     if (inner->at == NULL) return;
     if (outer->at == NULL)
@@ -1071,8 +1071,8 @@ PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
     memset(inner, 0, sizeof *inner);
 }
 
-PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
-    const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r) {
+    const char *at = r->at, *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
     if (end == at + 1) {
         phi__yaml_expected(r, end, "the name of an anchor after '*'");
@@ -1089,18 +1089,18 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
 /* ---- directives ---- */
 
 /* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
+static phi_str phi__yaml_prop_word(phi__yaml_reader *r) {
     const char *at = r->at;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
     if (at < r->end && *at == '#') return phi__str(at, 0);
-    const char *end = phi__yaml_props_name(r, at, false);
+    const char *end = phi__yaml_prop_name(r, at, false);
     if (end != NULL) r->at = end;
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
 
-static void phi__yaml_props_version(phi__yaml_reader *r) {
-    phi_str word = phi__yaml_props_word(r);
+static void phi__yaml_prop_version(phi__yaml_reader *r) {
+    phi_str word = phi__yaml_prop_word(r);
     size_t i, points = 0;
     if (r->status != PHI_BUSY) return;
     for (i = 0; i < word.len; i++) {
@@ -1118,24 +1118,24 @@ static void phi__yaml_props_version(phi__yaml_reader *r) {
     r->has_version = true;
 }
 
-static bool phi__yaml_props_is_handle(phi_str s) {
+static bool phi__yaml_prop_is_handle(phi_str s) {
     if (s.len == 0 || s.at[0] != '!') return false;
-    return phi__yaml_props_handle_len(s) == s.len;
+    return phi__yaml_prop_handle_len(s) == s.len;
 }
 
-static void phi__yaml_props_declare(phi__yaml_reader *r) {
-    phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
+static void phi__yaml_prop_declare(phi__yaml_reader *r) {
+    phi_str handle = phi__yaml_prop_word(r), prefix = phi__yaml_prop_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_props_is_handle(handle)) {
+    if (!phi__yaml_prop_is_handle(handle)) {
         phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
         return;
     }
-    if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
+    if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true)) {
         phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
         return;
     }
-    if (phi__yaml_props_handle(r, handle) != NULL) {
+    if (phi__yaml_prop_handle(r, handle) != NULL) {
         phi__yaml_wrong(r, handle.at, "a second %TAG directive of this handle");
         return;
     }
@@ -1154,14 +1154,14 @@ static void phi__yaml_props_declare(phi__yaml_reader *r) {
     r->handles = declared;
 }
 
-PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
     r->at++;
-    phi_str name = phi__yaml_props_word(r);
+    phi_str name = phi__yaml_prop_word(r);
     if (r->status != PHI_BUSY) return;
     if (phi__str_is(name, "YAML"))
-        phi__yaml_props_version(r);
+        phi__yaml_prop_version(r);
     else if (phi__str_is(name, "TAG"))
-        phi__yaml_props_declare(r);
+        phi__yaml_prop_declare(r);
     else
         r->state = PHI__YAML_COMMENT; /* reserved: skipped */
 }

@@ -1,8 +1,6 @@
 /* section.c - what several sections need. */
 #include "sections/section_in.h"
 
-/* ---- for other modules ---- */
-
 PHI__FN bool phi__sec_is_address(const char *url) {
     return phi__str_starts(phi_str_of(url), "http://") ||
            phi__str_starts(phi_str_of(url), "https://");
@@ -45,7 +43,7 @@ PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__c
     if (paths->count == 0) return NULL;
     list = (const char **)phi__arena_zero(ground->arena, (paths->count + 1) * sizeof *list);
     for (size_t i = 0; list != NULL && i < paths->count; i++) {
-        list[i] = phi__cfg_place_join(ground->arena, ground->directory, paths->at[i]);
+        list[i] = phi__cfg_join(ground->arena, ground->directory, paths->at[i]);
         if (list[i] == NULL) return NULL;
     }
     return list;

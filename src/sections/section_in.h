@@ -35,10 +35,10 @@ PHI__FN void phi__sec_tools_end(void *state);
 
 #ifndef PHI_NO_FILES
 PHI__FN const phi__cfg_table *phi__table_skills(void);
-PHI__FN phi_status phi__sec_skills_begin(phi__cfg_ground *ground, const phi_json *node,
-                                         void **state);
-PHI__FN phi_status phi__sec_skills_use(void *state, phi__cfg_making *making);
-PHI__FN void phi__sec_skills_end(void *state);
+PHI__FN phi_status phi__sec_skill_begin(phi__cfg_ground *ground, const phi_json *node,
+                                        void **state);
+PHI__FN phi_status phi__sec_skill_use(void *state, phi__cfg_making *making);
+PHI__FN void phi__sec_skill_end(void *state);
 #endif
 
 PHI__FN const phi__cfg_table *phi__table_mcp(void);
@@ -66,10 +66,9 @@ PHI__FN const phi__cfg_table *phi__table_mcp_instance(void);
 PHI__FN const phi__cfg_table *phi__table_mcp_oauth(void);
 
 PHI__FN const phi__cfg_table *phi__table_openapi(void);
-PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_json *node,
-                                          void **state);
-PHI__FN phi_status phi__sec_openapi_use(void *state, phi__cfg_making *making);
-PHI__FN void phi__sec_openapi_end(void *state);
+PHI__FN phi_status phi__sec_api_begin(phi__cfg_ground *ground, const phi_json *node, void **state);
+PHI__FN phi_status phi__sec_api_use(void *state, phi__cfg_making *making);
+PHI__FN void phi__sec_api_end(void *state);
 
 PHI__FN const phi__cfg_table *phi__table_permissions(void);
 PHI__FN phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node, void **state);
@@ -79,10 +78,10 @@ PHI__FN void phi__sec_perm_end(void *state);
 #ifndef PHI_NO_PROCESS
 PHI__FN const phi__cfg_table *phi__table_callbacks(void); /* of [hooks], too */
 /* For both: the node is that of [callbacks]. */
-PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_json *node,
-                                          void **state);
-PHI__FN phi_status phi__sec_scripts_use(void *state, phi__cfg_making *making);
-PHI__FN void phi__sec_scripts_end(void *state);
+PHI__FN phi_status phi__sec_script_begin(phi__cfg_ground *ground, const phi_json *node,
+                                         void **state);
+PHI__FN phi_status phi__sec_script_use(void *state, phi__cfg_making *making);
+PHI__FN void phi__sec_script_end(void *state);
 #endif
 
 #endif

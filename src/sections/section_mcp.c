@@ -142,12 +142,12 @@ static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *co
         phi__split_command(ground->arena, phi_json_str(command, "").at, words, &fault);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     *words = NULL;
-    phi__cfg_words_error(ground, command, status, "mcp.instances.command", "command: %s", fault);
+    phi__cfg_error(ground, command, status, "mcp.instances.command", "command: %s", fault);
 #else
     *words = NULL;
-    phi__cfg_words_error(ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
-                         "command: expected a list of texts: PHI_NO_PROCESS leaves out what "
-                         "splits a text");
+    phi__cfg_error(
+        ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
+        "command: expected a list of texts: PHI_NO_PROCESS leaves out what splits a text");
 #endif
     return PHI_OK;
 }
@@ -174,15 +174,15 @@ static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *nod
         const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
         list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
         if (words != NULL || phi_json_is(item, PHI_JSON_STRING)) continue;
-        phi__cfg_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
-                             "command: expected texts in the list");
+        phi__cfg_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
+                       "command: expected texts in the list");
         return PHI_OK;
     }
     for (size_t i = 0; i < t->args.count; i++) list[n + i] = t->args.at[i];
     if (n == 0)
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
-                             "command: expected a program, as \"my-server --stdio\" or "
-                             "[\"my-server\", \"--stdio\"]");
+        phi__cfg_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
+                       "command: expected a program, as \"my-server --stdio\" or [\"my-server\", "
+                       "\"--stdio\"]");
     else
         *out = list;
     return PHI_OK;
@@ -215,17 +215,17 @@ static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *ite
     *uri = phi__str_find(text, 0, "://") != SIZE_MAX ? text.at : NULL;
     if (*uri != NULL) return PHI_OK;
     if (text.len == 0) {
-        phi__cfg_words_error(ground, item, PHI_BAD_ARG, field,
-                             "roots: expected directories, found an empty text");
+        phi__cfg_error(ground, item, PHI_BAD_ARG, field,
+                       "roots: expected directories, found an empty text");
         return PHI_OK;
     }
-    const char *path = phi__cfg_place_join(ground->arena, ground->directory, text.at);
+    const char *path = phi__cfg_join(ground->arena, ground->directory, text.at);
     if (path == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__cfg_place_absolute(ground, item, field, path, &path);
+    phi_status status = phi__cfg_absolute(ground, item, field, path, &path);
     if (status == PHI_UNSUPPORTED) {
-        phi__cfg_words_error(ground, item, status, field,
-                             "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES "
-                             "leaves out what resolves paths");
+        phi__cfg_error(ground, item, status, field,
+                       "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES leaves out "
+                       "what resolves paths");
         return PHI_OK;
     }
     if (status != PHI_OK || path == NULL) return status;
@@ -281,19 +281,19 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
     if ((desc->url != NULL) == (t->command != NULL)) {
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
-                             desc->url != NULL
-                                 ? "MCP server \"%s\" has both command and url: keep one of them"
-                                 : "MCP server \"%s\" has neither command nor url: add command = "
-                                   "\"my-server --stdio\", or the url of a server",
-                             name.at);
+        phi__cfg_error(ground, node, PHI_BAD_ARG, "mcp.instances",
+                       desc->url != NULL
+                           ? "MCP server \"%s\" has both command and url: keep one of them"
+                           : "MCP server \"%s\" has neither command nor url: add command = "
+                             "\"my-server --stdio\", or the url of a server",
+                       name.at);
         return PHI_OK;
     }
     if (desc->url != NULL && !phi__sec_is_address(desc->url)) {
-        phi__cfg_words_error(ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
-                             "MCP server \"%s\": url: expected an address that begins with "
-                             "http:// or https://",
-                             name.at);
+        phi__cfg_error(
+            ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
+            "MCP server \"%s\": url: expected an address that begins with http:// or https://",
+            name.at);
         return PHI_OK;
     }
     if (t->command != NULL) status = phi__sec_mcp_argv(ground, node, t, &desc->argv);
@@ -302,7 +302,7 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
         if (desc->env == NULL) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK && t->cwd != NULL) {
-        desc->cwd = phi__cfg_place_join(ground->arena, ground->directory, t->cwd);
+        desc->cwd = phi__cfg_join(ground->arena, ground->directory, t->cwd);
         if (desc->cwd == NULL) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK && !phi__sec_pairs(ground->arena, t->headers, &pairs, &desc->header_count))
@@ -364,8 +364,8 @@ static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *maki
         words = phi_last_error(ground->rt).message;
         status = phi_last_error(ground->rt).status;
         if (status == PHI_NO_MEMORY) return status;
-        phi__cfg_words_error(ground, used->node, status, "mcp.instances", "MCP server \"%s\": %s",
-                             desc.name, words);
+        phi__cfg_error(ground, used->node, status, "mcp.instances", "MCP server \"%s\": %s",
+                       desc.name, words);
     }
     return PHI_OK;
 }
@@ -380,17 +380,15 @@ static phi_status phi__sec_mcp_wait(phi__cfg_making *making, const phi__sec_mcp_
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
-        phi__cfg_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
-                             "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
-                             phi_mcp_get_info(link->mcp).message);
+        phi__cfg_error(ground, link->node, PHI_REFUSED, "mcp.instances",
+                       "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
+                       phi_mcp_get_info(link->mcp).message);
     else if (link->making == making && link->at == at)
-        phi__cfg_words_warning(ground, link->node, "mcp.instances",
-                               "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                               name.at, phi_mcp_get_info(link->mcp).message);
+        phi__cfg_warn(ground, link->node, "mcp.instances",
+                      "MCP server \"%.*s\": %s; its tools are missing", (int)name.len, name.at,
+                      phi_mcp_get_info(link->mcp).message);
     return PHI_OK;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__sec_mcp_begin(phi__cfg_ground *ground, const phi_json *node, void **state) {
     phi__sec_mcp_state *s = (phi__sec_mcp_state *)phi__arena_zero(ground->arena, sizeof *s);

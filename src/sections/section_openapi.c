@@ -14,19 +14,19 @@ typedef struct phi__cfg_spec {
 } phi__cfg_spec;
 
 /* A document, and the tools that were selected of it. */
-typedef struct phi__sec_openapi_doc {
-    struct phi__sec_openapi_doc *next;
+typedef struct phi__sec_api_doc {
+    struct phi__sec_api_doc *next;
     const phi_json *node;
     bool keep, failed;
     phi_openapi *api;
     phi_openapi_filter filter;
     phi_openapi_tools tools;
-} phi__sec_openapi_doc;
+} phi__sec_api_doc;
 
-typedef struct phi__sec_openapi_state {
+typedef struct phi__sec_api_state {
     const phi_json *node;
-    phi__sec_openapi_doc *docs;
-} phi__sec_openapi_state;
+    phi__sec_api_doc *docs;
+} phi__sec_api_state;
 
 static const phi__cfg_table *phi__table_openapi_instance(void);
 
@@ -81,8 +81,8 @@ PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are too
 
 /* ---- making ---- */
 
-static bool phi__sec_openapi_list_of(phi_arena *arena, const phi_json *map,
-                                     const phi_openapi_pair **out, size_t *count) {
+static bool phi__sec_api_list_of(phi_arena *arena, const phi_json *map,
+                                 const phi_openapi_pair **out, size_t *count) {
     const phi__sec_pair *pairs;
     phi_openapi_pair *list;
     if (!phi__sec_pairs(arena, map, &pairs, count)) return false;
@@ -97,31 +97,30 @@ static bool phi__sec_openapi_list_of(phi_arena *arena, const phi_json *map,
     return true;
 }
 
-static phi_status phi__sec_openapi_desc(phi__cfg_ground *ground, const phi__cfg_spec *t,
-                                        phi_openapi_desc *desc) {
+static phi_status phi__sec_api_desc(phi__cfg_ground *ground, const phi__cfg_spec *t,
+                                    phi_openapi_desc *desc) {
     *desc = t->desc;
     desc->max_document_bytes = phi__cfg_take_size(t->max_document_bytes);
     if (t->response_directory != NULL) {
         desc->response_directory =
-            phi__cfg_place_join(ground->arena, ground->directory, t->response_directory);
+            phi__cfg_join(ground->arena, ground->directory, t->response_directory);
         if (desc->response_directory == NULL) return PHI_NO_MEMORY;
     }
     desc->upload_roots = phi__sec_places(ground, &t->upload_roots);
     if (desc->upload_roots == NULL && t->upload_roots.count > 0) return PHI_NO_MEMORY;
-    return phi__sec_openapi_list_of(ground->arena, t->keys, &desc->auth.keys,
-                                    &desc->auth.key_count) &&
-                   phi__sec_openapi_list_of(ground->arena, t->headers, &desc->headers,
-                                            &desc->header_count)
+    return phi__sec_api_list_of(ground->arena, t->keys, &desc->auth.keys, &desc->auth.key_count) &&
+                   phi__sec_api_list_of(ground->arena, t->headers, &desc->headers,
+                                        &desc->header_count)
                ? PHI_OK
                : PHI_NO_MEMORY;
 }
 
-static phi_status phi__sec_openapi_open(phi__cfg_ground *ground, phi__sec_openapi_doc *doc,
-                                        const phi__cfg_spec *t) {
+static phi_status phi__sec_api_open(phi__cfg_ground *ground, phi__sec_api_doc *doc,
+                                    const phi__cfg_spec *t) {
     phi_openapi_desc desc = PHI_ZERO;
     const char *words = "";
     phi_str name = phi__sec_name(doc->node);
-    phi_status status = phi__sec_openapi_desc(ground, t, &desc);
+    phi_status status = phi__sec_api_desc(ground, t, &desc);
     if (status != PHI_OK) return status;
     doc->filter.operation_ids = t->operation_ids.at;
     doc->filter.tags = t->tags.at;
@@ -129,26 +128,24 @@ static phi_status phi__sec_openapi_open(phi__cfg_ground *ground, phi__sec_openap
     doc->filter.methods = t->methods.at;
     doc->failed = true;
     if ((t->file != NULL) == (t->url != NULL)) {
-        phi__cfg_words_error(ground, doc->node, PHI_BAD_ARG, "openapi.instances",
-                             t->url != NULL
-                                 ? "OpenAPI document \"%.*s\" has both file and url: keep one of "
-                                   "them"
-                                 : "OpenAPI document \"%.*s\" has neither file nor url: add file "
-                                   "= \"api.yaml\", or the url of the document",
-                             (int)name.len, name.at);
+        phi__cfg_error(ground, doc->node, PHI_BAD_ARG, "openapi.instances",
+                       t->url != NULL
+                           ? "OpenAPI document \"%.*s\" has both file and url: keep one of them"
+                           : "OpenAPI document \"%.*s\" has neither file nor url: add file = "
+                             "\"api.yaml\", or the url of the document",
+                       (int)name.len, name.at);
         return PHI_OK;
     }
     if (t->url != NULL && !phi__sec_is_address(t->url)) {
-        phi__cfg_words_error(ground, phi_json_get(doc->node, "url"), PHI_BAD_ARG,
-                             "openapi.instances.url",
-                             "OpenAPI document \"%.*s\": url: expected an address that begins "
-                             "with http:// or https://",
-                             (int)name.len, name.at);
+        phi__cfg_error(ground, phi_json_get(doc->node, "url"), PHI_BAD_ARG, "openapi.instances.url",
+                       "OpenAPI document \"%.*s\": url: expected an address that begins with "
+                       "http:// or https://",
+                       (int)name.len, name.at);
         return PHI_OK;
     }
     if (ground->check_only) return PHI_OK;
     const char *path =
-        t->file != NULL ? phi__cfg_place_join(ground->arena, ground->directory, t->file) : NULL;
+        t->file != NULL ? phi__cfg_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
     desc.path = path;
     desc.url = path == NULL ? t->url : NULL;
@@ -158,34 +155,34 @@ static phi_status phi__sec_openapi_open(phi__cfg_ground *ground, phi__sec_openap
     words = phi_last_error(ground->rt).message;
     status = phi_last_error(ground->rt).status;
     if (status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(ground, doc->node, status, "openapi.instances",
-                         "OpenAPI document \"%.*s\": %s", (int)name.len, name.at, words);
+    phi__cfg_error(ground, doc->node, status, "openapi.instances", "OpenAPI document \"%.*s\": %s",
+                   (int)name.len, name.at, words);
     return PHI_OK;
 }
 
 /* PHI_BUSY: the document is being read, or its tools are being made. */
-static phi_status phi__sec_openapi_read(phi__cfg_ground *ground, phi__sec_openapi_doc *doc) {
+static phi_status phi__sec_api_read(phi__cfg_ground *ground, phi__sec_api_doc *doc) {
     phi_parse_error error;
     phi_status status = phi_openapi_step(doc->api, &error);
     phi_str name = phi__sec_name(doc->node);
     if (status == PHI_OK) status = phi_openapi_select(doc->api, &doc->filter, &doc->tools);
     if (status == PHI_OK || status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(ground, doc->node, status, "openapi.instances",
-                         "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
-                         error.message[0] != '\0' ? error.message : phi_status_text(status),
-                         error.line > 0 ? " (in the document)" : "");
+    phi__cfg_error(ground, doc->node, status, "openapi.instances",
+                   "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
+                   error.message[0] != '\0' ? error.message : phi_status_text(status),
+                   error.line > 0 ? " (in the document)" : "");
     doc->failed = true;
     return PHI_OK;
 }
 
-static phi_status phi__sec_openapi_doc_of(phi__sec_openapi_state *s, phi__cfg_ground *ground,
-                                          const phi__cfg_used *used, phi__sec_openapi_doc **out) {
-    phi__sec_openapi_doc *doc = s->docs;
+static phi_status phi__sec_api_doc_of(phi__sec_api_state *s, phi__cfg_ground *ground,
+                                      const phi__cfg_used *used, phi__sec_api_doc **out) {
+    phi__sec_api_doc *doc = s->docs;
     while (used->keep && doc != NULL && (doc->node != used->node || !doc->keep)) doc = doc->next;
     *out = used->keep ? doc : NULL;
     if (*out != NULL) return PHI_OK;
     phi__cfg_spec t = PHI_ZERO;
-    doc = (phi__sec_openapi_doc *)phi__arena_zero(ground->arena, sizeof *doc);
+    doc = (phi__sec_api_doc *)phi__arena_zero(ground->arena, sizeof *doc);
     if (doc == NULL || !phi__cfg_take(ground->arena, used->node, phi__table_openapi_instance(), &t))
         return PHI_NO_MEMORY;
     doc->node = used->node;
@@ -193,20 +190,20 @@ static phi_status phi__sec_openapi_doc_of(phi__sec_openapi_state *s, phi__cfg_gr
     doc->next = s->docs;
     s->docs = doc;
     *out = doc;
-    return phi__sec_openapi_open(ground, doc, &t);
+    return phi__sec_api_open(ground, doc, &t);
 }
 
-static phi_status phi__sec_openapi_one(phi__sec_openapi_state *s, phi__cfg_making *making,
-                                       const phi__cfg_used *used) {
-    phi__sec_openapi_doc *doc = (phi__sec_openapi_doc *)making->work;
+static phi_status phi__sec_api_one(phi__sec_api_state *s, phi__cfg_making *making,
+                                   const phi__cfg_used *used) {
+    phi__sec_api_doc *doc = (phi__sec_api_doc *)making->work;
     phi_status status = PHI_OK;
-    if (doc == NULL) status = phi__sec_openapi_doc_of(s, making->ground, used, &doc);
+    if (doc == NULL) status = phi__sec_api_doc_of(s, making->ground, used, &doc);
     if (status != PHI_OK) return status;
     making->work = doc;
     if (making->ground->check_only)
         phi__making_trust(making);
     else if (!doc->failed)
-        status = phi__sec_openapi_read(making->ground, doc);
+        status = phi__sec_api_read(making->ground, doc);
     if (status != PHI_OK) return status;
     making->work = NULL;
     for (size_t i = 0; status == PHI_OK && i < doc->tools.count; i++) {
@@ -216,30 +213,27 @@ static phi_status phi__sec_openapi_one(phi__sec_openapi_state *s, phi__cfg_makin
     return status;
 }
 
-/* ---- for other modules ---- */
-
-PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_json *node,
-                                          void **state) {
-    phi__sec_openapi_state *s = (phi__sec_openapi_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_api_begin(phi__cfg_ground *ground, const phi_json *node, void **state) {
+    phi__sec_api_state *s = (phi__sec_api_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
     if (s == NULL) return PHI_NO_MEMORY;
     s->node = node;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__sec_openapi_use(void *state, phi__cfg_making *making) {
-    phi__sec_openapi_state *s = (phi__sec_openapi_state *)state;
+PHI__FN phi_status phi__sec_api_use(void *state, phi__cfg_making *making) {
+    phi__sec_api_state *s = (phi__sec_api_state *)state;
     phi__cfg_used used;
     while (phi__making_used(making, "openapi", "openapi", s->node, making->at, &used)) {
-        phi_status status = used.node != NULL ? phi__sec_openapi_one(s, making, &used) : PHI_OK;
+        phi_status status = used.node != NULL ? phi__sec_api_one(s, making, &used) : PHI_OK;
         if (status != PHI_OK) return status;
         making->at++;
     }
     return PHI_OK;
 }
 
-PHI__FN void phi__sec_openapi_end(void *state) {
-    phi__sec_openapi_state *s = (phi__sec_openapi_state *)state;
-    for (phi__sec_openapi_doc *doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
+PHI__FN void phi__sec_api_end(void *state) {
+    phi__sec_api_state *s = (phi__sec_api_state *)state;
+    for (phi__sec_api_doc *doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
         phi_openapi_free(doc->api);
 }

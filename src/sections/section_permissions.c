@@ -31,21 +31,15 @@ static bool phi__protected_keep(phi__protected *p, phi_str path) {
     return true;
 }
 
-/* Absolute, without links; as it is where that cannot be found out. */
+/* Absolute, without links; and as it is. */
 static bool phi__protected_resolved(phi__protected *p, phi_str path) {
-#ifndef PHI_NO_FILES
-    phi__resolve *r = (phi__resolve *)phi__alloc(p->arena->memory, sizeof *r);
-    phi__words words = PHI_ZERO;
-    size_t units = SIZE_MAX;
+    const char *absolute;
     phi_str copy;
-    bool good = r != NULL && phi__arena_str(p->arena, path, &copy);
-    if (good && phi__path_resolve_begin(r, NULL, copy.at, &words) == PHI_OK &&
-        phi__path_resolve_advance(r, &units, &words) == PHI_OK)
-        good = phi__protected_keep(p, phi_str_of(r->out));
-    if (r != NULL) phi__free(p->arena->memory, r, sizeof *r);
-    if (!good) return false;
-#endif
-    return phi__protected_keep(p, path);
+    if (!phi__arena_str(p->arena, path, &copy) ||
+        phi__cfg_resolve(p->arena, copy.at, &absolute, NULL) == PHI_NO_MEMORY)
+        return false;
+    return (absolute == NULL || phi__protected_keep(p, phi_str_of(absolute))) &&
+           phi__protected_keep(p, path);
 }
 
 /* A word of a command: relative to the workspace, or to the file's directory. */
@@ -242,13 +236,13 @@ static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *ma
     phi_parse_error error;
     phi_permissions_desc desc = PHI_ZERO;
     phi_status status =
-        phi__cfg_place_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
+        phi__cfg_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
     if (status == PHI_NO_MEMORY) return status;
     if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
     status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
     if (status == PHI_TOO_BIG)
-        phi__cfg_words_error(ground, s->node, status, "permissions",
-                             "permissions: the commands of the file name more than 500 files");
+        phi__cfg_error(ground, s->node, status, "permissions",
+                       "permissions: the commands of the file name more than 500 files");
     if (status != PHI_OK) return status == PHI_TOO_BIG ? PHI_OK : status;
     desc.allocator = ground->memory->allocator;
     desc.rules = &s->rules;
@@ -260,13 +254,11 @@ static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *ma
     one->permissions = phi_permissions_new(&desc, &error);
     if (one->permissions != NULL) return PHI_OK;
     if (error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
-    phi__cfg_words_error(ground, s->node, error.status, "permissions",
-                         "permissions: a rule is not valid; a path must be absolute or begin "
-                         "with \"./\" or \"~/\", and home must be absolute");
+    phi__cfg_error(ground, s->node, error.status, "permissions",
+                   "permissions: a rule is not valid; a path must be absolute or begin with \"./\" "
+                   "or \"~/\", and home must be absolute");
     return PHI_OK;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node,
                                        void **state) {

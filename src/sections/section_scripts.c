@@ -17,7 +17,7 @@ typedef struct phi__cfg_script {
     phi_script script;
 } phi__cfg_script;
 
-static const char phi__sec_scripts_failures[] = "allow=1 deny=2";
+static const char phi__sec_script_failures[] = "allow=1 deny=2";
 
 static const phi__cfg_table *phi__table_script(void);
 
@@ -27,7 +27,7 @@ static const phi__cfg_field phi__script_rows[] = {
     PHI__C_SECS(script, script.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds that it may take."),
     PHI__C_FLAG_IN(script, script, shell, "The command is a line for sh -c."),
-    PHI__C_CHOICE_IN(script, script, on_failure, phi__sec_scripts_failures, "null",
+    PHI__C_CHOICE_IN(script, script, on_failure, phi__sec_script_failures, "null",
                      "The verdict when it gives none.")};
 PHI__TABLE(script, "callbacks.script", "A script.")
 
@@ -66,7 +66,7 @@ typedef struct phi__cfg_callbacks {
     PHI__C_TABLE_AS(callbacks, any, key, VALUE, phi__table_script, text),
 #define PHI__SEC_POINT(key, point, text) point,
 static const phi__cfg_field phi__callbacks_rows[] = {PHI__SEC_POINTS(PHI__SEC_ROW)};
-static const uint32_t phi__sec_scripts_points[] = {PHI__SEC_POINTS(PHI__SEC_POINT)};
+static const uint32_t phi__sec_script_points[] = {PHI__SEC_POINTS(PHI__SEC_POINT)};
 #undef PHI__SEC_ROW
 #undef PHI__SEC_POINT
 #undef PHI__SEC_POINTS
@@ -74,46 +74,45 @@ PHI__TABLE(callbacks, "callbacks",
            "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes "
            "the same.")
 
-typedef struct phi__sec_scripts_set {
-    struct phi__sec_scripts_set *next;
+typedef struct phi__sec_script_set {
+    struct phi__sec_script_set *next;
     phi_scripts *scripts;
-} phi__sec_scripts_set;
+} phi__sec_script_set;
 
-typedef struct phi__sec_scripts_state {
+typedef struct phi__sec_script_state {
     const phi_json *node;
     phi_script list[PHI__SEC_SCRIPTS_MOST];
     size_t count;
-    phi__sec_scripts_set *sets;
-} phi__sec_scripts_state;
+    phi__sec_script_set *sets;
+} phi__sec_script_state;
 
 /* Why a value is not run, as a warning. */
-static bool phi__sec_scripts_skips(phi__cfg_ground *ground, const phi_json *node, const char *key,
-                                   uint32_t point, const char *command) {
+static bool phi__sec_script_skips(phi__cfg_ground *ground, const phi_json *node, const char *key,
+                                  uint32_t point, const char *command) {
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
-        phi__cfg_words_warning(ground, node, key,
-                               "%s = \"%s\" names a function of a plug-in, which phi does not "
-                               "load: it is ignored; remove it, or write the path of a script",
-                               key, command);
+        phi__cfg_warn(ground, node, key,
+                      "%s = \"%s\" names a function of a plug-in, which phi does not load: it is "
+                      "ignored; remove it, or write the path of a script",
+                      key, command);
         return true;
     }
     if (point == PHI__SEC_SCRIPTS_TASK) {
-        phi__cfg_words_warning(ground, node, key,
-                               "%s belongs to a session recorder "
-                               "(phi_recorder_desc.%s_fn): it is ignored here; "
-                               "remove it: before_loop and after_loop are run for each run",
-                               key, key);
+        phi__cfg_warn(ground, node, key,
+                      "%s belongs to a session recorder (phi_recorder_desc.%s_fn): it is ignored "
+                      "here; remove it: before_loop and after_loop are run for each run",
+                      key, key);
         return true;
     }
     if (point != PHI_HOOK_TRANSFORM_CONTEXT && point != PHI_HOOK_CONVERT_TO_LLM) return false;
-    phi__cfg_words_warning(ground, node, key,
-                           "%s changes messages, which a script cannot: it is ignored; remove "
-                           "it here, and set phi_agent_desc.hook_fn in the program",
-                           key);
+    phi__cfg_warn(ground, node, key,
+                  "%s changes messages, which a script cannot: it is ignored; remove it here, and "
+                  "set phi_agent_desc.hook_fn in the program",
+                  key);
     return true;
 }
 
-static phi_status phi__sec_scripts_add(phi__cfg_ground *ground, phi__sec_scripts_state *s,
-                                       phi_str key, const phi_json *node) {
+static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_state *s,
+                                      phi_str key, const phi_json *node) {
     size_t i;
     const phi__cfg_field *field = phi__fields_find(phi__table_callbacks(), key, &i);
     phi__cfg_script one = PHI_ZERO;
@@ -123,21 +122,21 @@ static phi_status phi__sec_scripts_add(phi__cfg_ground *ground, phi__sec_scripts
     else if (!phi__cfg_take(ground->arena, node, phi__table_script(), &one))
         return PHI_NO_MEMORY;
     const char *command = one.script.command;
-    one.script.points = phi__sec_scripts_points[i];
+    one.script.points = phi__sec_script_points[i];
     if (command == NULL || command[0] == '\0')
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, field->key,
-                             "%s: expected a command, as \"./check.sh\", or a table with "
-                             "command = \"...\"",
-                             field->key);
-    else if (!phi__sec_scripts_skips(ground, node, field->key, one.script.points, command))
+        phi__cfg_error(
+            ground, node, PHI_BAD_ARG, field->key,
+            "%s: expected a command, as \"./check.sh\", or a table with command = \"...\"",
+            field->key);
+    else if (!phi__sec_script_skips(ground, node, field->key, one.script.points, command))
         s->list[s->count++] = one.script;
     return PHI_OK;
 }
 
 /* The scripts of an agent: keys are for the server of the top agent's model. A sub-agent has only
    those that guard tools, and, without its own key, those for keys. */
-static phi_status phi__sec_scripts_of(const phi__sec_scripts_state *s,
-                                      const phi__cfg_making *making, phi_scripts_desc *desc) {
+static phi_status phi__sec_script_of(const phi__sec_script_state *s, const phi__cfg_making *making,
+                                     phi_scripts_desc *desc) {
     const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
     const char *server = making->top->model.base_url;
     phi_script *list =
@@ -155,11 +154,9 @@ static phi_status phi__sec_scripts_of(const phi__sec_scripts_state *s,
     return PHI_OK;
 }
 
-/* ---- for other modules ---- */
-
-PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_json *node,
-                                          void **state) {
-    phi__sec_scripts_state *s = (phi__sec_scripts_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_script_begin(phi__cfg_ground *ground, const phi_json *node,
+                                         void **state) {
+    phi__sec_script_state *s = (phi__sec_script_state *)phi__arena_zero(ground->arena, sizeof *s);
     const phi_json *nodes[2], *value;
     phi_status status = PHI_OK;
     *state = s;
@@ -170,28 +167,27 @@ PHI__FN phi_status phi__sec_scripts_begin(phi__cfg_ground *ground, const phi_jso
     for (size_t i = 0; i < 2; i++) {
         phi_json_iter it = phi_json_each(nodes[i]);
         while (status == PHI_OK && (value = phi_json_next(&it)) != NULL)
-            status = phi__sec_scripts_add(ground, s, it.key, value);
+            status = phi__sec_script_add(ground, s, it.key, value);
     }
     return status;
 }
 
-PHI__FN phi_status phi__sec_scripts_use(void *state, phi__cfg_making *making) {
-    phi__sec_scripts_state *s = (phi__sec_scripts_state *)state;
+PHI__FN phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
+    phi__sec_script_state *s = (phi__sec_script_state *)state;
     phi__cfg_ground *ground = making->ground;
-    phi__sec_scripts_set *set;
+    phi__sec_script_set *set;
     phi_scripts_desc desc = PHI_ZERO;
     phi_parse_error error;
-    if (phi__sec_scripts_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
+    if (phi__sec_script_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
     if (desc.count == 0) return PHI_OK;
-    set = (phi__sec_scripts_set *)phi_arena_alloc(ground->arena, sizeof *set);
+    set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
     desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
     if (set->scripts == NULL) {
-        phi__cfg_words_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s",
-                             error.message);
+        phi__cfg_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s", error.message);
         return PHI_OK;
     }
     set->next = s->sets;
@@ -199,9 +195,9 @@ PHI__FN phi_status phi__sec_scripts_use(void *state, phi__cfg_making *making) {
     return phi_scripts_use(set->scripts, making->desc);
 }
 
-PHI__FN void phi__sec_scripts_end(void *state) {
-    phi__sec_scripts_state *s = (phi__sec_scripts_state *)state;
-    for (phi__sec_scripts_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+PHI__FN void phi__sec_script_end(void *state) {
+    phi__sec_script_state *s = (phi__sec_script_state *)state;
+    for (phi__sec_script_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
         phi_scripts_free(set->scripts);
 }
 

@@ -77,8 +77,6 @@ static phi__registry *phi__sec_tools_registry(phi__sec_tools_state *s,
     return set->registry;
 }
 
-/* ---- for other modules ---- */
-
 PHI__FN phi_status phi__sec_tools_begin(phi__cfg_ground *ground, const phi_json *node,
                                         void **state) {
     phi__sec_tools_state *s = (phi__sec_tools_state *)phi__arena_zero(ground->arena, sizeof *s);

@@ -21,8 +21,7 @@ static const phi_config_section phi__in_tools = {
 static const phi__cfg_field phi__key_skills =
     PHI__C_TABLE_AS(sections, node, "skills", TABLE, phi__table_skills, "Where skills are.");
 static const phi_config_section phi__in_skills = {
-    "skills",           &phi__key_skills, NULL, phi__sec_skills_begin, phi__sec_skills_use,
-    phi__sec_skills_end};
+    "skills", &phi__key_skills, NULL, phi__sec_skill_begin, phi__sec_skill_use, phi__sec_skill_end};
 #endif
 
 static const phi__cfg_field phi__key_mcp =
@@ -32,9 +31,9 @@ static const phi_config_section phi__in_mcp = {
 
 static const phi__cfg_field phi__key_openapi =
     PHI__C_TABLE_AS(sections, node, "openapi", TABLE, phi__table_openapi, "OpenAPI documents.");
-static const phi_config_section phi__in_openapi = {
-    "openapi",           &phi__key_openapi, "openapi", phi__sec_openapi_begin, phi__sec_openapi_use,
-    phi__sec_openapi_end};
+static const phi_config_section phi__in_openapi = {"openapi",        &phi__key_openapi,
+                                                   "openapi",        phi__sec_api_begin,
+                                                   phi__sec_api_use, phi__sec_api_end};
 
 static const phi__cfg_field phi__key_permissions = PHI__C_TABLE_AS(
     sections, node, "permissions", TABLE, phi__table_permissions, "Which tool calls may run.");
@@ -47,8 +46,8 @@ static const phi__cfg_field phi__key_callbacks =
     PHI__C_TABLE_AS(sections, node, "callbacks", TABLE, phi__table_callbacks,
                     "Programs that are run at points of a run.");
 static const phi_config_section phi__in_callbacks = {
-    "callbacks",          &phi__key_callbacks, NULL, phi__sec_scripts_begin,
-    phi__sec_scripts_use, phi__sec_scripts_end};
+    "callbacks",           &phi__key_callbacks, NULL,
+    phi__sec_script_begin, phi__sec_script_use, phi__sec_script_end};
 static const phi__cfg_field phi__key_hooks =
     PHI__C_TABLE_AS(sections, node, "hooks", TABLE, phi__table_callbacks, "As callbacks.");
 static const phi_config_section phi__in_hooks = {"hooks", &phi__key_hooks, NULL, NULL, NULL, NULL};
