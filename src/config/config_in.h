@@ -85,7 +85,7 @@ typedef struct phi__cfg_field {
 
 /* Rows. `of` is the name of the table's struct without phi__cfg_. The key is the member's name, but
    for rows of any kind (ROW), of seconds, and those that end in _AS; _IN: a member of the struct's
-   member `part`. Without a fallback it is null; bounds of 0, 0 are those of the type. */
+   member `part`. `table` is the name of phi__table_{table}. Without a fallback it is null; bounds of 0, 0 are those of the type. */
 #define PHI__C_ROW(of, member, key, kind, flags, alias, choices, table, space, min, max, fallback, \
                    text)                                                                           \
     {                                                                                              \
@@ -129,15 +129,15 @@ typedef struct phi__cfg_field {
     PHI__C_NAMES(of, member, #member, CHOICE, 0, choices, fallback, text)
 #define PHI__C_CHOICE_IN(of, part, member, choices, fallback, text)                                \
     PHI__C_NAMES(of, part.member, #member, CHOICE, 0, choices, fallback, text)
-#define PHI__C_TABLE_AS(of, member, key, kind, table, text)                                        \
-    PHI__C_ROW(of, member, key, kind, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
+#define PHI__C_TABLE_AS(of, member, key, kind, flags, table, text)                                 \
+    PHI__C_ROW(of, member, key, kind, flags, NULL, NULL, phi__table_##table, NULL, 0, 0, "null",   \
+               text)
 #define PHI__C_TABLE(of, member, table, text)                                                      \
-    PHI__C_TABLE_AS(of, member, #member, TABLE, table, text)
-#define PHI__C_PART(of, member, text) /* of phi__table_{member} */                                 \
-    PHI__C_ROW(of, member, #member, TABLE, PHI__CFG_PART, NULL, NULL, phi__table_##member, NULL,   \
-               0, 0, "null", text)
+    PHI__C_TABLE_AS(of, member, #member, TABLE, 0, table, text)
+#define PHI__C_PART(of, member, table, text)                                                       \
+    PHI__C_TABLE_AS(of, member, #member, TABLE, PHI__CFG_PART, table, text)
 #define PHI__C_TABLES(of, member, table, text)                                                     \
-    PHI__C_TABLE_AS(of, member, #member, TABLES, table, text)
+    PHI__C_TABLE_AS(of, member, #member, TABLES, 0, table, text)
 #define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
     PHI__C_ROW(of, member, #member, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \

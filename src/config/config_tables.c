@@ -82,17 +82,17 @@ static const phi__cfg_field phi__provider_base_rows[] = {
                 "The model can think; thinking_level is not sent to one that cannot."),
     PHI__C_U32(provider, context_window, "200000", "Tokens that the model can take."),
     PHI__C_U32(provider, max_tokens, "8192", "Output tokens of a model call at most."),
-    PHI__C_PART(provider, cost, "Dollars per million tokens; needed by every max_cost."),
+    PHI__C_PART(provider, cost, cost, "Dollars per million tokens; needed by every max_cost."),
     PHI__C_PLAIN(provider, headers, MAP, PHI__CFG_SECRET, "{}", "Further HTTP headers, by name."),
     PHI__C_TEXT(provider, api_version, 0,
                 "anthropic_messages: the header anthropic-version (default 2023-06-01)."),
-    PHI__C_TABLE(provider, compat, phi__table_compat, "How the server differs from OpenAI's own."),
+    PHI__C_TABLE(provider, compat, compat, "How the server differs from OpenAI's own."),
     PHI__C_PLAIN(provider, extra, VALUE, 0, "null",
                  "Members added to the body of each request: a table, or its JSON as a text.")};
 PHI__TABLE(provider_base, "", "")
 
 static const phi__cfg_field phi__provider_rows[] = {
-    PHI__C_TABLES(provider, instances, phi__table_provider_instance, "Named providers.")};
+    PHI__C_TABLES(provider, instances, provider_instance, "Named providers.")};
 PHI__TABLE_OF(provider, "provider", "The model of every agent that names no other.",
               phi__table_provider_base, false)
 
@@ -197,8 +197,7 @@ PHI__TABLE(profile_base, "", "")
 
 static const phi__cfg_field phi__profile_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random)."),
-    PHI__C_TABLES(profile, instances, phi__table_profile_instance,
-                  "Named variations of the profile.")};
+    PHI__C_TABLES(profile, instances, profile_instance, "Named variations of the profile.")};
 PHI__TABLE_OF(profile, "agent.profile",
               "What an agent is, apart from its model; a blueprint for all agents of the file.",
               phi__table_profile_base, false)
@@ -217,7 +216,7 @@ PHI__TABLE_OF(profile_inline, "agent.instances.profile", "A profile of this inst
 
 /* ---- sub-agents ---- */
 
-PHI__TABLE_LIST(sub_agents, "sub_agents", "Agents that are tools of agents.", phi__table_sub_agent,
+PHI__TABLE_LIST(sub_agents, "sub_agents", "Agents that are tools of agents.", sub_agent,
                 "The sub-agents.")
 
 static const phi__cfg_field phi__sub_agent_rows[] = {
@@ -331,15 +330,13 @@ static const phi__cfg_field phi__agent_base_rows[] = {
     PHI__C_REF(agent, mcp, TEXTS, "mcp", "null", "MCP servers of the agent (default: all)."),
     PHI__C_REF(agent, openapi, TEXTS, "openapi", "null",
                "OpenAPI specifications of the agent (default: all)."),
-    PHI__C_TABLE(agent, format, phi__table_format, "The format of its answers."),
-    PHI__C_TABLE(agent, policy, phi__table_policy,
-                 "Which messages are sent (default: all of them)."),
-    PHI__C_TABLE(agent, effects, phi__table_effects,
-                 "Which effects its tools may have on the tool state."),
-    PHI__C_TABLE(agent, options, phi__table_options, "Further settings of its requests."),
+    PHI__C_TABLE(agent, format, format, "The format of its answers."),
+    PHI__C_TABLE(agent, policy, policy, "Which messages are sent (default: all of them)."),
+    PHI__C_TABLE(agent, effects, effects, "Which effects its tools may have on the tool state."),
+    PHI__C_TABLE(agent, options, options, "Further settings of its requests."),
     PHI__C_PLAIN(agent, extra, VALUE, 0, "null",
                  "Members added to the body of each request: a table, or its JSON as a text."),
-    PHI__C_TABLES(agent, raw_tools, phi__table_raw_tool, "The provider's own tools, as JSON."),
+    PHI__C_TABLES(agent, raw_tools, raw_tool, "The provider's own tools, as JSON."),
     PHI__C_TEXT(agent, agent_id, 0, "Its id (default: random)."),
     PHI__C_TEXT(agent, session_id, 0, "The id of its session (default: random)."),
     PHI__C_CHOICE_IN(agent, desc, keep, phi__keep_names, "\"complete\"",
@@ -379,14 +376,14 @@ static const phi__cfg_field phi__agent_base_rows[] = {
 PHI__TABLE(agent_base, "", "")
 
 static const phi__cfg_field phi__agent_rows[] = {
-    PHI__C_TABLE(agent, profile, phi__table_profile, "The profile of all agents."),
-    PHI__C_TABLES(agent, instances, phi__table_agent_instance,
+    PHI__C_TABLE(agent, profile, profile, "The profile of all agents."),
+    PHI__C_TABLES(agent, instances, agent_instance,
                   "The agents of the file (default: one, named default).")};
 PHI__TABLE_OF(agent, "agent", "The agent, or what all agents of the file have in common.",
               phi__table_agent_base, false)
 
 static const phi__cfg_field phi__agent_instance_rows[] = {
-    PHI__C_TABLE(agent, profile, phi__table_profile_inline,
+    PHI__C_TABLE(agent, profile, profile_inline,
                  "A profile of this agent alone, over the one that it refers to."),
     PHI__C_NAMED(agent, name, TEXT, PHI__CFG_NAME, "agent", "\"unnamed\"",
                  "Its name, by which the program asks for it.")};
@@ -472,8 +469,7 @@ PHI__TABLE(raw_tool, "agent.raw_tools",
 /* ---- system prompts ---- */
 
 PHI__TABLE_LIST(prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
-                phi__table_prompt_strategy,
-                "The templates; agent and minimal exist without being written.")
+                prompt_strategy, "The templates; agent and minimal exist without being written.")
 
 static const phi__cfg_field phi__prompt_strategy_rows[] = {
     PHI__C_NAMED(prompt_strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt_strategy",
@@ -491,8 +487,7 @@ static const phi__cfg_field phi__prompt_block_rows[] = {
                "Characters at most; a longer text is cut (default: no limit).")};
 PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block.")
 
-PHI__TABLE_LIST(prompts, "system_prompt", "System prompts made of blocks.", phi__table_prompt,
-                "The prompts.")
+PHI__TABLE_LIST(prompts, "system_prompt", "System prompts made of blocks.", prompt, "The prompts.")
 
 static const phi__cfg_field phi__prompt_rows[] = {
     PHI__C_NAMED(prompt, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt", "null",
@@ -507,7 +502,16 @@ PHI__TABLE_OF(
 
 /* ---- the tables of reasoning strategies and their options ---- */
 
-PHI__TABLE_LIST(strategies, "strategy", "Reasoning strategies, by name.", phi__table_strategy,
+#define PHI__C_PROMPT(of, member)                                                                  \
+    PHI__C_TEXT_IN(of, options, member, "In place of the prompt that phi has.")
+#define PHI__C_CALL(of)                                                                            \
+    PHI__C_U32_IN(of, options, max_tokens, "null",                                                 \
+                  "Output tokens of a call (default: the agent's)."),                              \
+        PHI__C_NUM_IN(of, options, temperature, 0, 2, "null", "0 to 2 (default: the agent's)."),   \
+        PHI__C_SECS(of, options.timeout_ms, "timeout_secs", 0, "null",                             \
+                    "Seconds of a call (default: call_timeout_secs).")
+
+PHI__TABLE_LIST(strategies, "strategy", "Reasoning strategies, by name.", strategy,
                 "The strategies.")
 
 static const char phi__strategy_type_names[] = "cot cod aot tot got trm adaptive";
@@ -522,25 +526,20 @@ static const phi__cfg_field phi__strategy_rows[] = {
                "Model calls of a prompt at most (default: as its options allow)."),
     PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__NO_LIMIT, "null",
                 "Seconds of one model call (default: no limit)."),
-    PHI__C_PART(strategy, cot, "Options of a chain of thought."),
-    PHI__C_ROW(strategy, cod, "cod", TABLE, PHI__CFG_PART, NULL, NULL, phi__table_cot, NULL, 0, 0,
-               "null", "Options of a chain of draft."),
-    PHI__C_PART(strategy, aot, "Options of an algorithm of thoughts."),
-    PHI__C_PART(strategy, tot, "Options of a tree of thoughts."),
-    PHI__C_PART(strategy, got, "Options of a graph of thoughts."),
-    PHI__C_PART(strategy, trm, "Options of recursive refinement."),
-    PHI__C_PART(strategy, adaptive,
+    PHI__C_PART(strategy, cot, cot, "Options of a chain of thought."),
+    PHI__C_PART(strategy, cod, cot, "Options of a chain of draft."),
+    PHI__C_PART(strategy, aot, aot, "Options of an algorithm of thoughts."),
+    PHI__C_PART(strategy, tot, tot, "Options of a tree of thoughts."),
+    PHI__C_PART(strategy, got, got, "Options of a graph of thoughts."),
+    PHI__C_PART(strategy, trm, trm, "Options of recursive refinement."),
+    PHI__C_PART(strategy, adaptive, adaptive,
                 "Options of the choice by the prompt; its strategies have theirs beside it.")};
 PHI__TABLE(strategy, "strategy.instances", "A strategy.")
 
 static const phi__cfg_field phi__cot_rows[] = {
     PHI__C_TEXT_IN(cot, options, system_prompt,
                    "How to think, in place of the prompt that phi has."),
-    PHI__C_U32_IN(cot, options, max_tokens, "null",
-                  "Output tokens of a call (default: the agent's)."),
-    PHI__C_NUM_IN(cot, options, temperature, 0, 2, "null", "0 to 2 (default: the agent's)."),
-    PHI__C_SECS(cot, options.timeout_ms, "timeout_secs", 0, "null",
-                "Seconds of a call (default: call_timeout_secs).")};
+    PHI__C_CALL(cot)};
 PHI__TABLE(cot, "strategy.instances.cot", "Options of cot and cod.")
 
 static const char phi__aot_profile_names[] = "standard short long";
@@ -595,13 +594,9 @@ static const phi__cfg_field phi__tot_rows[] = {
                    "An answer that cannot be read ends the search at once."),
     PHI__C_FLAG_IN(tot, options, tools, "Thoughts and scores may call tools."),
     PHI__C_INT_IN(tot, options, max_tool_rounds, 0, 1, 1000, "3", "Rounds of tools of a call."),
-    PHI__C_TEXT_IN(tot, options, generation_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(tot, options, evaluation_prompt, "In place of the prompt that phi has."),
-    PHI__C_U32_IN(tot, options, max_tokens, "null",
-                  "Output tokens of a call (default: the agent's)."),
-    PHI__C_NUM_IN(tot, options, temperature, 0, 2, "null", "0 to 2 (default: the agent's)."),
-    PHI__C_SECS(tot, options.timeout_ms, "timeout_secs", 0, "null",
-                "Seconds of a call (default: call_timeout_secs).")};
+    PHI__C_PROMPT(tot, generation_prompt),
+    PHI__C_PROMPT(tot, evaluation_prompt),
+    PHI__C_CALL(tot)};
 PHI__TABLE(tot, "strategy.instances.tot", "Options of tot.")
 
 static const char phi__aggregation_names[] = "synthesis voting weighted";
@@ -617,16 +612,12 @@ static const phi__cfg_field phi__got_rows[] = {
     PHI__C_INT_IN(got, options, votes, 0, 1, 1000, "3", "Votes at most, with voting."),
     PHI__C_INT_IN(got, options, keep_best, 0, 1, 1000, "5",
                   "Thoughts with most support that are aggregated."),
-    PHI__C_TEXT_IN(got, options, generation_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(got, options, connection_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(got, options, voting_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(got, options, weighing_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(got, options, aggregation_prompt, "In place of the prompt that phi has."),
-    PHI__C_U32_IN(got, options, max_tokens, "null",
-                  "Output tokens of a call (default: the agent's)."),
-    PHI__C_NUM_IN(got, options, temperature, 0, 2, "null", "0 to 2 (default: the agent's)."),
-    PHI__C_SECS(got, options.timeout_ms, "timeout_secs", 0, "null",
-                "Seconds of a call (default: call_timeout_secs).")};
+    PHI__C_PROMPT(got, generation_prompt),
+    PHI__C_PROMPT(got, connection_prompt),
+    PHI__C_PROMPT(got, voting_prompt),
+    PHI__C_PROMPT(got, weighing_prompt),
+    PHI__C_PROMPT(got, aggregation_prompt),
+    PHI__C_CALL(got)};
 PHI__TABLE(got, "strategy.instances.got", "Options of got.")
 
 static const phi__cfg_field phi__trm_rows[] = {
@@ -634,15 +625,11 @@ static const phi__cfg_field phi__trm_rows[] = {
     PHI__C_INT_IN(trm, options, reasoning_steps, 0, 1, 20, "1",
                   "Calls that write notes before an improvement."),
     PHI__C_NUM_IN(trm, options, threshold, 1e-06, 1, "0.9", "A score that ends it."),
-    PHI__C_TEXT_IN(trm, options, reason_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(trm, options, supervise_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(trm, options, improve_prompt, "In place of the prompt that phi has."),
-    PHI__C_TEXT_IN(trm, options, notes_prompt, "In place of the prompt that phi has."),
-    PHI__C_U32_IN(trm, options, max_tokens, "null",
-                  "Output tokens of a call (default: the agent's)."),
-    PHI__C_NUM_IN(trm, options, temperature, 0, 2, "null", "0 to 2 (default: the agent's)."),
-    PHI__C_SECS(trm, options.timeout_ms, "timeout_secs", 0, "null",
-                "Seconds of a call (default: call_timeout_secs).")};
+    PHI__C_PROMPT(trm, reason_prompt),
+    PHI__C_PROMPT(trm, supervise_prompt),
+    PHI__C_PROMPT(trm, improve_prompt),
+    PHI__C_PROMPT(trm, notes_prompt),
+    PHI__C_CALL(trm)};
 PHI__TABLE(trm, "strategy.instances.trm", "Options of trm.")
 
 static const char phi__adaptive_name_names[] = "react cot cod aot tot got trm";
@@ -675,28 +662,24 @@ static const phi__cfg_field phi__top_rows[] = {
                     "The address of a JSON Schema, for editors; phi does not look at it."),
     PHI__C_PLAIN(top, default_workspace, TEXT, PHI__CFG_PATH, "\".\"",
                  "The directory of every agent that has none of its own."),
-    PHI__C_TABLE(top, agent, phi__table_agent,
-                 "The agent, or what all agents of this file have in common."),
-    PHI__C_TABLE(top, provider, phi__table_provider,
-                 "The model of every agent that names no other."),
+    PHI__C_TABLE(top, agent, agent, "The agent, or what all agents of this file have in common."),
+    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other."),
     PHI__C_REF(top, models, MAP, "provider", "{}",
                "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
                "that provider."),
-    PHI__C_TABLE(top, failover, phi__table_failover,
-                 "Other models to go on with when one fails for good."),
-    PHI__C_TABLE(top, session, phi__table_session, "Where threads are kept."),
-    PHI__C_TABLE(top, tools, phi__table_tools, "Which tools there are, and how calls run."),
-    PHI__C_TABLE(top, compaction, phi__table_compaction,
+    PHI__C_TABLE(top, failover, failover, "Other models to go on with when one fails for good."),
+    PHI__C_TABLE(top, session, session, "Where threads are kept."),
+    PHI__C_TABLE(top, tools, tools, "Which tools there are, and how calls run."),
+    PHI__C_TABLE(top, compaction, compaction,
                  "How a conversation that nears the window is shortened."),
-    PHI__C_TABLE(top, context, phi__table_context,
-                 "Another place for compaction: [context.compaction]."),
-    PHI__C_TABLE(top, execution, phi__table_execution,
+    PHI__C_TABLE(top, context, context, "Another place for compaction: [context.compaction]."),
+    PHI__C_TABLE(top, execution, execution,
                  "Limits of a run, retries, prompt caching, budget and deadlines."),
-    PHI__C_TABLE(top, sub_agents, phi__table_sub_agents, "Agents that are tools of agents."),
-    PHI__C_TABLE(top, strategy, phi__table_strategies, "Reasoning strategies, by name."),
-    PHI__C_TABLE(top, system_prompt_strategy, phi__table_prompt_strategies,
+    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that are tools of agents."),
+    PHI__C_TABLE(top, strategy, strategies, "Reasoning strategies, by name."),
+    PHI__C_TABLE(top, system_prompt_strategy, prompt_strategies,
                  "Templates of system prompts: their blocks, in order, with lengths."),
-    PHI__C_TABLE(top, system_prompt, phi__table_prompts, "System prompts made of blocks.")};
+    PHI__C_TABLE(top, system_prompt, prompts, "System prompts made of blocks.")};
 PHI__TABLE(top, "", "A configuration.")
 
 /* ---- sessions and tools ---- */
@@ -775,7 +758,7 @@ static const phi__cfg_field phi__compaction_base_rows[] = {
 PHI__TABLE(compaction_base, "", "")
 
 static const phi__cfg_field phi__compaction_rows[] = {PHI__C_TABLES(
-    compaction, instances, phi__table_compaction_instance,
+    compaction, instances, compaction_instance,
     "Named variations, for agents and profiles: compaction = \"{{compaction.name}}\".")};
 PHI__TABLE_OF(compaction, "compaction", "Compaction.", phi__table_compaction_base, false)
 
@@ -788,7 +771,7 @@ PHI__TABLE_OF(compaction_instance, "compaction.instances",
               phi__table_compaction_base, false)
 
 static const phi__cfg_field phi__context_rows[] = {
-    PHI__C_TABLE(context, compaction, phi__table_compaction,
+    PHI__C_TABLE(context, compaction, compaction,
                  "As [compaction] at the top; a file has only one of the two.")};
 PHI__TABLE(context, "context", "Another place for compaction.")
 
@@ -805,10 +788,12 @@ static const phi__cfg_field phi__execution_rows[] = {
                   "Dollars of a run at most; needs [provider.cost]."),
     PHI__C_FLAG_IN(execution, limits, pause,
                    "A limit that is reached pauses the run instead of ending it."),
-    PHI__C_PART(execution, retry, "Retries of model calls that failed in a way that may pass."),
-    PHI__C_PART(execution, cache, "Prompt caching."),
-    PHI__C_PART(execution, budget, "What an agent may spend over its life, with its sub-agents."),
-    PHI__C_PART(execution, deadlines, "How long the network may be silent.")};
+    PHI__C_PART(execution, retry, retry,
+                "Retries of model calls that failed in a way that may pass."),
+    PHI__C_PART(execution, cache, cache, "Prompt caching."),
+    PHI__C_PART(execution, budget, budget,
+                "What an agent may spend over its life, with its sub-agents."),
+    PHI__C_PART(execution, deadlines, deadlines, "How long the network may be silent.")};
 PHI__TABLE(execution, "execution", "Limits of a run.")
 
 static const phi__cfg_field phi__retry_rows[] = {

@@ -6,8 +6,6 @@
 
 enum {
     PHI__TOML_DEPTH = 512,           /* by default */
-    PHI__TOML_ROOM = 4096,           /* bytes of text taken from the arena at once */
-    PHI__TOML_SLAB = 16,             /* nodes taken at once, at most */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first table */
     PHI__TOML_FRACTION = 9,          /* digits kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -61,38 +59,30 @@ static uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
-static void phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
+/* Errors, all of which return false. The first one counts. */
+static bool phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
                            const char *message) {
-    if (r->status != PHI_BUSY) return;
+    if (r->status != PHI_BUSY) return false;
     r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
     r->error.offset = (size_t)(at - r->text);
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+    return false;
 }
 
-static void phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
+static bool phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
-    unsigned char c = at < r->end ? (unsigned char)*at : 0;
-    if (at >= r->end)
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__toml_at_break(r, at))
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
-    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
+    if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
         (void)snprintf(message, sizeof message,
                        "expected %s, found a curly quote: write a straight one, \" or '", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
-    else if (c == ' ' || c == '\t')
-        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
     else
-        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__toml_fail(r, at, PHI_PARSE, message);
+        phi__reader_found(message, sizeof message, what, at, r->end, phi__toml_at_break(r, at));
+    return phi__toml_fail(r, at, PHI_PARSE, message);
 }
 
-static void phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_fail(r, at, PHI_PARSE, what);
+static bool phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
+    return phi__toml_fail(r, at, PHI_PARSE, what);
 }
 
 static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
@@ -111,12 +101,12 @@ static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const c
     r->error.column = r->places.key_column;
 }
 
-static void phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_fail(r, at, PHI_TOO_BIG, what);
+static bool phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
+    return phi__toml_fail(r, at, PHI_TOO_BIG, what);
 }
 
-static void phi__toml_no_memory(phi__toml_reader *r) {
-    phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static bool phi__toml_no_memory(phi__toml_reader *r) {
+    return phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
@@ -155,21 +145,8 @@ static void phi__toml_newline(phi__toml_reader *r) {
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
 static bool phi__toml_room(phi__toml_reader *r, size_t more) {
-    if (r->string == NULL) r->string = r->to = r->room;
-    if ((size_t)(r->room_end - r->to) > more) return true;
-    size_t have = (size_t)(r->to - r->string);
-    size_t bytes = phi__add(phi__add(have, more), 1);
-    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
-    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
-    if (room == NULL) {
-        phi__toml_no_memory(r);
-        return false;
-    }
-    if (have > 0) memcpy(room, r->string, have);
-    r->room = r->string = room;
-    r->room_end = room + bytes;
-    r->to = room + have;
-    return true;
+    return phi__pool_room(&r->pool, r->arena, &r->string, &r->to, more, (size_t)(r->end - r->at)) ||
+           phi__toml_no_memory(r);
 }
 
 static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
@@ -184,13 +161,13 @@ static phi_str phi__toml_end(phi__toml_reader *r, const char *at) {
     if (!phi__toml_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
     text = phi__str(r->string, (size_t)(r->to - r->string));
-    r->room = r->to + 1;
+    r->pool.text = r->to + 1;
     r->string = r->to = NULL;
     return text;
 }
 
 static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
-    if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
+    if (text.at + text.len + 1 == r->pool.text) r->pool.text -= text.len + 1;
 }
 
 /* ======== The members of all tables, by table and key; at most three quarters of the slots
@@ -242,10 +219,8 @@ static phi__toml_name *phi__toml_name_find(const phi__toml_reader *r, const phi_
 static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                uint8_t how) {
     uint32_t hash = phi__toml_name_hash(table, phi__toml_key_of(node));
-    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r)) {
-        phi__toml_no_memory(r);
-        return false;
-    }
+    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r))
+        return phi__toml_no_memory(r);
     phi__toml_name *name = phi__toml_name_slot(r, table, phi__toml_key_of(node), hash);
     name->table = table;
     name->node = node;
@@ -259,19 +234,8 @@ static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_j
 /* ---- tables, the walk of headers and dotted keys, and values that join them ---- */
 
 static phi_json *phi__toml_node(phi__toml_reader *r, uint32_t meta) {
-    phi_json *node;
-    if (r->spare == r->spare_end) {
-        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
-        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
-        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
-        if (r->spare == NULL) {
-            phi__toml_no_memory(r);
-            return NULL;
-        }
-    }
-    node = r->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = meta;
+    phi_json *node = phi__pool_node(&r->pool, r->arena, (size_t)(r->end - r->at), meta);
+    if (node == NULL) (void)phi__toml_no_memory(r);
     return node;
 }
 
@@ -292,8 +256,7 @@ static void phi__toml_key(phi__toml_reader *r) {
 
 static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
-    phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
-    return false;
+    return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
@@ -1052,10 +1015,9 @@ static void phi__toml_read_comment_begin(phi__toml_reader *r) {
 /* White space, line breaks and comments. True: something else, which is at r->at. */
 static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_space(r, stop)) return false;
-    if (r->at == r->end) {
-        phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
-        return false;
-    }
+    if (r->at == r->end)
+        return phi__toml_expected(r, r->at,
+                                  r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
     if (*r->at == '#')
         phi__toml_read_comment_begin(r);
     else if (phi__toml_at_break(r, r->at))
@@ -1205,12 +1167,7 @@ PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     }
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
-    if (r->status != PHI_BUSY) {
-        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-            r->arena->at = (char *)r->spare;
-        r->spare = r->spare_end = NULL;
-    }
+    if (r->status != PHI_BUSY) phi__pool_end(&r->pool, r->arena);
     return r->status;
 }
 

@@ -80,11 +80,12 @@ enum phi__yaml_want {
 };
 
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
-/* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what);
+/* Errors, all of which return false. The first one counts. */
+PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
+
+PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */

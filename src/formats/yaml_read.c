@@ -242,10 +242,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     size_t n = 2;
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
-    if (at + 1 == r->end) {
-        phi__yaml_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
+    if (at + 1 == r->end) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
     if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
         s->mark = at + 1;
         s->breaks = 0;
@@ -259,10 +256,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
         n = phi__yaml_scalar_code(r, at, &code);
         if (n == 0) return false;
     }
-    if (code == UINT32_MAX) {
-        phi__yaml_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
+    if (code == UINT32_MAX) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
     if (!phi__yaml_add(r, bytes, phi__utf8_put(bytes, code))) return false;
     *next = s->mark = at + n;
     return true;
@@ -756,8 +750,7 @@ static bool phi__yaml_line_outside(phi__yaml_reader *r) {
         return true;
     case PHI__YAML_DIRECTIVES:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
-        phi__yaml_expected(r, r->at, "'---' after the directives");
-        return false;
+        return phi__yaml_expected(r, r->at, "'---' after the directives");
     case PHI__YAML_OPEN: return true;
     case PHI__YAML_COMPLETE: phi__yaml_expected(r, r->at, "the end of the document"); return false;
     default: phi__yaml_line_second(r); return false;
@@ -1104,12 +1097,7 @@ PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
         phi__yaml_read_copy(r, units);
         if (r->state == PHI__YAML_COPY) break;
     }
-    if (r->status != PHI_BUSY) {
-        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-            r->arena->at = (char *)r->spare;
-        r->spare = r->spare_end = NULL;
-    }
+    if (r->status != PHI_BUSY) phi__pool_end(&r->pool, r->arena);
     return r->status;
 }
 

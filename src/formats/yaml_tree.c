@@ -8,55 +8,46 @@
 
 /* ---- errors, characters, lines, and room for the text of scalars ---- */
 
-#define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
-
 /* ---- errors ---- */
 
-static void phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
+static bool phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
                            const char *message) {
-    if (r->status != PHI_BUSY) return;
+    if (r->status != PHI_BUSY) return false;
     r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
     r->error.offset = (size_t)(at - r->text);
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+    return false;
 }
 
-PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
+PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
-    unsigned char c = at < r->end ? (unsigned char)*at : 0;
-    if (at >= r->end)
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__yaml_is_break(*at))
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
-    else if (phi__yaml_is_space(*at))
-        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
-    else
-        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__yaml_fail(r, at, PHI_PARSE, message);
+    bool is_break = at < r->end && phi__yaml_is_break(*at);
+    phi__reader_found(message, sizeof message, what, at, r->end, is_break);
+    return phi__yaml_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
-    phi__yaml_fail(r, at, PHI_PARSE, what);
+PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
+    return phi__yaml_fail(r, at, PHI_PARSE, what);
 }
 
-static void phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
+/* At another line than the present one; column from 0. */
+static bool phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
                                const char *what) {
-    if (r->status != PHI_BUSY) return;
-    phi__yaml_fail(r, at, PHI_PARSE, what);
+    if (r->status != PHI_BUSY) return false;
+    (void)phi__yaml_fail(r, at, PHI_PARSE, what);
     r->error.line = line;
     r->error.column = column + 1;
+    return false;
 }
 
-PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
-    phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
+PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
+    return phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-static void phi__yaml_no_memory(phi__yaml_reader *r) {
-    phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static bool phi__yaml_no_memory(phi__yaml_reader *r) {
+    return phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
@@ -140,24 +131,10 @@ PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    phi__yaml_scalar *s = &r->scalar;
-    if (s->text == NULL) s->text = s->to = r->room;
-    if ((size_t)(r->room_end - s->to) > more) return true;
-    size_t have = (size_t)(s->to - s->text);
-    size_t bytes = phi__add(phi__add(have, more), 1);
-    /* doubling, up to the most that the rest of the text can give: three bytes for two */
-    bytes =
-        phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
-    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
-    if (room == NULL) {
-        phi__yaml_no_memory(r);
-        return false;
-    }
-    if (have > 0) memcpy(room, s->text, have);
-    r->room = s->text = room;
-    r->room_end = room + bytes;
-    s->to = room + have;
-    return true;
+    /* the rest of the text can give three bytes for two */
+    return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
+                          (size_t)(r->end - r->at) * 3 / 2) ||
+           phi__yaml_no_memory(r);
 }
 
 PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len) {
@@ -174,7 +151,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
     *s->to = '\0';
     s->string = s->text;
     s->len = (size_t)(s->to - s->text);
-    r->room = s->to + 1;
+    r->pool.text = s->to + 1;
 }
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
@@ -417,24 +394,12 @@ static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
 
 /* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
 
-#define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind) {
-    phi_json *node;
-    if (r->spare == r->spare_end) {
-        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
-        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
-        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
-        if (r->spare == NULL) {
-            phi__yaml_no_memory(r);
-            return NULL;
-        }
-    }
-    node = r->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = kind;
+    phi_json *node = phi__pool_node(&r->pool, r->arena, (size_t)(r->end - r->at), kind);
+    if (node == NULL) (void)phi__yaml_no_memory(r);
     return node;
 }
 
@@ -462,10 +427,10 @@ static bool phi__yaml_merge(phi__yaml_reader *r) {
         *inner = *outer;
     } else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
                (inner->tag != 0 && outer->tag != 0)) {
-        phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
-                           inner->tag != 0 && outer->tag != 0 ? "a second tag for one node"
-                                                              : "a second anchor for one node");
-        return false;
+        return phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                                  inner->tag != 0 && outer->tag != 0
+                                      ? "a second tag for one node"
+                                      : "a second anchor for one node");
     } else if (outer->anchor_at != NULL) {
         inner->anchor = outer->anchor;
         inner->anchor_at = outer->anchor_at;
@@ -487,10 +452,7 @@ static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, 
         phi__yaml_name_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
         name = phi__yaml_name_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
-    if (name == NULL) {
-        phi__yaml_no_memory(r);
-        return false;
-    }
+    if (name == NULL) return phi__yaml_no_memory(r);
     name->node = node;
     name->source = source;
     return true;
@@ -504,14 +466,14 @@ static const char *phi__yaml_tag_name(uint8_t tag) {
     return names[tag];
 }
 
-static void phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
+static bool phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
                                const char *what) {
     char message[96];
     const char *name = phi__yaml_tag_name(props->tag);
     size_t n = strlen(name);
     memcpy(message, name, n);
     memcpy(message + n, what, strlen(what) + 1);
-    phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
+    return phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
 /* The scalar's text, as a terminated copy. */
@@ -714,9 +676,9 @@ PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
 
 /* ---- keys ---- */
 
-static void phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
+static bool phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
-    phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
+    return phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
 static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
@@ -727,16 +689,14 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
     if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
-        phi__yaml_no_memory(r);
-        return false;
+        return phi__yaml_no_memory(r);
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, twice, sizeof twice);
-    phi__yaml_key_wrong(r, message);
-    return false;
+    return phi__yaml_key_wrong(r, message);
 }
 
 /* Checks a key of text; false: an error was set. */
@@ -746,10 +706,8 @@ static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_merge(r)) return false;
     if (!phi__yaml_text(r)) return false;
     *key = phi__str(s->string, s->len);
-    if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR) {
-        phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
-        return false;
-    }
+    if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR)
+        return phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
     if (r->inner.anchor_at != NULL) {
         phi_json *node = phi__yaml_tree_scalar(r);
         if (node == NULL) return false;
@@ -963,37 +921,27 @@ static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out)
     size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
     const struct phi__yaml_handle *declared = phi__yaml_prop_handle(r, handle);
-    if (!phi__yaml_prop_is_uri(rest, false)) {
-        phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
-        return false;
-    }
-    if (n > 1 && rest.len == 0) {
-        phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
-        return false;
-    }
+    if (!phi__yaml_prop_is_uri(rest, false))
+        return phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
+    if (n > 1 && rest.len == 0)
+        return phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
     if (declared != NULL)
         *out = phi__yaml_prop_whole(declared->prefix, rest);
     else if (n == 2)
         *out = phi__yaml_prop_core_tag(rest);
-    else if (n > 2) {
-        phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
-        return false;
-    }
+    else if (n > 2)
+        return phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
     if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
     return true;
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
 static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
-        phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
-        return false;
-    }
+    if (tag.len < 4 || tag.at[tag.len - 1] != '>')
+        return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
     phi_str whole = phi__str(tag.at + 2, tag.len - 3);
-    if (!phi__yaml_prop_is_uri(whole, true) || phi__str_is(whole, "!")) {
-        phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
-        return false;
-    }
+    if (!phi__yaml_prop_is_uri(whole, true) || phi__str_is(whole, "!"))
+        return phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
     *out = phi__yaml_prop_whole(whole, phi__str("", 0));
     return true;
 }

@@ -8,12 +8,30 @@
 
 /* ---- the fields of [[mcp.instances]] ---- */
 
+typedef struct phi__cfg_mcp_server {
+    uint64_t set;
+    const char *id, *name, *description, *cwd;
+    const phi_json *command, *env, *headers, *oauth;
+    phi__cfg_texts args, roots;
+    uint64_t max_message_bytes;
+    bool required;
+    phi_mcp_desc desc; /* its plain fields */
+} phi__cfg_mcp_server;
+
+typedef struct phi__cfg_oauth {
+    uint64_t set;
+    phi_mcp_oauth_desc desc;
+} phi__cfg_oauth;
+
 static const char phi__sec_mcp_answer_choices[] = "sampling forms urls";
 
 static const char phi__sec_mcp_auth_choices[] = "any client_secret_basic client_secret_post none";
 
 /* A host's assertion needs a function of it. */
 static const char phi__sec_mcp_grant_choices[] = "person client";
+
+static const phi__cfg_table *phi__table_mcp_instance(void);
+static const phi__cfg_table *phi__table_mcp_oauth(void);
 
 static const phi__cfg_field phi__mcp_instance_rows[] = {
     PHI__C_NAMED(mcp_server, id, TEXT, PHI__CFG_ID, "mcp", "null",
@@ -37,7 +55,7 @@ static const phi__cfg_field phi__mcp_instance_rows[] = {
     PHI__C_U32_IN(mcp_server, desc, close_ms, "2000", "Milliseconds that it has to end."),
     PHI__C_TEXT_IN(mcp_server, desc, url, "The address of a server over HTTP."),
     PHI__C_PLAIN(mcp_server, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
-    PHI__C_TABLE(mcp_server, oauth, phi__table_mcp_oauth, "Authorization by OAuth 2.1."),
+    PHI__C_TABLE(mcp_server, oauth, mcp_oauth, "Authorization by OAuth 2.1."),
     PHI__C_TEXT_IN(mcp_server, desc, era,
                    "Only this version of the protocol (default: found out)."),
     PHI__C_SECS(mcp_server, desc.connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
@@ -69,7 +87,7 @@ static const phi__cfg_field phi__mcp_instance_rows[] = {
 PHI__TABLE(mcp_instance, "mcp.instances", "An MCP server.")
 
 PHI__TABLE_LIST(mcp, "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
-                phi__table_mcp_instance, "The servers.")
+                mcp_instance, "The servers.")
 static const phi__cfg_field phi__mcp_oauth_rows[] = {
     PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
                      "Who is authorized: a person at a browser, or the client by its secret."),

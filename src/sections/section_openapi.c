@@ -77,7 +77,7 @@ PHI__TABLE(openapi_instance, "openapi.instances",
            "An OpenAPI document, whose operations are tools.")
 
 PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are tools.",
-                phi__table_openapi_instance, "The documents.")
+                openapi_instance, "The documents.")
 
 /* ---- making ---- */
 
