@@ -2,11 +2,9 @@
 #include "config/config_agents_in.h"
 
 #include "agent/agent_in.h"
-#include "agent/profile.h"
 #include "agent/snapshot.h"
 #include "loop/hook.h"
 #include "loop/loop_in.h"
-#include "loop/tool_source.h"
 #include "model/model_in.h"
 #include "persist/file_store.h"
 #include "config/config_own_in.h"
@@ -205,16 +203,6 @@ static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used
     return PHI_OK;
 }
 
-static phi_status phi__cfg_child_one(phi__cfg_maker *maker, phi__cfg_job *job,
-                                     const phi__cfg_used *used) {
-    phi_subagent_desc *sub;
-    phi_status status = phi__cfg_child_find(maker, used, job, &sub);
-    if (status != PHI_OK) return status;
-    phi_tool tool = phi_subagent_tool(sub);
-    (void)phi__making_offer(&job->making, tool.name);
-    return phi__making_tool(&job->making, &tool);
-}
-
 /* The settings that a sub-agent has besides its model and prompt. */
 static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
@@ -319,8 +307,15 @@ static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_status status = PHI_OK;
     for (size_t i = 0; status == PHI_OK && phi__making_used(&job->making, "sub_agents", "sub_agent",
                                                             maker->whole.top.sub_agents, i, &used);
-         i++)
-        if (used.node != NULL) status = phi__cfg_child_one(maker, job, &used);
+         i++) {
+        phi_subagent_desc *sub;
+        if (used.node == NULL) continue;
+        status = phi__cfg_child_find(maker, &used, job, &sub);
+        if (status != PHI_OK) return status;
+        phi_tool tool = phi_subagent_tool(sub);
+        (void)phi__making_offer(&job->making, tool.name);
+        status = phi__making_tool(&job->making, &tool);
+    }
     return status;
 }
 
@@ -375,9 +370,8 @@ static const char *phi__cfg_store_id(phi_arena *arena, phi_str a, phi_str b) {
 /* *fits: a store takes the id as it is. */
 static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits) {
     const char *folded = phi__cfg_store_id(arena, id, PHI__LIT(""));
-    if (folded == NULL) return PHI_NO_MEMORY;
-    *fits = id.len > 0 && phi__str_is(id, folded);
-    return PHI_OK;
+    *fits = folded != NULL && id.len > 0 && phi__str_is(id, folded);
+    return folded != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* "dir/name.jsonl" as a directory and a name; an empty name: it has not that ending. */
@@ -446,12 +440,6 @@ static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *n
     return status;
 }
 
-static void phi__cfg_store_lend(phi__cfg_maker *maker, const phi_store *store) {
-    maker->is_kept = true;
-    maker->store = *store;
-    maker->lent = true;
-}
-
 /* The thread of the file, else that of the base desc. */
 static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_desc *base) {
     const char *thread = maker->whole.session.thread;
@@ -491,9 +479,10 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
                    ? phi__cfg_store_open(maker, maker->whole.top.session, "session.directory", path)
                    : PHI_NO_MEMORY;
     }
-    if (store != NULL)
-        phi__cfg_store_lend(maker, store);
-    else if (session->scope == 0)
+    if (store != NULL) {
+        maker->is_kept = maker->lent = true;
+        maker->store = *store;
+    } else if (session->scope == 0)
         phi__cfg_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
                        "base.thread_id is \"%s\", and there is no store: set phi_agents_desc.store",
                        base->thread_id);
@@ -529,13 +518,10 @@ static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, ph
     phi_arena *arena = maker->ground.arena;
     const phi_json *base = phi_json_get(job->making.base, "profile");
     const phi_json *own = phi_json_get(job->making.node, "profile"), *instance = NULL;
-    const phi_json *nodes[3];
     if (job->taken.agent_profile != NULL)
         instance = phi__refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
-    nodes[0] = base;
-    nodes[1] = instance;
-    nodes[2] = own;
-    for (size_t i = 0; i < 3; i++) {
+    const phi_json *nodes[] = {base, instance, own};
+    for (size_t i = 0; i < PHI__COUNT(nodes); i++) {
         const phi_json *text = phi_json_get(nodes[i], "system_prompt");
         const phi_json *workspace = phi_json_get(nodes[i], "workspace");
         if (!phi__cfg_take(arena, nodes[i], phi__table_profile(), out)) return PHI_NO_MEMORY;
@@ -545,22 +531,17 @@ static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, ph
     return PHI_OK;
 }
 
-/* The host's profile without the settings: the desc has them, where the file may change them. */
-static void phi__jobs_host_profile(const phi_profile *host, phi_profile *out) {
-    if (host == NULL) return;
-    *out = *host;
-    out->system_prompt = out->workspace = NULL;
-    out->thinking = PHI_THINKING_OFF;
-    out->max_tokens = 0;
-    out->has_temperature = false;
-    out->temperature = 0;
-}
-
 static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken) {
     phi_profile *profile = &job->making.profile;
     phi_agent_desc *desc = &job->desc;
     const phi__cfg_table *table = phi__table_profile();
-    phi__jobs_host_profile(desc->profile, profile);
+    if (desc->profile != NULL) *profile = *desc->profile;
+    /* the desc has the host's settings, and the file may change them there */
+    profile->system_prompt = profile->workspace = NULL;
+    profile->thinking = PHI_THINKING_OFF;
+    profile->max_tokens = 0;
+    profile->has_temperature = false;
+    profile->temperature = 0;
     if (taken->profile_id != NULL) profile->profile_id = taken->profile_id;
     if (taken->name != NULL) profile->name = taken->name;
     if (taken->description != NULL) profile->description = taken->description;
@@ -583,12 +564,10 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
 static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
                                       const phi_json *of_profile, const char **files) {
     const phi__cfg_ground *ground = &maker->ground;
-    const phi_json *places[4];
+    const phi_json *places[] = {phi_json_get(job->making.node, "workspace"),
+                                phi_json_get(job->making.base, "workspace"), of_profile,
+                                phi_json_get(phi_config_tree(ground->config), "default_workspace")};
     phi_str name = PHI__LIT("");
-    places[0] = phi_json_get(job->making.node, "workspace");
-    places[1] = phi_json_get(job->making.base, "workspace");
-    places[2] = of_profile;
-    places[3] = phi_json_get(phi_config_tree(ground->config), "default_workspace");
     for (size_t i = 0; i < PHI__COUNT(places) && name.len == 0; i++) {
         name = phi_json_str(places[i], "");
         if (name.len > 0) job->making.place = places[i];
@@ -613,10 +592,6 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
     phi_status status = phi__cfg_prompt_make(&maker->ground, node, files, &text);
     if (text != NULL) job->desc.system_prompt = text;
     return status;
-}
-
-static const char *phi__jobs_compaction(const phi__cfg_job *job, const phi__cfg_profile *profile) {
-    return job->taken.compaction != NULL ? job->taken.compaction : profile->compaction;
 }
 
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
@@ -697,7 +672,8 @@ static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     if (status == PHI_OK) status = phi__jobs_workspace(maker, job, place, &files);
     if (status != PHI_OK) return status;
     phi__jobs_identity(job, &profile);
-    phi__settings_compaction(maker, phi__jobs_compaction(job, &profile), &job->desc.compaction);
+    const char *compaction = a->compaction != NULL ? a->compaction : profile.compaction;
+    phi__settings_compaction(maker, compaction, &job->desc.compaction);
     status = phi__jobs_prompt(maker, job, prompt, files);
     if (status == PHI_OK) status = phi__jobs_model(maker, job);
     if (status == PHI_OK) status = phi__settings_agent(maker, job);
@@ -722,7 +698,7 @@ static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *ite
 }
 
 /* Its lists of tools and sources; names that nobody knows are problems. */
-static phi_status phi__jobs_end(phi__cfg_job *job) {
+static void phi__jobs_end(phi__cfg_job *job) {
     phi__cfg_making *making = &job->making;
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
@@ -734,7 +710,6 @@ static phi_status phi__jobs_end(phi__cfg_job *job) {
     job->desc.tool_count = making->tool_count;
     job->desc.tool_options.sources = making->sources;
     job->desc.tool_options.source_count = making->source_count;
-    return PHI_OK;
 }
 
 /* ---- all agents of a file ---- */
@@ -863,7 +838,8 @@ static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
         job->making.at = 0;
         job->making.work = NULL;
     }
-    return status == PHI_OK ? phi__jobs_end(job) : status;
+    if (status == PHI_OK) phi__jobs_end(job);
+    return status;
 }
 
 /* Makes the agents; every desc is complete. */

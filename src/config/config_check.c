@@ -1,7 +1,5 @@
 /* config_check.c - every value against the field of its table: types, bounds, choices,
    missing fields, and fields that are given twice. */
-#include "base/base_in.h"
-#include "config/config_in.h"
 #include "config/config_own_in.h"
 #include "config/config_tables_in.h"
 
@@ -227,7 +225,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
         !phi__unknown_elsewhere(walk, table, key, 1))
         phi__unknown_all(walk, table);
     len = phi__walk_name(walk, key);
-    phi__walk_warning_key(walk, node);
+    phi__walk_warning(walk, node, true);
     phi__walk_back(walk, len);
 }
 
@@ -254,7 +252,7 @@ static void phi__check_invalid(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__buf_printf(words, " (expected %s)%s", expected, hint);
     if ((field->flags & PHI__CFG_LENIENT) != 0 && phi_json_is(node, PHI_JSON_STRING)) {
         phi__buf_printf(words, "; %s is used", field->fallback);
-        phi__walk_warning(walk, node);
+        phi__walk_warning(walk, node, false);
     } else
         phi__walk_error(walk, node, expected);
 }

@@ -360,10 +360,10 @@ PHI__FN void phi__making_trust(phi__cfg_making *making);
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
-/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, as *words (which may be
-   NULL) say. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES. */
-PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out,
-                                    phi__words *words);
+/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, as `why` of `size` bytes
+   says (NULL, 0: it does not). PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES. */
+PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
+                                    size_t size);
 
 /* The same; if it cannot be resolved, a problem of the node and the field says why, and the status
    is PHI_OK. */

@@ -5,7 +5,6 @@
 #include "config/config_json.h"
 
 #include "codecs/presets.h"
-#include "config/config_in.h"
 #include "config/config_tables_in.h"
 #include "model/model_in.h"
 #include "wire/wire_in.h"

@@ -1,11 +1,7 @@
 /* config_load.c - reads a file into a phi_config: its format, its tree, its variables; then all
    checks. */
-#include "base/base_in.h"
-#include "config/config_walk_in.h"
 #include "config/config_own_in.h"
-#include "config/config_in.h"
 #include "formats/formats_in.h"
-#include "system/system_in.h"
 #include "wire/wire_in.h"
 
 #include <math.h>

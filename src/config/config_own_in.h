@@ -81,8 +81,7 @@ PHI__FN bool phi__walk_full(const phi__cfg_walk *walk);
 /* Adds the message as a problem of the node: at its value, or at its key. */
 PHI__FN void phi__walk_error(phi__cfg_walk *walk, const phi_json *node, const char *expected);
 PHI__FN void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node);
-PHI__FN void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node);
-PHI__FN void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node);
+PHI__FN void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node, bool at_key);
 
 /* The same with a part of the value: all of it may be a secret. */
 PHI__FN void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning,
@@ -96,7 +95,13 @@ PHI__FN bool phi__raws_find(const phi_config *config, const phi_json *node, phi_
 /* False: no memory. The text is kept as long as the config. */
 PHI__FN bool phi__raws_hide(phi_config *config, const phi_json *node);
 
+/* Notes the text of a node with variables; keeps a variable's value, which is copied, for
+   phi__raws_mask. False: no memory. */
+PHI__FN bool phi__raws_add(phi_config *config, const phi_json *node, phi_str text);
+PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value);
+
 /* A node of raws_add lacks a variable. */
+PHI__FN void phi__raws_miss(const phi_config *config, const phi_json *node);
 PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node);
 
 /* How a number that JSON does not have is written; NULL: it has it. */

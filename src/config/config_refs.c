@@ -2,7 +2,6 @@
    nothing. */
 #include "agent/agent_in.h"
 #include "config/config_own_in.h"
-#include "config/config_in.h"
 #include "config/config_tables_in.h"
 #include "wire/wire_in.h"
 
@@ -673,7 +672,7 @@ static void phi__rules_warn(phi__cfg_walk *walk, const char *path, const char *k
                             const phi_json *node, const char *words) {
     phi__rules_at(walk, path, key);
     phi__buf_printf(phi__walk_words(walk), "%s%s", phi__walk_text(walk), words);
-    phi__walk_warning_key(walk, node);
+    phi__walk_warning(walk, node, true);
 }
 
 static void phi__rules_fail(phi__cfg_walk *walk, const char *path, const char *key,
@@ -734,7 +733,7 @@ static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_js
                     "there is no such model",
                     api);
     if (elsewhere)
-        phi__walk_warning(walk, model);
+        phi__walk_warning(walk, model, false);
     else
         phi__walk_error(walk, model, NULL);
 }
@@ -956,7 +955,7 @@ static void phi__rules_block(phi__cfg_walk *walk, const char *path, const phi__c
     walk->path.len = 0;
     phi__buf_text(&walk->path, path);
     (void)phi__walk_name(walk, key);
-    phi__walk_warning_key(walk, node);
+    phi__walk_warning(walk, node, true);
 }
 
 static void phi__rules_prompt(phi__cfg_walk *walk, const char *path, const phi_json *table) {

@@ -1,19 +1,11 @@
 /* config_settings.c - limits, retries, caching, compaction and all the plain settings of an
    agent. */
-#include "agent/agent.h"
-#include "base/base_in.h"
 #include "config/config_own_in.h"
 #include "formats/formats_in.h"
-#include "agent/profile.h"
 #include "agent/agent_in.h"
 #include "codecs/presets.h"
 #include "config/config_agents_in.h"
-#include "config/config_in.h"
-#include "features/failover.h"
-#include "loop/provider.h"
 #include "model/model_in.h"
-#include "orchestrate/strategy.h"
-#include "system/system_in.h"
 #include "wire/wire_in.h"
 
 #include <stdarg.h>
@@ -34,36 +26,39 @@ PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const
     return at;
 }
 
-PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out,
-                                    phi__words *words) {
+PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
+                                    size_t size) {
     *out = NULL;
 #ifndef PHI_NO_FILES
     phi__resolve *r = (phi__resolve *)phi__alloc(arena->memory, sizeof *r);
+    phi__words words = PHI_ZERO;
     size_t units = SIZE_MAX;
     phi_str copy = PHI__LIT("");
     if (r == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__path_resolve_begin(r, NULL, path, words);
-    if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, words);
+    phi_status status = phi__path_resolve_begin(r, NULL, path, &words);
+    if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &words);
     if (status == PHI_OK && !phi__arena_str(arena, phi_str_of(r->out), &copy))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) *out = copy.at;
     phi__free(arena->memory, r, sizeof *r);
+    if (size > 0) (void)snprintf(why, size, "%s", words.text);
     return status;
 #else
     (void)arena;
     (void)path;
-    (void)words;
+    (void)why;
+    (void)size;
     return PHI_UNSUPPORTED;
 #endif
 }
 
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out) {
-    phi__words words = PHI_ZERO;
-    phi_status status = phi__cfg_resolve(ground->arena, path, out, &words);
+    char why[160] = "";
+    phi_status status = phi__cfg_resolve(ground->arena, path, out, why, sizeof why);
     if (status == PHI_OK || status == PHI_NO_MEMORY || status == PHI_UNSUPPORTED) return status;
     phi__cfg_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s", field, path,
-                   words.text);
+                   why);
     return PHI_OK;
 }
 
@@ -117,12 +112,6 @@ PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, siz
 
 /* ---- system prompts: a text, a file, or blocks in the slots of a strategy ---- */
 
-/* The place of a prompt, and where its files are. */
-typedef struct phi__cfg_prompt_place {
-    phi__cfg_ground *ground;
-    const char *workspace;
-} phi__cfg_prompt_place;
-
 #ifndef PHI_NO_FILES
 static phi_status phi__cfg_prompt_bytes(phi_memory *memory, const char *path, phi__buf *out,
                                         phi__words *words) {
@@ -142,11 +131,10 @@ static phi_status phi__cfg_prompt_bytes(phi_memory *memory, const char *path, ph
 }
 #endif
 
-static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const phi_json *node,
-                                       const char *name, const char **out) {
-    phi__cfg_ground *ground = place->ground;
+static phi_status phi__cfg_prompt_file(phi__cfg_ground *ground, const char *workspace,
+                                       const phi_json *node, const char *name, const char **out) {
 #ifndef PHI_NO_FILES
-    const char *path = phi__cfg_join(ground->arena, place->workspace, name);
+    const char *path = phi__cfg_join(ground->arena, workspace, name);
     phi__words words;
     phi__buf bytes;
     phi_str text;
@@ -176,6 +164,7 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
     phi__buf_free(&bytes);
     return status;
 #else
+    (void)workspace;
     (void)name;
     (void)out;
     phi__cfg_error(ground, node, PHI_UNSUPPORTED, NULL,
@@ -185,11 +174,11 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
 }
 
 /* The text itself, or a file. */
-static phi_status phi__cfg_prompt_text(const phi__cfg_prompt_place *place, const phi_json *node,
-                                       const char **out) {
+static phi_status phi__cfg_prompt_text(phi__cfg_ground *ground, const char *workspace,
+                                       const phi_json *node, const char **out) {
     phi_str text = phi_json_str(node, "");
     if (phi__str_starts(text, "file:"))
-        return phi__cfg_prompt_file(place, node, text.at + strlen("file:"), out);
+        return phi__cfg_prompt_file(ground, workspace, node, text.at + strlen("file:"), out);
     if (text.len > 0) *out = text.at;
     return PHI_OK;
 }
@@ -228,9 +217,8 @@ static phi_status phi__cfg_prompt_slots_of(phi__cfg_ground *ground, const char *
     return PHI_OK;
 }
 
-static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
+static phi_status phi__cfg_prompt_compose(phi__cfg_ground *ground, const char *workspace,
                                           const phi_json *prompt, const char **out) {
-    phi__cfg_ground *ground = place->ground;
     phi__profile_block *blocks = (phi__profile_block *)phi_arena_alloc(
         ground->arena, phi__mul(phi_json_count(prompt) + 1, sizeof *blocks));
     phi_json_iter it = phi_json_each(prompt);
@@ -243,7 +231,7 @@ static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
         const char *words = NULL;
         if (phi__fields_find(phi__table_prompt(), it.key, NULL) != NULL) continue;
         if (!phi__arena_str(ground->arena, it.key, &key)) return PHI_NO_MEMORY;
-        status = phi__cfg_prompt_text(place, member, &words);
+        status = phi__cfg_prompt_text(ground, workspace, member, &words);
         blocks[count].name = key.at;
         blocks[count].text = words != NULL ? words : "";
         if (words != NULL) count++;
@@ -259,15 +247,12 @@ static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
 
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out) {
-    phi__cfg_prompt_place place;
     *out = NULL;
     if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
-    place.ground = ground;
-    place.workspace = workspace;
     const phi_json *prompt =
         phi__refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
-    if (prompt != NULL) return phi__cfg_prompt_compose(&place, prompt, out);
-    return phi__cfg_prompt_text(&place, node, out);
+    if (prompt != NULL) return phi__cfg_prompt_compose(ground, workspace, prompt, out);
+    return phi__cfg_prompt_text(ground, workspace, node, out);
 }
 
 /* ---- options, extra and raw tools of an agent, and the extra of a provider ---- */

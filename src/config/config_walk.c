@@ -1,12 +1,8 @@
 /* config_walk.c - the walk over tables and values: fields, paths, problems. */
-#include "config/config_walk_in.h"
-
-#include "base/base_in.h"
-#include "config/config_in.h"
 #include "config/config_own_in.h"
+
 #include "config/config_tables_in.h"
 #include "formats/formats_in.h"
-#include "system/system_in.h"
 #include "wire/wire_in.h"
 
 #include <stdio.h>
@@ -290,12 +286,8 @@ void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node) {
     phi__walk_put(walk, node, false, true, NULL, PHI__LIT(""));
 }
 
-void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node) {
-    phi__walk_put(walk, node, true, false, NULL, PHI__LIT(""));
-}
-
-void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node) {
-    phi__walk_put(walk, node, true, true, NULL, PHI__LIT(""));
+void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node, bool at_key) {
+    phi__walk_put(walk, node, true, at_key, NULL, PHI__LIT(""));
 }
 
 void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning, phi_str value) {

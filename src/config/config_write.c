@@ -1,11 +1,9 @@
 /* config_write.c - an agent as a configuration. */
 #include "agent/agent_in.h"
-#include "agent/profile.h"
 #include "config/config_agents_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"
 #include "io/io_in.h"
-#include "system/system_in.h"
 
 /* ---- a struct of a table, as the values of a file: the way back of config_take.c ---- */
 
@@ -294,7 +292,7 @@ static const char *phi__cfg_write_workspace(phi__cfg_write *w) {
     const char *path = w->desc->workspace, *out = NULL;
     if (path == NULL || strcmp(path, ".") == 0) return NULL;
     if (path[0] == '/') return path;
-    w->no_memory |= phi__cfg_resolve(w->arena, path, &out, NULL) == PHI_NO_MEMORY;
+    w->no_memory |= phi__cfg_resolve(w->arena, path, &out, NULL, 0) == PHI_NO_MEMORY;
     return out != NULL ? out : path;
 }
 

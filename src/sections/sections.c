@@ -1,6 +1,6 @@
-/* sections.c - all sections but MCP and OpenAPI; and the list of sections, in the order in which an agent gets its parts: scripts come
-   last, for they are called before the hooks that were there. */
-
+/* sections.c - the sections of phi's own tools: built-in tools, skills, permissions, scripts; and the
+   list of all sections, in the order in which an agent gets its parts: scripts come last, for they
+   are called before the hooks that were there. */
 #include "sections/section_in.h"
 #include "tools/tools_in.h"
 #include "agent/profile.h"
@@ -352,7 +352,7 @@ static bool phi__protected_resolved(phi__protected *p, phi_str path) {
     const char *absolute;
     phi_str copy;
     if (!phi__arena_str(p->arena, path, &copy) ||
-        phi__cfg_resolve(p->arena, copy.at, &absolute, NULL) == PHI_NO_MEMORY)
+        phi__cfg_resolve(p->arena, copy.at, &absolute, NULL, 0) == PHI_NO_MEMORY)
         return false;
     return (absolute == NULL || phi__protected_keep(p, phi_str_of(absolute))) &&
            phi__protected_keep(p, path);
