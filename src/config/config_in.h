@@ -357,6 +357,17 @@ PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 /* Takes every name for known: tools that only a document says, which is not read now. */
 PHI__FN void phi__making_trust(phi__cfg_making *making);
 
+/* A table of texts as an array of structs of two texts, {name, value}: phi_model_header,
+   phi_mcp_pair, phi_openapi_pair. In the arena. NULL: it is empty (*count 0), or no memory. */
+PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
+
+#ifndef PHI_NO_FILES
+/* Adds the bytes of a file to *out; more than `most` may be read of a larger one. *words are set if
+   it cannot be read. PHI_NO_MEMORY, or the file's status. */
+PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
+                                 phi__words *words);
+#endif
+
 /* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 

@@ -515,22 +515,12 @@ static void phi__set_headers_read(phi__set_reader *r, const phi_json *node, phi_
     static const char error[] = "headers: expected an object of texts";
     phi_json_iter it = phi_json_each(node);
     const phi_json *value;
-    size_t n = phi_json_count(node), i = 0;
-    phi_str name;
     phi__set_expect(r, node == NULL || phi_json_is(node, PHI_JSON_OBJECT), error);
-    if (n == 0 || r->error != NULL) return;
-    phi_model_header *headers =
-        (phi_model_header *)phi_arena_alloc(r->arena, phi__mul(n, sizeof *headers));
-    r->no_memory = headers == NULL;
-    while (!r->no_memory && (value = phi_json_next(&it)) != NULL) {
+    while ((value = phi_json_next(&it)) != NULL)
         phi__set_expect(r, phi_json_is(value, PHI_JSON_STRING), error);
-        r->no_memory = !phi__arena_str(r->arena, it.key, &name);
-        if (r->no_memory) return;
-        headers[i].name = name.at;
-        headers[i++].value = phi_json_str(value, "").at;
-    }
-    out->headers = headers;
-    out->header_count = i;
+    if (r->error != NULL) return;
+    out->headers = (const phi_model_header *)phi__cfg_pairs(r->arena, node, &out->header_count);
+    r->no_memory = out->headers == NULL && out->header_count > 0;
 }
 
 /* A list of ours, or the flags of the interchange. */

@@ -203,7 +203,6 @@ static void phi__vars_tree(phi__cfg_variables *v, phi_json *node) {
 /* ---- reads a file into a phi_config: its format, its tree, its variables; then all checks ---- */
 
 #define PHI__CFG_FILE_BYTES ((size_t)4 * 1024 * 1024)
-enum { PHI__CFG_READ = 65536 };
 
 static void phi__load_fail(phi_config *config, phi_status status, const char *words) {
     phi__prob_add_at(&config->problems, config, 0, 0, status, words);
@@ -212,34 +211,17 @@ static void phi__load_fail(phi_config *config, phi_status status, const char *wo
 /* ---- the file ---- */
 
 #ifndef PHI_NO_FILES
-static void phi__load_io(phi_config *config, phi_status status, const phi__words *words) {
-    char line[200];
-    snprintf(line, sizeof line, "I/O error: %s", words->text);
-    phi__load_fail(config, status, line);
-}
-
 static bool phi__load_file(phi_config *config, const char *path, phi__buf *text) {
-    phi__words words;
-    phi__file *file;
-    size_t got = 1;
-    phi_status status =
-        phi__files_open_read(&config->memory, path, PHI__LINKS_FOLLOW, &file, &words);
-    if (status != PHI_OK) {
-        phi__load_io(config, status, &words);
-        return false;
-    }
-    while (got > 0 && status == PHI_OK && text->len <= config->max_bytes) {
-        char *room = phi__buf_reserve(text, PHI__CFG_READ);
-        if (room == NULL) break;
-        status = phi__files_read(file, room, PHI__CFG_READ, &got, &words);
-        if (status == PHI_OK) phi__buf_add_len(text, got);
-    }
-    phi__files_close(file);
+    phi__words words = PHI_ZERO;
+    char line[200];
+    phi_status status = phi__cfg_file(&config->memory, path, config->max_bytes, text, &words);
     if (text->failed)
         config->problems.no_memory = true;
-    else if (status != PHI_OK)
-        phi__load_io(config, status, &words);
-    return status == PHI_OK && !text->failed;
+    else if (status != PHI_OK) {
+        snprintf(line, sizeof line, "I/O error: %s", words.text);
+        phi__load_fail(config, status, line);
+    }
+    return status == PHI_OK;
 }
 #else
 static bool phi__load_file(phi_config *config, const char *path, phi__buf *text) {

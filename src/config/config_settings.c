@@ -26,6 +26,23 @@ PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const
     return at;
 }
 
+PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count) {
+    phi_json_iter it = phi_json_each(map);
+    const phi_json *value;
+    size_t n = 0;
+    *count = phi_json_count(map);
+    if (*count == 0) return NULL;
+    phi_model_header *pairs =
+        (phi_model_header *)phi_arena_alloc(arena, phi__mul(*count, sizeof *pairs));
+    while (pairs != NULL && (value = phi_json_next(&it)) != NULL) {
+        phi_str name;
+        if (!phi__arena_str(arena, it.key, &name)) return NULL;
+        pairs[n].name = name.at;
+        pairs[n++].value = phi_json_str(value, "").at;
+    }
+    return pairs;
+}
+
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size) {
     *out = NULL;
@@ -113,18 +130,18 @@ PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, siz
 /* ---- system prompts: a text, a file, or blocks in the slots of a strategy ---- */
 
 #ifndef PHI_NO_FILES
-static phi_status phi__cfg_prompt_bytes(phi_memory *memory, const char *path, phi__buf *out,
-                                        phi__words *words) {
+PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
+                                 phi__words *words) {
+    enum { PIECE = 4096 };
     phi__file *file;
     size_t got = 1;
     phi_status status = phi__files_open_read(memory, path, PHI__LINKS_FOLLOW, &file, words);
     if (status != PHI_OK) return status;
-    while (status == PHI_OK && got > 0) {
-        char *at = phi__buf_reserve(out, 4096);
+    while (status == PHI_OK && got > 0 && out->len <= most) {
+        char *at = phi__buf_reserve(out, PIECE);
         if (at == NULL) break;
-        status = phi__files_read(file, at, 4096, &got, words);
+        status = phi__files_read(file, at, PIECE, &got, words);
         if (status == PHI_OK) phi__buf_add_len(out, got);
-        if (out->len > PHI__CFG_PROMPT_BYTES) status = PHI_TOO_BIG;
     }
     phi__files_close(file);
     return out->failed ? PHI_NO_MEMORY : status;
@@ -142,7 +159,8 @@ static phi_status phi__cfg_prompt_file(phi__cfg_ground *ground, const char *work
     if (path == NULL) return PHI_NO_MEMORY;
     phi__buf_init(&bytes, ground->memory);
     words.text[0] = '\0';
-    status = phi__cfg_prompt_bytes(ground->memory, path, &bytes, &words);
+    status = phi__cfg_file(ground->memory, path, PHI__CFG_PROMPT_BYTES, &bytes, &words);
+    if (status == PHI_OK && bytes.len > PHI__CFG_PROMPT_BYTES) status = PHI_TOO_BIG;
     if (status == PHI_TOO_BIG) {
         phi__cfg_error(ground, node, status, NULL,
                        "the file \"%s\" is longer than 1 MiB, the most of a system prompt", path);
@@ -390,25 +408,6 @@ static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
     return phi__cfg_model_preset(preset, p->base_url, p->model, p->api_key);
 }
 
-static bool phi__cfg_model_headers(phi_arena *arena, const phi_json *map, phi_model *out) {
-    size_t n = phi_json_count(map), i = 0;
-    phi_json_iter it = phi_json_each(map);
-    const phi_json *value;
-    phi_model_header *list;
-    if (n == 0) return true;
-    list = (phi_model_header *)phi_arena_alloc(arena, phi__mul(n, sizeof *list));
-    if (list == NULL) return false;
-    while ((value = phi_json_next(&it)) != NULL) {
-        phi_str name;
-        if (!phi__arena_str(arena, it.key, &name)) return false;
-        list[i].name = name.at;
-        list[i++].value = phi_json_str(value, "").at;
-    }
-    out->headers = list;
-    out->header_count = n;
-    return true;
-}
-
 /* The address that a provider's requests go to; NULL: it has none. */
 static const char *phi__cfg_model_address(const phi__cfg_provider *p) {
     return p->base_url != NULL ? p->base_url : phi__cfg_model_of(p).base_url;
@@ -449,9 +448,13 @@ static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_pr
     if (p->api_key != NULL) out->api_key = p->api_key;
     if (p->provider != NULL) out->provider = p->provider;
     if (p->api_version != NULL) out->api_version = p->api_version;
-    if (!phi__cfg_take(ground->arena, p->compat, phi__table_compat(), &compat) ||
-        !phi__cfg_model_headers(ground->arena, p->headers, out))
+    if (!phi__cfg_take(ground->arena, p->compat, phi__table_compat(), &compat))
         return PHI_NO_MEMORY;
+    if (phi_json_count(p->headers) > 0) {
+        out->headers =
+            (const phi_model_header *)phi__cfg_pairs(ground->arena, p->headers, &out->header_count);
+        if (out->headers == NULL) return PHI_NO_MEMORY;
+    }
     out->quirks = phi__table_quirks(&compat, out->quirks);
     if (phi__cfg_said_object(ground, p->extra, "provider.extra", &out->extra) != PHI_OK)
         return PHI_NO_MEMORY;

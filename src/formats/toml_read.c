@@ -492,20 +492,13 @@ static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     return true;
 }
 
-static unsigned phi__toml_num_digit(char c) {
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
-    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
-    return 16;
-}
-
 /* 0x, 0o, 0b: the digits without underscores. */
 static uint32_t phi__toml_num_based(const char *at, size_t len, unsigned base,
                                     phi__json_value *value, const char **what) {
     uint64_t n = 0;
     if (len == 0) *what = "expected digits behind the prefix of the number";
     for (size_t i = 0; i < len && *what == NULL; i++) {
-        unsigned digit = phi__toml_num_digit(at[i]);
+        unsigned digit = phi__reader_digit(at[i]);
         if (digit >= base)
             *what = base == 16  ? "a digit that is not hexadecimal"
                     : base == 8 ? "a digit that is not octal"
@@ -528,8 +521,8 @@ static uint32_t phi__toml_num_decimal(const char *at, size_t len, phi__json_valu
         *what = *at >= '0' && *at <= '9' ? "the number is too large for a double"
                                          : phi__toml_bad_number;
         if (*at == '-')
-            *what = phi__toml_num_digit(at[1]) > 9 ? phi__toml_bad_number
-                                                   : "the number is too large for a double";
+            *what = phi__reader_digit(at[1]) > 9 ? phi__toml_bad_number
+                                                 : "the number is too large for a double";
     } else if (after == NULL)
         *what = "expected a digit in the number";
     else if (after != at + len)
@@ -558,7 +551,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
         if (*text.at == '-') value->u |= UINT64_C(1) << 63;
         return PHI__JSON_DOUBLE;
     }
-    if (rest.len == 0 || phi__toml_num_digit(*rest.at) > 9) {
+    if (rest.len == 0 || phi__reader_digit(*rest.at) > 9) {
         *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
                                                           : phi__toml_num_word(text);
         return 0;

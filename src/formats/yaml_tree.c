@@ -173,13 +173,6 @@ static uint32_t phi__yaml_core_bool(phi_str s) {
     return 0;
 }
 
-static int phi__yaml_core_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return 16;
-}
-
 /* Past the digits. */
 static size_t phi__yaml_core_digits(phi_str s, size_t i) {
     while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
@@ -249,15 +242,15 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
         }
     }
     if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x')) {
-        int base = s.at[1] == 'x' ? 16 : 8;
+        unsigned base = s.at[1] == 'x' ? 16 : 8;
         uint64_t n = 0;
         bool large = false;
         if (s.len < 3) return 0;
         for (size_t i = 2; i < s.len; i++) {
-            int digit = phi__yaml_core_digit(s.at[i]);
+            unsigned digit = phi__reader_digit(s.at[i]);
             if (digit >= base) return 0;
-            large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
-            if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+            large = large || n > (UINT64_MAX - digit) / base;
+            if (!large) n = n * base + digit;
         }
         if (large) return PHI__YAML_TOO_LARGE;
         value->u = n;
@@ -896,17 +889,13 @@ static size_t phi__yaml_prop_handle_len(phi_str tag) {
     return 1;
 }
 
-static bool phi__yaml_prop_is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* True if these are characters of a tag: those of a URI except "!". */
 static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__yaml_prop_is_hex(s.at[i + 1]) &&
-                          phi__yaml_prop_is_hex(s.at[i + 2])))
+        if (c == '%' && !(i + 2 < s.len && phi__reader_digit(s.at[i + 1]) < 16 &&
+                          phi__reader_digit(s.at[i + 2]) < 16))
             return false;
         if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
         if (memchr(more, c, sizeof more - 1) != NULL) continue;

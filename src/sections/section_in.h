@@ -12,14 +12,6 @@ PHI__FN phi_str phi__sec_name(const phi_json *node);
 /* True if a text begins with http:// or https://. */
 PHI__FN bool phi__sec_is_address(const char *url);
 
-/* A table of texts as a list in the arena. */
-typedef struct phi__sec_pair {
-    const char *name, *value;
-} phi__sec_pair;
-/* False: no memory. *count 0: there are none. */
-PHI__FN bool phi__sec_pairs(phi_arena *arena, const phi_json *map, const phi__sec_pair **out,
-                            size_t *count);
-
 /* Paths relative to the directory of the file, NULL-ended; NULL: no memory, or there are none. */
 PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__cfg_texts *paths);
 

@@ -134,11 +134,10 @@ typedef struct phi__sec_mcp_state {
 } phi__sec_mcp_state;
 
 static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map) {
-    const phi__sec_pair *pairs;
     size_t n;
-    const char **list;
-    if (!phi__sec_pairs(arena, map, &pairs, &n)) return NULL;
-    list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
+    const phi_mcp_pair *pairs = (const phi_mcp_pair *)phi__cfg_pairs(arena, map, &n);
+    if (pairs == NULL && n > 0) return NULL;
+    const char **list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
     for (size_t i = 0; list != NULL && i < n; i++) {
         size_t a = strlen(pairs[i].name), b = strlen(pairs[i].value);
         char *at = phi__arena_bytes(arena, phi__add(a, b) + 2);
@@ -289,7 +288,6 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
                                     const phi__cfg_mcp_server *t, phi__sec_mcp_link *link,
                                     phi_mcp_desc *desc, bool *fits) {
     const phi_json *roots = phi_json_get(node, "roots");
-    const phi__sec_pair *pairs;
     phi_str name = phi__sec_name(node);
     phi_status status = PHI_OK;
     *fits = false;
@@ -323,18 +321,9 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
         desc->cwd = phi__cfg_join(ground->arena, ground->directory, t->cwd);
         if (desc->cwd == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK && !phi__sec_pairs(ground->arena, t->headers, &pairs, &desc->header_count))
-        status = PHI_NO_MEMORY;
-    if (status == PHI_OK && desc->header_count > 0) {
-        phi_mcp_pair *headers =
-            (phi_mcp_pair *)phi_arena_alloc(ground->arena, desc->header_count * sizeof *headers);
-        for (size_t i = 0; headers != NULL && i < desc->header_count; i++) {
-            headers[i].name = pairs[i].name;
-            headers[i].value = pairs[i].value;
-        }
-        desc->headers = headers;
-        if (headers == NULL) status = PHI_NO_MEMORY;
-    }
+    desc->headers =
+        (const phi_mcp_pair *)phi__cfg_pairs(ground->arena, t->headers, &desc->header_count);
+    if (desc->headers == NULL && desc->header_count > 0) status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__sec_mcp_roots(ground, phi_json_get(node, "roots"), desc);
     if (status == PHI_OK) status = phi__sec_mcp_oauth(ground, t->oauth, link, desc);
     *fits = (desc->argv != NULL || desc->url != NULL) && desc->root_count == phi_json_count(roots);

@@ -81,22 +81,6 @@ PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are too
 
 /* ---- making ---- */
 
-static bool phi__sec_api_list_of(phi_arena *arena, const phi_json *map,
-                                 const phi_openapi_pair **out, size_t *count) {
-    const phi__sec_pair *pairs;
-    phi_openapi_pair *list;
-    if (!phi__sec_pairs(arena, map, &pairs, count)) return false;
-    if (*count == 0) return true;
-    list = (phi_openapi_pair *)phi_arena_alloc(arena, *count * sizeof *list);
-    if (list == NULL) return false;
-    for (size_t i = 0; i < *count; i++) {
-        list[i].name = pairs[i].name;
-        list[i].value = pairs[i].value;
-    }
-    *out = list;
-    return true;
-}
-
 static phi_status phi__sec_api_desc(phi__cfg_ground *ground, const phi__cfg_spec *t,
                                     phi_openapi_desc *desc) {
     *desc = t->desc;
@@ -108,11 +92,13 @@ static phi_status phi__sec_api_desc(phi__cfg_ground *ground, const phi__cfg_spec
     }
     desc->upload_roots = phi__sec_places(ground, &t->upload_roots);
     if (desc->upload_roots == NULL && t->upload_roots.count > 0) return PHI_NO_MEMORY;
-    return phi__sec_api_list_of(ground->arena, t->keys, &desc->auth.keys, &desc->auth.key_count) &&
-                   phi__sec_api_list_of(ground->arena, t->headers, &desc->headers,
-                                        &desc->header_count)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
+    phi_openapi_auth *auth = &desc->auth;
+    auth->keys = (const phi_openapi_pair *)phi__cfg_pairs(ground->arena, t->keys, &auth->key_count);
+    desc->headers =
+        (const phi_openapi_pair *)phi__cfg_pairs(ground->arena, t->headers, &desc->header_count);
+    bool there = (auth->keys != NULL || auth->key_count == 0) &&
+                 (desc->headers != NULL || desc->header_count == 0);
+    return there ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_status phi__sec_api_open(phi__cfg_ground *ground, phi__sec_api_doc *doc,
