@@ -728,7 +728,7 @@ struct phi_agents {
     size_t agent_count;
 };
 
-static bool phi__cfg_agents_directory(phi_agents *a) {
+static bool phi__agents_directory(phi_agents *a) {
     const char *path = phi__load_path(a->maker.ground.config);
     size_t at = path != NULL ? strlen(path) : 0;
     phi_str out = PHI__LIT(".");
@@ -740,7 +740,7 @@ static bool phi__cfg_agents_directory(phi_agents *a) {
 }
 
 /* What the file says once. */
-static bool phi__cfg_agents_whole(phi_agents *a) {
+static bool phi__agents_whole(phi_agents *a) {
     phi__cfg_whole *w = &a->maker.whole;
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
     phi_arena *arena = &a->arena;
@@ -750,24 +750,24 @@ static bool phi__cfg_agents_whole(phi_agents *a) {
 }
 
 /* A block of the host's, which it may change before the first step; NULL: no memory. */
-static void *phi__cfg_agents_keep(phi_agents *a, const void *block, size_t bytes) {
+static void *phi__agents_keep(phi_agents *a, const void *block, size_t bytes) {
     void *copy = phi_arena_alloc(&a->arena, bytes);
     if (copy != NULL) memcpy(copy, block, bytes);
     return copy;
 }
 
-static bool phi__cfg_agents_copy(phi_agents *a, const phi_agents_desc *desc) {
+static bool phi__agents_copy(phi_agents *a, const phi_agents_desc *desc) {
     phi_agents_desc *own = &a->maker.ground.desc;
     phi_str file = PHI__LIT("");
     if (desc == NULL) return true;
     *own = *desc;
     if (desc->store != NULL) {
-        own->store = (phi_store *)phi__cfg_agents_keep(a, desc->store, sizeof *desc->store);
+        own->store = (phi_store *)phi__agents_keep(a, desc->store, sizeof *desc->store);
         if (own->store == NULL) return false;
     }
     if (desc->tool_count > 0) {
-        own->tools = (phi_tool *)phi__cfg_agents_keep(
-            a, desc->tools, phi__mul(desc->tool_count, sizeof *desc->tools));
+        own->tools = (phi_tool *)phi__agents_keep(a, desc->tools,
+                                                  phi__mul(desc->tool_count, sizeof *desc->tools));
         if (own->tools == NULL) return false;
     }
     if (desc->session_file == NULL) return true;
@@ -776,19 +776,19 @@ static bool phi__cfg_agents_copy(phi_agents *a, const phi_agents_desc *desc) {
     return true;
 }
 
-static bool phi__cfg_agents_fill(phi_agents *a, const phi_agents_desc *desc) {
+static bool phi__agents_fill(phi_agents *a, const phi_agents_desc *desc) {
     phi__cfg_ground *ground = &a->maker.ground;
-    if (!phi__cfg_agents_copy(a, desc)) return false;
+    if (!phi__agents_copy(a, desc)) return false;
     ground->check_only = ground->desc.check_only;
     a->sections = phi__load_sections(ground->config);
-    while (a->sections != NULL && a->sections[a->section_count] != NULL) a->section_count++;
+    while (a->sections[a->section_count] != NULL) a->section_count++;
     a->states = (void **)phi__arena_zero(&a->arena, (a->section_count + 1) * sizeof *a->states);
-    return a->states != NULL && phi__cfg_agents_directory(a) && phi__cfg_agents_whole(a);
+    return a->states != NULL && phi__agents_directory(a) && phi__agents_whole(a);
 }
 
 /* ---- the end ---- */
 
-static void phi__cfg_agents_drop(phi_agents *a) {
+static void phi__agents_drop(phi_agents *a) {
     for (phi__cfg_job *job = a->maker.first; job != NULL; job = job->next)
         if (job->agent.rt != NULL) {
             phi_agent_free(job->agent);
@@ -806,7 +806,7 @@ static void phi__cfg_agents_drop(phi_agents *a) {
 
 /* ---- the steps ---- */
 
-static phi_status phi__cfg_agents_begin(phi_agents *a) {
+static phi_status phi__agents_begin(phi_agents *a) {
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
     phi_status status = PHI_OK;
     while (status == PHI_OK && a->begun < a->section_count) {
@@ -823,7 +823,7 @@ static phi_status phi__cfg_agents_begin(phi_agents *a) {
     return status;
 }
 
-static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
+static phi_status phi__agents_job(phi_agents *a, phi__cfg_job *job) {
     phi_status status = PHI_OK;
     if (!job->begun) {
         job->begun = true;
@@ -843,7 +843,7 @@ static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
 }
 
 /* Makes the agents; every desc is complete. */
-static phi_status phi__cfg_agents_make(phi_agents *a) {
+static phi_status phi__agents_make(phi_agents *a) {
     phi__cfg_ground *ground = &a->maker.ground;
     size_t n = 0;
     for (phi__cfg_job *job = a->maker.first; job != NULL; job = job->next)
@@ -867,24 +867,24 @@ static phi_status phi__cfg_agents_make(phi_agents *a) {
 }
 
 /* The next bounded piece. PHI_BUSY: there is more. */
-static phi_status phi__cfg_agents_advance(phi_agents *a) {
+static phi_status phi__agents_advance(phi_agents *a) {
     phi_status status;
     if (!a->planned) {
-        status = phi__cfg_agents_begin(a);
+        status = phi__agents_begin(a);
         return status == PHI_OK ? PHI_BUSY : status;
     }
     if (a->maker.at != NULL) {
-        status = phi__cfg_agents_job(a, a->maker.at);
+        status = phi__agents_job(a, a->maker.at);
         if (status != PHI_OK) return status;
         a->maker.at = a->maker.at->next;
         return PHI_BUSY;
     }
     status = phi__prob_status(&a->problems); /* also of one that had no memory */
     if (status != PHI_OK) return status;
-    return a->maker.ground.check_only ? PHI_OK : phi__cfg_agents_make(a);
+    return a->maker.ground.check_only ? PHI_OK : phi__agents_make(a);
 }
 
-static phi_status phi__cfg_agents_misuse(const phi_agents *a, const char *what) {
+static phi_status phi__agents_misuse(const phi_agents *a, const char *what) {
     return phi__error(a->maker.ground.rt, PHI_MISUSE, "%s inside a callback", what);
 }
 
@@ -906,7 +906,7 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.problems = &a->problems;
     phi__prob_init(&a->problems, &a->memory, 0);
     a->status = phi__prob_status(phi__load_problems(config));
-    if (a->status == PHI_OK) a->status = phi__cfg_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
+    if (a->status == PHI_OK) a->status = phi__agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
@@ -914,10 +914,10 @@ PHI_API void phi_agents_free(phi_agents *agents) {
     if (agents == NULL) return;
     phi_runtime *rt = agents->maker.ground.rt;
     if (rt->in_step) {
-        (void)phi__cfg_agents_misuse(agents, "phi_agents_free");
+        (void)phi__agents_misuse(agents, "phi_agents_free");
         return;
     }
-    phi__cfg_agents_drop(agents);
+    phi__agents_drop(agents);
     phi__prob_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
@@ -926,29 +926,29 @@ PHI_API void phi_agents_free(phi_agents *agents) {
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
     if (agents == NULL) return PHI_BAD_ARG;
     if (agents->status != PHI_BUSY) return agents->status;
-    if (agents->maker.ground.rt->in_step) return phi__cfg_agents_misuse(agents, "phi_agents_step");
-    phi_status status = phi__cfg_agents_advance(agents);
+    if (agents->maker.ground.rt->in_step) return phi__agents_misuse(agents, "phi_agents_step");
+    phi_status status = phi__agents_advance(agents);
     agents->status = status;
-    if (status != PHI_OK && status != PHI_BUSY) phi__cfg_agents_drop(agents);
+    if (status != PHI_OK && status != PHI_BUSY) phi__agents_drop(agents);
     return status;
 }
 
 /* ---- a file that was changed ---- */
 
-static phi__cfg_job *phi__cfg_agents_job_of(const phi_agents *a, const char *name) {
+static phi__cfg_job *phi__agents_job_of(const phi_agents *a, const char *name) {
     for (size_t i = 0; i < a->agent_count; i++)
         if (strcmp(a->agents[i]->making.name, name) == 0) return a->agents[i];
     return NULL;
 }
 
-static bool phi__cfg_agents_stored(const phi__cfg_job *job) {
+static bool phi__agents_stored(const phi__cfg_job *job) {
     phi_agent_desc desc;
     return phi_agent_get_desc(job->agent, &desc) != PHI_OK || desc.store != NULL;
 }
 
 /* The agent that takes the place of `job`'s, with what `old` has. */
-static phi_status phi__cfg_agents_successor(phi_runtime *rt, const phi__cfg_job *job, phi_agent old,
-                                            phi_agent *out) {
+static phi_status phi__agents_successor(phi_runtime *rt, const phi__cfg_job *job, phi_agent old,
+                                        phi_agent *out) {
     phi_arena scratch;
     phi_agent_desc desc;
     phi_str text = PHI__LIT("");
@@ -964,14 +964,13 @@ static phi_status phi__cfg_agents_successor(phi_runtime *rt, const phi__cfg_job 
 }
 
 /* The successors of all that have a namesake, in the order of to->agents. */
-static phi_status phi__cfg_agents_successors(phi_agents *to, const phi_agents *from,
-                                             phi_agent *made) {
+static phi_status phi__agents_successors(phi_agents *to, const phi_agents *from, phi_agent *made) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {
         const phi__cfg_job *job = to->agents[i];
-        const phi__cfg_job *old = phi__cfg_agents_job_of(from, job->making.name);
-        if (old == NULL || !phi_agent_alive(old->agent) || phi__cfg_agents_stored(job)) continue;
-        status = phi__cfg_agents_successor(to->maker.ground.rt, job, old->agent, &made[i]);
+        const phi__cfg_job *old = phi__agents_job_of(from, job->making.name);
+        if (old == NULL || !phi_agent_alive(old->agent) || phi__agents_stored(job)) continue;
+        status = phi__agents_successor(to->maker.ground.rt, job, old->agent, &made[i]);
     }
     return status;
 }
@@ -981,16 +980,16 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     if (to == NULL || from == NULL || to == from) return PHI_BAD_ARG;
     phi_runtime *rt = to->maker.ground.rt;
     if (rt != from->maker.ground.rt) return PHI_BAD_ARG;
-    if (rt->in_step) return phi__cfg_agents_misuse(to, "phi_agents_reload");
+    if (rt->in_step) return phi__agents_misuse(to, "phi_agents_reload");
     if (to->status != PHI_OK)
         return phi__error(rt, PHI_MISUSE, "phi_agents_reload: the new agents are not there yet");
     made = (phi_agent *)phi__alloc(&rt->memory, (to->agent_count + 1) * sizeof *made);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_agents_reload: out of memory");
-    phi_status status = phi__cfg_agents_successors(to, from, made);
+    phi_status status = phi__agents_successors(to, from, made);
     for (size_t i = 0; i < to->agent_count; i++) {
         if (made[i].rt == NULL) continue;
         if (status == PHI_OK) {
-            phi_agent_free(phi__cfg_agents_job_of(from, to->agents[i]->making.name)->agent);
+            phi_agent_free(phi__agents_job_of(from, to->agents[i]->making.name)->agent);
             phi_agent_free(to->agents[i]->agent);
             to->agents[i]->agent = made[i];
         } else

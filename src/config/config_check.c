@@ -88,7 +88,7 @@ static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *ta
         phi__unknown_search(&u, phi__table_top(), false, 0);
         if (u.found == 0) {
             const phi_config_section *const *sections = walk->config->sections;
-            for (size_t i = 0; u.depth > 0 && sections != NULL && sections[i] != NULL; i++) {
+            for (size_t i = 0; u.depth > 0 && sections[i] != NULL; i++) {
                 if (sections[i]->field->table == NULL) continue;
                 phi__buf_text(&u.path, sections[i]->name);
                 phi__unknown_search(&u, sections[i]->field->table(), false, 1);
@@ -123,17 +123,13 @@ static bool phi__unknown_near(phi__cfg_walk *walk, const phi__cfg_table *table, 
     const char *near = NULL;
     unsigned best = PHI__CFG_FAR + 1;
     for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
-        unsigned d = phi__near_distance(key, phi_str_of(field->key));
-        if (d < best) best = d, near = field->key;
-        if (field->alias == NULL) continue;
-        d = phi__near_distance(key, phi_str_of(field->alias));
-        if (d < best) best = d, near = field->alias;
+        if (phi__near_try(&best, key, phi_str_of(field->key))) near = field->key;
+        if (field->alias != NULL && phi__near_try(&best, key, phi_str_of(field->alias)))
+            near = field->alias;
     }
-    for (size_t i = 0;
-         at_top && walk->config->sections != NULL && walk->config->sections[i] != NULL; i++) {
-        unsigned d = phi__near_distance(key, phi_str_of(walk->config->sections[i]->name));
-        if (d < best) best = d, near = walk->config->sections[i]->name;
-    }
+    const phi_config_section *const *section = walk->config->sections;
+    for (; at_top && *section != NULL; section++)
+        if (phi__near_try(&best, key, phi_str_of((*section)->name))) near = (*section)->name;
     if (near == NULL && key.len > 2) near = phi__unknown_ending(table, key);
     if (near == NULL) return false;
     phi__buf_printf(&walk->words, "; did you mean \"%s\"?", near);
@@ -378,8 +374,7 @@ static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__buf_text(&expected, "one of ");
     choice.next = field->choices;
     while (phi__choice_next(&choice)) {
-        unsigned d = phi__near_distance(text, phi_str_of(choice.name));
-        if (text.len > 0 && d < best) best = d, near = choice;
+        if (text.len > 0 && phi__near_try(&best, text, phi_str_of(choice.name))) near = choice;
         if (!choice.alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice.name);
     }
     phi__buf_char(&expected, '\0');
@@ -424,7 +419,7 @@ static void phi__check_texts(phi__cfg_walk *walk, const phi__cfg_field *field,
 
 /* The field that a section brings for a key at the top; NULL: none does. */
 static const phi__cfg_field *phi__check_section(const phi_config *config, phi_str key) {
-    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+    for (size_t i = 0; config->sections[i] != NULL; i++)
         if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
     return NULL;
 }

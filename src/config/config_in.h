@@ -279,6 +279,14 @@ PHI__FN const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, 
 enum { PHI__CFG_FAR = 3 };
 PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
+/* True if they are less unlike than *best, which is then how unlike they are. */
+static inline bool phi__near_try(unsigned *best, phi_str a, phi_str b) {
+    unsigned d = phi__near_distance(a, b);
+    if (d >= *best) return false;
+    *best = d;
+    return true;
+}
+
 /* What sections see of a phi_agents. */
 typedef struct phi__cfg_ground {
     phi_runtime *rt;

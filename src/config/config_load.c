@@ -427,6 +427,7 @@ PHI__FN const phi__cfg_probs *phi__load_problems(const phi_config *config) {
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
+    static const phi_config_section *const no_sections[] = {NULL};
     phi_memory memory;
     phi_config *config;
     if (desc == NULL) return NULL;
@@ -442,7 +443,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     phi__map_init(&config->entities, &config->memory);
     config->path = "";
     config->format = desc->format;
-    config->sections = desc->sections;
+    config->sections = desc->sections != NULL ? desc->sections : no_sections;
     config->variable_fn = desc->variable_fn;
     if (desc->variable_fn == NULL && desc->environment) config->variable_fn = phi__load_environment;
     config->user_data = desc->user_data;

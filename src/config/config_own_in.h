@@ -36,9 +36,9 @@ typedef struct phi__cfg_entity {
 struct phi_config {
     phi_memory memory;
     phi_arena arena;
-    const char *path;         /* "" where there is none */
-    phi_config_format format; /* that it was read as */
-    const phi_config_section *const *sections;
+    const char *path;                          /* "" where there is none */
+    phi_config_format format;                  /* that it was read as */
+    const phi_config_section *const *sections; /* NULL-ended, never NULL */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     size_t max_bytes;

@@ -178,7 +178,7 @@ void phi__entities_collect(phi_config *config) {
     phi__entities_aliases(config);
     phi__walk_begin(&walk, config);
     phi__entities_table(&walk, phi__table_top(), config->root, 0);
-    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++) {
+    for (size_t i = 0; config->sections[i] != NULL; i++) {
         const phi__cfg_field *field = config->sections[i]->field;
         const phi_json *node = phi_json_get(config->root, field->key);
         if (node != NULL && (field->kind == PHI__CFG_TABLE || field->kind == PHI__CFG_TABLES))
@@ -405,13 +405,12 @@ static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name)
     for (const phi__cfg_entity *e = walk->config->first; e != NULL && left > 0; e = e->next) {
         if (strcmp(e->space, space) != 0) continue;
         left--;
-        unsigned d = phi__near_distance(name, e->name);
-        if (d < best) best = d, near = e;
+        if (phi__near_try(&best, name, e->name)) near = e;
     }
     for (size_t i = 0; i < PHI__COUNT(phi__refs_built_in); i++) {
         if (strcmp(phi__refs_built_in[i].space, space) != 0) continue;
-        unsigned d = phi__near_distance(name, phi_str_of(phi__refs_built_in[i].name));
-        if (d < best) best = d, built_in = phi__refs_built_in[i].name;
+        if (phi__near_try(&best, name, phi_str_of(phi__refs_built_in[i].name)))
+            built_in = phi__refs_built_in[i].name;
     }
     if (built_in != NULL)
         phi__buf_printf(&walk->words, "; did you mean \"%s\"?", built_in);
@@ -447,8 +446,7 @@ static void phi__refs_aliases(phi__cfg_walk *walk, phi_str name) {
     phi_str near = PHI__LIT("");
     unsigned best = PHI__CFG_FAR + 1, left = PHI__CFG_COMPARED;
     while (phi_json_next(&it) != NULL && left-- > 0) {
-        unsigned d = phi__near_distance(name, it.key);
-        if (d < best) best = d, near = it.key;
+        if (phi__near_try(&best, name, it.key)) near = it.key;
     }
     if (near.len == 0) {
         phi__buf_text(words, ": write it in [models], as ");
@@ -510,7 +508,7 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
 /* A section that only a further header reads. */
 static bool phi__refs_needs_header(const phi_config *config, const char *space) {
     if (strcmp(space, "mcp") != 0 && strcmp(space, "openapi") != 0) return false;
-    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+    for (size_t i = 0; config->sections[i] != NULL; i++)
         if (config->sections[i]->space != NULL && strcmp(config->sections[i]->space, space) == 0)
             return false;
     return true;
@@ -942,9 +940,8 @@ static void phi__rules_block(phi__cfg_walk *walk, const char *path, const phi__c
     unsigned best = PHI__CFG_FAR + 1;
     phi__buf *words = phi__walk_words(walk);
     for (size_t i = 0; i < blocks->count; i++) {
-        unsigned d = phi__near_distance(key, blocks->at[i]);
         if (phi_str_equal(blocks->at[i], key)) return;
-        if (d < best) best = d, near = blocks->at[i];
+        if (phi__near_try(&best, key, blocks->at[i])) near = blocks->at[i];
     }
     phi__buf_printf(words, "%s has the block \"%.*s\", which its template does not have", path,
                     (int)key.len, key.at);

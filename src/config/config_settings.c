@@ -119,10 +119,7 @@ PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, siz
     const char *best = NULL;
     unsigned least = PHI__CFG_FAR + 1;
     for (size_t i = 0; i < count; i++) {
-        unsigned d = phi__near_distance(name, phi_str_of(names[i]));
-        if (d >= least) continue;
-        least = d;
-        best = names[i];
+        if (phi__near_try(&least, name, phi_str_of(names[i]))) best = names[i];
     }
     return best;
 }

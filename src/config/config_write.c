@@ -7,7 +7,7 @@
 
 /* ---- a struct of a table, as the values of a file: the way back of config_take.c ---- */
 
-static uint64_t phi__cfg_put_unsigned(const phi__cfg_field *field, const char *at) {
+static uint64_t phi__put_one_unsigned(const phi__cfg_field *field, const char *at) {
     uint8_t small;
     uint32_t middle;
     uint64_t large;
@@ -24,13 +24,13 @@ static uint64_t phi__cfg_put_unsigned(const phi__cfg_field *field, const char *a
 }
 
 /* The largest value of the type: "unlimited", where the field has such a word. */
-static bool phi__cfg_put_is_most(const phi__cfg_field *field, uint64_t value) {
+static bool phi__put_one_is_most(const phi__cfg_field *field, uint64_t value) {
     uint64_t most = field->size == sizeof(uint64_t) ? UINT64_MAX : UINT32_MAX;
     return (field->flags & PHI__NO_LIMIT) != 0 && value == most;
 }
 
 /* The names of bits as a list; NULL: no memory. */
-static phi_json *phi__cfg_put_bits(phi_arena *arena, const char *choices, uint64_t bits) {
+static phi_json *phi__put_one_bits(phi_arena *arena, const char *choices, uint64_t bits) {
     phi_json *list = phi_json_new_array(arena);
     phi__cfg_choice c = PHI_ZERO;
     c.next = choices;
@@ -42,7 +42,7 @@ static phi_json *phi__cfg_put_bits(phi_arena *arena, const char *choices, uint64
 }
 
 /* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
-static phi_json *phi__cfg_put_text(phi_arena *arena, const char *text) {
+static phi_json *phi__put_one_text(phi_arena *arena, const char *text) {
     phi_str rest = phi_str_of(text);
     size_t found, at = 0, n = 0;
     char *copy = phi__arena_bytes(arena, phi__add(phi__add(rest.len, rest.len / 2), 1));
@@ -60,7 +60,7 @@ static phi_json *phi__cfg_put_text(phi_arena *arena, const char *text) {
 }
 
 /* The value of a field; *skip: it is the one that zero means, or no file says it. */
-static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *field, const char *at,
+static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *field, const char *at,
                                     bool has, bool *skip) {
     phi__cfg_choice choice;
     const char *text;
@@ -75,7 +75,7 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
         *skip = text == NULL || text[0] == '\0';
         if (*skip) return NULL;
         if ((field->flags & PHI__CFG_SECRET) != 0) return phi__json_edit_text(arena, "${API_KEY}");
-        return phi__cfg_put_text(arena, text);
+        return phi__put_one_text(arena, text);
     case PHI__CFG_BOOL:
         memcpy(&flag, at, sizeof flag);
         *skip = !flag && !has;
@@ -86,9 +86,9 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
         return phi_json_new_num(arena, number);
     case PHI__CFG_INTEGER:
     case PHI__CFG_SECONDS:
-        value = phi__cfg_put_unsigned(field, at);
+        value = phi__put_one_unsigned(field, at);
         *skip = value == 0 && !has;
-        if (phi__cfg_put_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
+        if (phi__put_one_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
         return field->kind == PHI__CFG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
                                                : phi__json_edit_uint(arena, value);
     case PHI__CFG_CHOICE:
@@ -96,15 +96,15 @@ static phi_json *phi__cfg_put_value(phi_arena *arena, const phi__cfg_field *fiel
         *skip = !phi__choice_of(field->choices, i, &choice);
         return phi__json_edit_text(arena, choice.name);
     case PHI__CFG_BITS:
-        value = phi__cfg_put_unsigned(field, at);
+        value = phi__put_one_unsigned(field, at);
         *skip = value == 0;
-        return *skip ? NULL : phi__cfg_put_bits(arena, field->choices, value);
+        return *skip ? NULL : phi__put_one_bits(arena, field->choices, value);
     default: *skip = true; return NULL; /* the caller's */
     }
 }
 
 /* Marks a field as set in the file, though its value is zero. */
-static void phi__cfg_put_mark(const phi__cfg_table *table, void *taken, const char *key) {
+static void phi__put_one_mark(const phi__cfg_table *table, void *taken, const char *key) {
     uint64_t set;
     size_t i;
     if (phi__fields_find(table, phi_str_of(key), &i) == NULL) return;
@@ -124,40 +124,38 @@ typedef struct phi__cfg_write {
     bool no_memory;
 } phi__cfg_write;
 
-static phi_json *phi__cfg_write_object(phi__cfg_write *w) {
+static phi_json *phi__put_object(phi__cfg_write *w) {
     phi_json *object = phi_json_new_object(w->arena);
     w->no_memory |= object == NULL;
     return object;
 }
 
 /* value NULL: no memory. */
-static void phi__cfg_write_set(phi__cfg_write *w, phi_json *to, const char *key, phi_json *value) {
+static void phi__put_set(phi__cfg_write *w, phi_json *to, const char *key, phi_json *value) {
     w->no_memory =
         w->no_memory || value == NULL || phi_json_set(w->arena, to, key, value) != PHI_OK;
 }
 
-static void phi__cfg_write_item(phi__cfg_write *w, phi_json *to, phi_json *value) {
+static void phi__put_item(phi__cfg_write *w, phi_json *to, phi_json *value) {
     w->no_memory = w->no_memory || value == NULL || to == NULL || phi_json_add(to, value) != PHI_OK;
 }
 
 /* A table or a list; nothing if it is empty. */
-static void phi__cfg_write_part(phi__cfg_write *w, phi_json *to, const char *key, phi_json *part) {
-    if (part == NULL || phi_json_count(part) > 0) phi__cfg_write_set(w, to, key, part);
+static void phi__put_part(phi__cfg_write *w, phi_json *to, const char *key, phi_json *part) {
+    if (part == NULL || phi_json_count(part) > 0) phi__put_set(w, to, key, part);
 }
 
 /* A text, as of JSON; NULL: nothing. */
-static void phi__cfg_write_words(phi__cfg_write *w, phi_json *to, const char *key,
-                                 const char *text) {
-    if (text != NULL) phi__cfg_write_set(w, to, key, phi__cfg_put_text(w->arena, text));
+static void phi__put_words(phi__cfg_write *w, phi_json *to, const char *key, const char *text) {
+    if (text != NULL) phi__put_set(w, to, key, phi__put_one_text(w->arena, text));
 }
 
-static phi_json *phi__cfg_write_fields(phi__cfg_write *w, const phi__cfg_table *table,
-                                       const void *taken);
+static phi_json *phi__put_fields(phi__cfg_write *w, const phi__cfg_table *table, const void *taken);
 
 /* The fields of a struct that are not what zero means, single values before lists of names and
    parts; secrets as "${API_KEY}". Other lists and tables are the caller's. */
-static void phi__cfg_write_into(phi__cfg_write *w, phi_json *node, const phi__cfg_table *table,
-                                const void *taken) {
+static void phi__put_into(phi__cfg_write *w, phi_json *node, const phi__cfg_table *table,
+                          const void *taken) {
     const phi__cfg_field *field;
     for (int later = 0; later < 2; later++)
         for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
@@ -166,31 +164,31 @@ static void phi__cfg_write_into(phi__cfg_write *w, phi_json *node, const phi__cf
             bool part = (field->flags & PHI__CFG_PART) != 0;
             if ((part || field->kind == PHI__CFG_BITS) != (later > 0)) continue;
             if (part) {
-                phi_json *inner = phi__cfg_write_fields(w, field->table(), at);
-                phi__cfg_write_part(w, node, field->key, inner);
+                phi_json *inner = phi__put_fields(w, field->table(), at);
+                phi__put_part(w, node, field->key, inner);
                 continue;
             }
-            phi_json *value = phi__cfg_put_value(w->arena, field, at, has, &skip);
-            if (!skip) phi__cfg_write_set(w, node, field->key, value);
+            phi_json *value = phi__put_one_value(w->arena, field, at, has, &skip);
+            if (!skip) phi__put_set(w, node, field->key, value);
         }
 }
 
 /* The same in a new table. */
-static phi_json *phi__cfg_write_fields(phi__cfg_write *w, const phi__cfg_table *table,
-                                       const void *taken) {
-    phi_json *node = phi__cfg_write_object(w);
-    phi__cfg_write_into(w, node, table, taken);
+static phi_json *phi__put_fields(phi__cfg_write *w, const phi__cfg_table *table,
+                                 const void *taken) {
+    phi_json *node = phi__put_object(w);
+    phi__put_into(w, node, table, taken);
     return node;
 }
 
-static void phi__cfg_write_table(phi__cfg_write *w, phi_json *to, const char *key,
-                                 const phi__cfg_table *table, const void *taken) {
-    phi__cfg_write_part(w, to, key, phi__cfg_write_fields(w, table, taken));
+static void phi__put_table(phi__cfg_write *w, phi_json *to, const char *key,
+                           const phi__cfg_table *table, const void *taken) {
+    phi__put_part(w, to, key, phi__put_fields(w, table, taken));
 }
 
 /* Headers by name; their values are variables, for any may be a secret. */
-static void phi__cfg_write_headers(phi__cfg_write *w, const phi_model *model, phi_json *to) {
-    phi_json *node = phi__cfg_write_object(w);
+static void phi__put_headers(phi__cfg_write *w, const phi_model *model, phi_json *to) {
+    phi_json *node = phi__put_object(w);
     for (size_t i = 0; i < model->header_count; i++) {
         const char *name = model->headers[i].name;
         size_t n = strlen(name);
@@ -204,14 +202,14 @@ static void phi__cfg_write_headers(phi__cfg_write *w, const phi_model *model, ph
             text[j + 2] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : letter ? c : '_';
         }
         memcpy(text + n + 2, "}", 2);
-        phi__cfg_write_set(w, node, name, phi__json_edit_text(w->arena, text));
+        phi__put_set(w, node, name, phi__json_edit_text(w->arena, text));
     }
-    phi__cfg_write_part(w, to, "headers", node);
+    phi__put_part(w, to, "headers", node);
 }
 
 /* An address; a login and a query are variables, for each may hold a key. A query that shows
    versions alone is none. */
-static void phi__cfg_write_address(phi__cfg_write *w, const char *url, phi_json *to) {
+static void phi__put_address(phi__cfg_write *w, const char *url, phi_json *to) {
     phi_str text = phi_str_of(url), out = PHI__LIT("");
     size_t from = phi__str_find(text, 0, "://"), at, end, query;
     phi__buf made;
@@ -231,16 +229,15 @@ static void phi__cfg_write_address(phi__cfg_write *w, const char *url, phi_json 
     if (!plain) phi__buf_text(&made, "${API_QUERY}");
     w->no_memory |= made.failed || !phi__arena_str(w->arena, phi__buf_str(&made), &out);
     phi__buf_free(&made);
-    if (at > from || !plain) phi__cfg_write_set(w, to, "base_url", phi_json_new_str(w->arena, out));
+    if (at > from || !plain) phi__put_set(w, to, "base_url", phi_json_new_str(w->arena, out));
 }
 
 /* The names of quirks; none: nothing. */
-static void phi__cfg_write_quirks(phi__cfg_write *w, uint64_t quirks, const char *key,
-                                  phi_json *to) {
-    phi__cfg_write_part(w, to, key, phi__cfg_put_bits(w->arena, phi__names_quirks(), quirks));
+static void phi__put_quirks(phi__cfg_write *w, uint64_t quirks, const char *key, phi_json *to) {
+    phi__put_part(w, to, key, phi__put_one_bits(w->arena, phi__names_quirks(), quirks));
 }
 
-static void phi__cfg_write_provider(phi__cfg_write *w) {
+static void phi__put_provider(phi__cfg_write *w) {
     const phi__cfg_table *table = phi__table_provider_instance();
     const phi_model *model = &w->desc->model;
     phi__cfg_choice api = PHI_ZERO;
@@ -255,22 +252,22 @@ static void phi__cfg_write_provider(phi__cfg_write *w) {
     p.reasoning = model->reasoning;
     p.context_window = model->context_window;
     p.max_tokens = model->max_tokens;
-    phi__cfg_put_mark(table, &p, "reasoning");
+    phi__put_one_mark(table, &p, "reasoning");
     p.cost.cost = model->cost;
     uint64_t quirks = phi__cfg_model_quirks(&p);
-    phi_json *node = phi__cfg_write_fields(w, table, &p);
-    phi__cfg_write_address(w, model->base_url, node);
-    phi__cfg_write_headers(w, model, node);
+    phi_json *node = phi__put_fields(w, table, &p);
+    phi__put_address(w, model->base_url, node);
+    phi__put_headers(w, model, node);
     /* How the model differs from the one that its name, protocol and server make. */
-    phi_json *compat = phi__cfg_write_object(w);
-    phi__cfg_write_quirks(w, model->quirks & ~quirks, "quirks", compat);
-    phi__cfg_write_quirks(w, quirks & ~model->quirks, "without", compat);
-    phi__cfg_write_part(w, node, "compat", compat);
-    phi__cfg_write_words(w, node, "extra", model->extra);
-    phi__cfg_write_part(w, w->root, "provider", node);
+    phi_json *compat = phi__put_object(w);
+    phi__put_quirks(w, model->quirks & ~quirks, "quirks", compat);
+    phi__put_quirks(w, quirks & ~model->quirks, "without", compat);
+    phi__put_part(w, node, "compat", compat);
+    phi__put_words(w, node, "extra", model->extra);
+    phi__put_part(w, w->root, "provider", node);
 }
 
-static void phi__cfg_write_profile(phi__cfg_write *w, phi_json *agent) {
+static void phi__put_profile(phi__cfg_write *w, phi_json *agent) {
     const phi__cfg_table *table = phi__table_profile();
     const phi_agent_desc *desc = w->desc;
     phi__cfg_profile p = PHI_ZERO;
@@ -282,13 +279,13 @@ static void phi__cfg_write_profile(phi__cfg_write *w, phi_json *agent) {
     p.thinking = desc->thinking;
     p.max_tokens = desc->max_tokens;
     p.temperature = desc->options.temperature;
-    if (desc->options.has_temperature) phi__cfg_put_mark(table, &p, "temperature");
-    phi__cfg_write_table(w, agent, "profile", table, &p);
+    if (desc->options.has_temperature) phi__put_one_mark(table, &p, "temperature");
+    phi__put_table(w, agent, "profile", table, &p);
 }
 
 /* Absolute, for the file may be read elsewhere; as it is where it cannot be resolved. "." is the
    reader's own: NULL. */
-static const char *phi__cfg_write_workspace(phi__cfg_write *w) {
+static const char *phi__put_workspace(phi__cfg_write *w) {
     const char *path = w->desc->workspace, *out = NULL;
     if (path == NULL || strcmp(path, ".") == 0) return NULL;
     if (path[0] == '/') return path;
@@ -297,71 +294,71 @@ static const char *phi__cfg_write_workspace(phi__cfg_write *w) {
 }
 
 /* The schema is written as the text that it is. */
-static void phi__cfg_write_format(phi__cfg_write *w, phi_json *agent) {
+static void phi__put_format(phi__cfg_write *w, phi_json *agent) {
     const phi_format *format = &w->desc->format;
     phi__cfg_format f = PHI_ZERO;
     if (format->kind == PHI_FORMAT_TEXT) return;
     f.kind = format->kind;
     f.name = format->name;
     f.strict = format->strict;
-    phi_json *node = phi__cfg_write_fields(w, phi__table_format(), &f);
-    phi__cfg_write_words(w, node, "schema", format->schema);
-    phi__cfg_write_part(w, agent, "format", node);
+    phi_json *node = phi__put_fields(w, phi__table_format(), &f);
+    phi__put_words(w, node, "schema", format->schema);
+    phi__put_part(w, agent, "format", node);
 }
 
 /* Options, extra and raw tools. */
-static void phi__cfg_write_said(phi__cfg_write *w, phi_json *agent) {
+static void phi__put_said(phi__cfg_write *w, phi_json *agent) {
     const phi__cfg_table *table = phi__table_options();
     const phi_request_options *options = &w->desc->options;
     phi_json *stop = phi_json_new_array(w->arena), *raws = phi_json_new_array(w->arena);
     phi__cfg_options o = PHI_ZERO;
     o.options = *options;
     if (options->has_seed && options->seed >= 0)
-        phi__cfg_put_mark(table, &o, "seed");
+        phi__put_one_mark(table, &o, "seed");
     else
         o.options.seed = 0;
-    phi_json *node = phi__cfg_write_fields(w, table, &o);
+    phi_json *node = phi__put_fields(w, table, &o);
     for (size_t i = 0; i < options->stop_count; i++)
-        phi__cfg_write_item(w, stop, phi__cfg_put_text(w->arena, options->stop[i]));
-    phi__cfg_write_part(w, node, "stop", stop);
-    phi__cfg_write_part(w, agent, "options", node);
-    phi__cfg_write_words(w, agent, "extra", options->extra);
+        phi__put_item(w, stop, phi__put_one_text(w->arena, options->stop[i]));
+    phi__put_part(w, node, "stop", stop);
+    phi__put_part(w, agent, "options", node);
+    phi__put_words(w, agent, "extra", options->extra);
     for (size_t i = 0; i < w->desc->tool_options.raw_tool_count; i++) {
-        phi_json *raw = phi__cfg_write_object(w);
-        phi__cfg_write_words(w, raw, "protocol", w->desc->tool_options.raw_tools[i].protocol);
-        phi__cfg_write_words(w, raw, "json", w->desc->tool_options.raw_tools[i].json);
-        phi__cfg_write_item(w, raws, raw);
+        phi_json *raw = phi__put_object(w);
+        phi__put_words(w, raw, "protocol", w->desc->tool_options.raw_tools[i].protocol);
+        phi__put_words(w, raw, "json", w->desc->tool_options.raw_tools[i].json);
+        phi__put_item(w, raws, raw);
     }
-    phi__cfg_write_part(w, agent, "raw_tools", raws);
+    phi__put_part(w, agent, "raw_tools", raws);
 }
 
-static void phi__cfg_write_agent(phi__cfg_write *w) {
+static void phi__put_agent(phi__cfg_write *w) {
     phi__cfg_agent a = PHI_ZERO;
     phi__cfg_policy policy = PHI_ZERO;
     phi__cfg_effects effects = PHI_ZERO;
     phi__cfg_agent_begin(&a, w->desc);
     a.system_prompt = w->desc->system_prompt;
-    a.workspace = phi__cfg_write_workspace(w);
-    phi_json *node = phi__cfg_write_fields(w, phi__table_agent(), &a);
-    phi__cfg_write_profile(w, node);
+    a.workspace = phi__put_workspace(w);
+    phi_json *node = phi__put_fields(w, phi__table_agent(), &a);
+    phi__put_profile(w, node);
     if (w->desc->policy != NULL) {
         policy.policy = *w->desc->policy;
         if (policy.policy.keep_no_turns)
-            phi__cfg_put_mark(phi__table_policy(), &policy, "keep_last_turns");
+            phi__put_one_mark(phi__table_policy(), &policy, "keep_last_turns");
         if (policy.policy.no_reserve)
-            phi__cfg_put_mark(phi__table_policy(), &policy, "reserve_output_tokens");
-        phi__cfg_write_table(w, node, "policy", phi__table_policy(), &policy);
+            phi__put_one_mark(phi__table_policy(), &policy, "reserve_output_tokens");
+        phi__put_table(w, node, "policy", phi__table_policy(), &policy);
     }
-    phi__cfg_write_format(w, node);
+    phi__put_format(w, node);
     effects.effects = w->desc->tool_options.effects;
-    phi__cfg_write_table(w, node, "effects", phi__table_effects(), &effects);
-    phi__cfg_write_said(w, node);
-    phi__cfg_write_part(w, w->root, "agent", node);
+    phi__put_table(w, node, "effects", phi__table_effects(), &effects);
+    phi__put_said(w, node);
+    phi__put_part(w, w->root, "agent", node);
 }
 
-static void phi__cfg_write_tools(phi__cfg_write *w) {
+static void phi__put_tools(phi__cfg_write *w) {
     const phi_tool_options *options = &w->desc->tool_options;
-    phi_json *node = phi__cfg_write_object(w), *names = phi_json_new_array(w->arena);
+    phi_json *node = phi__put_object(w), *names = phi_json_new_array(w->arena);
     phi__cfg_tools t = PHI_ZERO;
     t.mode = options->mode;
     t.batch_size = t.mode == PHI_TOOLS_BATCHED ? options->batch : 0;
@@ -370,13 +367,13 @@ static void phi__cfg_write_tools(phi__cfg_write *w) {
     t.choice = options->choice;
     for (size_t i = 0; i < w->desc->tool_count; i++)
         if (!w->desc->tools[i].unlisted)
-            phi__cfg_write_item(w, names, phi__cfg_put_text(w->arena, w->desc->tools[i].name));
-    phi__cfg_write_part(w, node, "enabled", names);
-    phi__cfg_write_into(w, node, phi__table_tools(), &t);
-    phi__cfg_write_part(w, w->root, "tools", node);
+            phi__put_item(w, names, phi__put_one_text(w->arena, w->desc->tools[i].name));
+    phi__put_part(w, node, "enabled", names);
+    phi__put_into(w, node, phi__table_tools(), &t);
+    phi__put_part(w, w->root, "tools", node);
 }
 
-static void phi__cfg_write_compaction(phi__cfg_write *w) {
+static void phi__put_compaction(phi__cfg_write *w) {
     const phi__cfg_table *table = phi__table_compaction();
     phi__cfg_compaction c = PHI_ZERO;
     if (w->desc->compaction.disable) return;
@@ -389,28 +386,28 @@ static void phi__cfg_write_compaction(phi__cfg_write *w) {
     if (c.config.scope != PHI_COMPACTION_TOKENS) c.config.scope_tokens = 0;
     if (c.config.keep_no_first) {
         c.config.keep_first_turns = 0;
-        phi__cfg_put_mark(table, &c, "keep_first_turns");
+        phi__put_one_mark(table, &c, "keep_first_turns");
     }
-    phi__cfg_write_table(w, w->root, "compaction", table, &c);
+    phi__put_table(w, w->root, "compaction", table, &c);
 }
 
-static void phi__cfg_write_execution(phi__cfg_write *w) {
+static void phi__put_execution(phi__cfg_write *w) {
     const phi_agent_desc *desc = w->desc;
     phi__cfg_execution e = PHI_ZERO;
     e.limits = desc->limits;
     e.retry.retry = desc->retry;
     if (desc->retry.disable) {
         e.retry.retry.max_retries = 0;
-        phi__cfg_put_mark(phi__table_retry(), &e.retry, "max_retries");
+        phi__put_one_mark(phi__table_retry(), &e.retry, "max_retries");
     }
     e.cache.cache = desc->cache;
     e.budget.budget = desc->budget;
     e.deadlines.deadlines = desc->deadlines;
-    phi__cfg_write_table(w, w->root, "execution", phi__table_execution(), &e);
+    phi__put_table(w, w->root, "execution", phi__table_execution(), &e);
 }
 
 /* A comment about the things that no file says, for formats that have comments. */
-static phi_status phi__cfg_write_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
+static phi_status phi__put_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] = "# Written by phi_config_write. Keys, logins and headers are "
                                "variables. Not in this file: hooks,\n"
                                "# filters, strategies, failover, stores, skills, sub-agents, MCP "
@@ -426,8 +423,8 @@ static phi_status phi__cfg_write_comment(phi_arena *arena, const phi_str *body, 
     return PHI_OK;
 }
 
-static phi_status phi__cfg_write_text(phi_arena *arena, const phi_json *root,
-                                      phi_config_format format, phi_str *out) {
+static phi_status phi__put_text(phi_arena *arena, const phi_json *root, phi_config_format format,
+                                phi_str *out) {
     phi_status status = PHI_UNSUPPORTED;
     phi_str body = PHI__LIT("");
     switch (format) {
@@ -437,7 +434,7 @@ static phi_status phi__cfg_write_text(phi_arena *arena, const phi_json *root,
     case PHI_CONFIG_TOML: status = phi_toml_write(arena, root, 0, &body); break;
     default: break;
     }
-    return status == PHI_OK ? phi__cfg_write_comment(arena, &body, out) : status;
+    return status == PHI_OK ? phi__put_comment(arena, &body, out) : status;
 }
 
 /* ---- public ---- */
@@ -453,11 +450,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
     w.arena = arena;
     w.desc = &desc;
     w.profile = phi__make_profile(agent);
-    w.root = phi__cfg_write_object(&w);
-    phi__cfg_write_agent(&w);
-    phi__cfg_write_provider(&w);
-    phi__cfg_write_tools(&w);
-    phi__cfg_write_compaction(&w);
-    phi__cfg_write_execution(&w);
-    return w.no_memory ? PHI_NO_MEMORY : phi__cfg_write_text(arena, w.root, format, out);
+    w.root = phi__put_object(&w);
+    phi__put_agent(&w);
+    phi__put_provider(&w);
+    phi__put_tools(&w);
+    phi__put_compaction(&w);
+    phi__put_execution(&w);
+    return w.no_memory ? PHI_NO_MEMORY : phi__put_text(arena, w.root, format, out);
 }

@@ -714,10 +714,6 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_str_is_basic(const phi__toml_reader *r) {
-    return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
-}
-
 static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
@@ -841,7 +837,7 @@ static void phi__toml_str_join(phi__toml_reader *r, const char *stop) {
 /* ---- text ---- */
 
 static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
-    char quote = phi__toml_str_is_basic(r) ? '"' : '\'';
+    char quote = r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         /* Past the characters that need no look. */
         const char *at = r->at;

@@ -394,11 +394,6 @@ static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
         phi__yaml_wrong(r, r->at, "a blank line before this text has more spaces than it");
 }
 
-/* The spaces before a line of text, as far as is known. */
-static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
-    return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
-}
-
 static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && *r->at == ' ' &&
@@ -417,7 +412,7 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         phi__yaml_block_end(r);
         return;
     }
-    if (*r->at == '\t' && spaces < phi__yaml_block_least(r)) {
+    if (*r->at == '\t' && spaces < (s->indent >= 0 ? s->indent : r->need)) {
         phi__yaml_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
         return;
     }
@@ -460,7 +455,7 @@ static void phi__yaml_flow_open(phi__yaml_reader *r) {
 static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
     phi__yaml_close(r);
-    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+    r->state = phi__yaml_scalar_after(r);
 }
 
 /* What a frame wants once the node that begins now was read. */
@@ -1028,11 +1023,6 @@ static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
 }
 
-static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
-    if (!phi__yaml_copy(r, units)) return;
-    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
-}
-
 static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
     case PHI__YAML_LINE: phi__yaml_line_line(r, stop); break;
@@ -1094,8 +1084,8 @@ PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
             phi__yaml_read_state(r, stop);
             continue;
         }
-        phi__yaml_read_copy(r, units);
-        if (r->state == PHI__YAML_COPY) break;
+        if (!phi__yaml_copy(r, units)) break;
+        r->state = phi__yaml_scalar_after(r);
     }
     if (r->status != PHI_BUSY) phi__pool_end(&r->pool, r->arena);
     return r->status;

@@ -412,28 +412,31 @@ static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t l
 
 static void phi__yaml_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
-/* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_merge(phi__yaml_reader *r) {
-    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
-    if (outer->at == NULL) return true;
-    if (inner->at == NULL) {
-        *inner = *outer;
-    } else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
-               (inner->tag != 0 && outer->tag != 0)) {
-        return phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
-                                  inner->tag != 0 && outer->tag != 0
-                                      ? "a second tag for one node"
-                                      : "a second anchor for one node");
-    } else if (outer->anchor_at != NULL) {
-        inner->anchor = outer->anchor;
-        inner->anchor_at = outer->anchor_at;
+/* Adds those of `from` to `to`. False: both have an anchor, or both a tag. */
+static bool phi__yaml_props_join(phi__yaml_props *to, phi__yaml_props *from) {
+    if (from->at == NULL) return true;
+    if ((to->anchor_at != NULL && from->anchor_at != NULL) || (to->tag != 0 && from->tag != 0))
+        return false;
+    if (to->at == NULL)
+        *to = *from;
+    else if (from->anchor_at != NULL) {
+        to->anchor = from->anchor;
+        to->anchor_at = from->anchor_at;
     } else
-        inner->tag = outer->tag;
-    phi__yaml_clear(outer);
+        to->tag = from->tag;
+    phi__yaml_clear(from);
     return true;
 }
 
-static bool phi__yaml_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
+/* Those of earlier lines and of this one belong to one node. */
+static bool phi__yaml_merge(phi__yaml_reader *r) {
+    phi__yaml_props *inner = &r->inner;
+    if (phi__yaml_props_join(inner, &r->outer)) return true;
+    return phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                              inner->tag != 0 && r->outer.tag != 0
+                                  ? "a second tag for one node"
+                                  : "a second anchor for one node");
+}
 
 /* ---- anchors ---- */
 
@@ -453,19 +456,12 @@ static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, 
 
 /* ---- scalars as nodes ---- */
 
-static const char *phi__yaml_tag_name(uint8_t tag) {
-    static const char *const names[] = {"",       "!",      "!!str", "!!int", "!!float",
-                                        "!!bool", "!!null", "!!seq", "!!map"};
-    return names[tag];
-}
-
 static bool phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
                                const char *what) {
+    static const char *const names[] = {"",       "!",      "!!str", "!!int", "!!float",
+                                        "!!bool", "!!null", "!!seq", "!!map"};
     char message[96];
-    const char *name = phi__yaml_tag_name(props->tag);
-    size_t n = strlen(name);
-    memcpy(message, name, n);
-    memcpy(message + n, what, strlen(what) + 1);
+    (void)snprintf(message, sizeof message, "%s%s", names[props->tag], what);
     return phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
@@ -656,7 +652,7 @@ PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
     }
     phi_json *node = r->scalar.node;
     if (node != NULL) {
-        if (r->scalar.is_alias && phi__yaml_has_outer(r))
+        if (r->scalar.is_alias && r->outer.at != NULL)
             phi__yaml_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
                                "an alias cannot have an anchor or a tag");
     } else if (phi__yaml_merge(r)) {
@@ -992,20 +988,10 @@ PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r) {
 }
 
 PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r) {
-    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
-    if (inner->at == NULL) return;
-    if (outer->at == NULL)
-        *outer = *inner;
-    else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
-             (inner->tag != 0 && outer->tag != 0))
+    const phi__yaml_props *inner = &r->inner;
+    if (!phi__yaml_props_join(&r->outer, &r->inner))
         phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
                            "a second anchor or tag for one node");
-    else if (inner->anchor_at != NULL) {
-        outer->anchor = inner->anchor;
-        outer->anchor_at = inner->anchor_at;
-    } else
-        outer->tag = inner->tag;
-    memset(inner, 0, sizeof *inner);
 }
 
 PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r) {
