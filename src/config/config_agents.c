@@ -159,13 +159,10 @@ static phi_status phi__cfg_child_new(phi__cfg_maker *maker, const phi__cfg_used 
     job->making.has_own_key = caller->making.has_own_key;
     job->making.workspace = caller->making.workspace;
     job->making.place = caller->making.place;
+    *sub = child->desc;
     sub->name = child->name;
     sub->description = child->description;
     sub->agent = &job->desc;
-    sub->max_depth = child->max_depth;
-    sub->keep = child->keep;
-    sub->show_events = child->show_events;
-    sub->timeout_ms = child->timeout_ms;
     *out = sub;
     return PHI_OK;
 }

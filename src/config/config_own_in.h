@@ -60,7 +60,7 @@ typedef struct phi__cfg_walk {
     phi__buf words; /* of the message under way */
 } phi__cfg_walk;
 
-/* ---- config_check.c ---- */
+/* ---- config_walk.c ---- */
 PHI__FN void phi__walk_begin(phi__cfg_walk *walk, phi_config *config);
 PHI__FN void phi__walk_end(phi__cfg_walk *walk);
 
@@ -103,9 +103,6 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value);
 /* A node of raws_add lacks a variable. */
 PHI__FN void phi__raws_miss(const phi_config *config, const phi_json *node);
 PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node);
-
-/* How a number that JSON does not have is written; NULL: it has it. */
-PHI__FN const char *phi__raws_odd(const phi_json *node);
 
 /* A name in a message: in a line, cut where it is long. */
 PHI__FN void phi__raws_name(phi_str text, phi__buf *out);

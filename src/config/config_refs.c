@@ -666,18 +666,14 @@ static void phi__rules_at(phi__cfg_walk *walk, const char *path, const char *key
     if (key != NULL) (void)phi__walk_name(walk, phi_str_of(key));
 }
 
-static void phi__rules_warn(phi__cfg_walk *walk, const char *path, const char *key,
-                            const phi_json *node, const char *words) {
+static void phi__rules_say(phi__cfg_walk *walk, const char *path, const char *key,
+                           const phi_json *node, bool is_warning, const char *words) {
     phi__rules_at(walk, path, key);
     phi__buf_printf(phi__walk_words(walk), "%s%s", phi__walk_text(walk), words);
-    phi__walk_warning(walk, node, true);
-}
-
-static void phi__rules_fail(phi__cfg_walk *walk, const char *path, const char *key,
-                            const phi_json *node, const char *words) {
-    phi__rules_at(walk, path, key);
-    phi__buf_printf(phi__walk_words(walk), "%s%s", phi__walk_text(walk), words);
-    phi__walk_error_key(walk, node);
+    if (is_warning)
+        phi__walk_warning(walk, node, true);
+    else
+        phi__walk_error_key(walk, node);
 }
 
 /* True if the table sets a choice to that value. */
@@ -793,9 +789,9 @@ static bool phi__rules_any_rates(const phi_config *config) {
 static void phi__rules_max_cost(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     const phi_json *cost = phi_json_get(table, "max_cost");
     if (cost == NULL || phi_json_is(cost, PHI_JSON_NULL)) return;
-    phi__rules_warn(walk, path, "max_cost", cost,
-                    " has no effect: no provider has cost rates; add [provider.cost] with "
-                    "input_per_million and output_per_million");
+    phi__rules_say(walk, path, "max_cost", cost, true,
+                   " has no effect: no provider has cost rates; add [provider.cost] with "
+                   "input_per_million and output_per_million");
 }
 
 static void phi__rules_costs(phi__cfg_walk *walk) {
@@ -825,8 +821,8 @@ static void phi__rules_compaction_off(phi__cfg_walk *walk, const char *path,
         if (phi__fields_find(phi__table_compaction(), it.key, NULL) == NULL) continue;
         memcpy(key, it.key.at, it.key.len);
         key[it.key.len] = '\0';
-        phi__rules_warn(walk, path, key, node,
-                        " has no effect: compaction is off until max_context_tokens is set");
+        phi__rules_say(walk, path, key, node, true,
+                       " has no effect: compaction is off until max_context_tokens is set");
         return;
     }
 }
@@ -837,8 +833,8 @@ static void phi__rules_compaction(phi__cfg_walk *walk) {
     const phi_json *table = top != NULL ? top : inner;
     const char *path = top != NULL ? "compaction" : "context.compaction";
     if (top != NULL && inner != NULL)
-        phi__rules_fail(walk, "context.compaction", NULL, inner,
-                        " and [compaction] mean the same; keep one of the two");
+        phi__rules_say(walk, "context.compaction", NULL, inner, false,
+                       " and [compaction] mean the same; keep one of the two");
     if (phi_json_get(table, "max_context_tokens") != NULL) return;
     if (phi_json_get(table, "instances") == NULL)
         phi__rules_compaction_off(walk, path, table);
@@ -870,8 +866,8 @@ static void phi__rules_format(phi__cfg_walk *walk, const char *path, const phi_j
     const phi_json *format = phi_json_get(table, "format");
     if (!phi__rules_is(format, "type", "json_schema") || phi_json_get(format, "schema") != NULL)
         return;
-    phi__rules_fail(
-        walk, path, "format", phi_json_get(format, "type"),
+    phi__rules_say(
+        walk, path, "format", phi_json_get(format, "type"), false,
         " has no schema: type = \"json_schema\" needs one, as schema = \"file:answer.json\"");
 }
 
@@ -889,7 +885,7 @@ static void phi__rules_strategy(phi__cfg_walk *walk, const char *path, const phi
         if (options == NULL || phi__str_is_nocase(type, types[i])) continue;
         snprintf(words, sizeof words, " has no effect: the type of this strategy is \"%.*s\"",
                  (int)phi__min(type.len, 40), type.at);
-        phi__rules_warn(walk, path, types[i], options, words);
+        phi__rules_say(walk, path, types[i], options, true, words);
     }
 }
 
@@ -984,7 +980,7 @@ void phi__rules_check(phi_config *config) {
         if (strcmp(need->path, "tools") == 0 && phi__rules_is(table, "strategy", need->value))
             continue;
         snprintf(words, sizeof words, " has no effect: add %s = \"%s\"", need->key, need->value);
-        phi__rules_warn(&walk, need->path, need->field, node, words);
+        phi__rules_say(&walk, need->path, need->field, node, true, words);
     }
     phi__rules_format(&walk, "agent", phi_json_get(root, "agent"));
     phi__rules_each(&walk, "agent", phi_json_get(root, "agent"), phi__rules_format);

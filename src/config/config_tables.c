@@ -263,13 +263,13 @@ static const phi__cfg_field phi__sub_agent_rows[] = {
     PHI__C_REF(sub_agent, mcp, TEXTS, "mcp", "[]", "MCP servers of its own."),
     PHI__C_REF(sub_agent, openapi, TEXTS, "openapi", "[]", "OpenAPI specifications of its own."),
     PHI__C_LIST(sub_agent, skills, "[]", "Names of skills. Needs phi_tools.h."),
-    PHI__C_INT(sub_agent, keep, 0, 0, 65536, "0",
-               "Finished children that stay, so that the model can continue one."),
-    PHI__C_INT(sub_agent, max_depth, 0, 1, 64, "1",
-               "It gets sub-agents only where it is fewer than so many levels below the top."),
-    PHI__C_SECS(sub_agent, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "null",
+    PHI__C_INT_IN(sub_agent, desc, keep, 0, 0, 65536, "0",
+                  "Finished children that stay, so that the model can continue one."),
+    PHI__C_INT_IN(sub_agent, desc, max_depth, 0, 1, 64, "1",
+                  "It gets sub-agents only where it is fewer than so many levels below the top."),
+    PHI__C_SECS(sub_agent, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "null",
                 "Seconds that a call may take (default: the limits of its run)."),
-    PHI__C_FLAG(sub_agent, show_events, "Its events are emitted to the program, too.")};
+    PHI__C_FLAG_IN(sub_agent, desc, show_events, "Its events are emitted to the program, too.")};
 PHI__TABLE(sub_agent, "sub_agents.instances",
            "A sub-agent. Unset, its workspace is that of the agent that calls it.")
 

@@ -12,6 +12,7 @@
 #include "log/policy.h"
 #include "orchestrate/adaptive.h"
 #include "orchestrate/strategy.h"
+#include "orchestrate/subagents.h"
 
 typedef struct phi__cfg_top {
     uint64_t set;
@@ -187,13 +188,13 @@ typedef struct phi__cfg_sub_agent {
     uint64_t set;
     const char *id, *name, *description, *system_prompt, *workspace;
     const char *provider, *strategy, *compaction; /* references */
+    phi_subagent_desc desc;                       /* its plain fields */
     const char *model, *api_key, *base_url;
     int api;
     phi_limits limits;
     phi_thinking thinking;
     double temperature;
-    uint32_t max_tokens, keep, max_depth, timeout_ms;
-    bool show_events;
+    uint32_t max_tokens;
     phi__cfg_texts tools, sub_agents, mcp, openapi, skills;
 } phi__cfg_sub_agent;
 

@@ -186,6 +186,13 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
     return line;
 }
 
+/* How a number that JSON does not have is written; NULL: it has it. */
+static const char *phi__raws_odd(const phi_json *node) {
+    double d = phi_json_num(node, 0);
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
+    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+}
+
 /* A value as written in the file, without quotes; empty for tables and arrays. */
 static phi_str phi__prob_value(phi__cfg_probs *problems, const phi_config *config,
                                const phi_json *node) {
@@ -479,12 +486,6 @@ static void phi__raws_quote(phi_str text, phi__buf *out) {
     phi__buf_char(out, '"');
     phi__raws_name(text, out);
     phi__buf_char(out, '"');
-}
-
-const char *phi__raws_odd(const phi_json *node) {
-    double d = phi_json_num(node, 0);
-    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
-    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
 }
 
 void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out) {

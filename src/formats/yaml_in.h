@@ -134,12 +134,6 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_tree.c: the core schema ---- */
-
-/* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
-   number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
-#define PHI__YAML_TOO_LARGE UINT32_MAX
-
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
@@ -180,8 +174,5 @@ PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r);
 
 /* A directive at r->at; a comment, or nothing, is left of its line. */
 PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
-
-/* ---- yaml_read.c: literal and folded ---- */
-PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
 
 #endif

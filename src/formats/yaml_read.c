@@ -428,7 +428,7 @@ static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) 
     return at == r->line_at;
 }
 
-PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_line(r, stop);
     if (at == NULL) return;
     (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
