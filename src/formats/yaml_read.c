@@ -525,14 +525,11 @@ static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
         r->at++;
         return;
     }
-    if (!phi__yaml_flow_is_colon(r)) {
+    if (!phi__yaml_flow_is_colon(r))
         phi__yaml_expected(r, r->at, "',' or ']'");
-        return;
-    }
-    if (r->scalar.line != r->line) {
+    else if (r->scalar.line != r->line)
         phi__yaml_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     phi__yaml_open_pair(r, PHI__YAML_WANT_KEY);
     phi__yaml_key(r);
     r->at++;
@@ -643,12 +640,10 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_newline(r);
         return;
     }
-    if (*r->at == '#' && phi__yaml_is_apart(r, r->at)) {
-        r->state = PHI__YAML_COMMENT;
-        return;
-    }
     if (*r->at == '#') {
-        phi__yaml_expected(r, r->at, "white space before a comment");
+        r->state = PHI__YAML_COMMENT;
+        if (!phi__yaml_is_apart(r, r->at))
+            phi__yaml_expected(r, r->at, "white space before a comment");
         return;
     }
     if (r->fresh) {
@@ -715,14 +710,11 @@ static void phi__yaml_line_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
     if (r->doc >= PHI__YAML_OPEN) phi__yaml_line_close_all(r);
     if (r->status != PHI_BUSY) return;
-    if (start && r->doc >= PHI__YAML_OPEN) {
+    if (start && r->doc >= PHI__YAML_OPEN)
         phi__yaml_line_second(r);
-        return;
-    }
-    if (!start && r->doc == PHI__YAML_DIRECTIVES) {
+    else if (!start && r->doc == PHI__YAML_DIRECTIVES)
         phi__yaml_expected(r, r->at, "'---' after the directives");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     r->at += 3;
     r->tab = false;
     if (start) {

@@ -709,21 +709,17 @@ static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
 
 PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
-    phi_str key;
+    phi_str key = PHI__LIT("");
     if (r->status != PHI_BUSY) return;
-    if (s->node != NULL && (!s->is_alias || s->string == NULL)) {
+    if (s->node != NULL && (!s->is_alias || s->string == NULL))
         phi__yaml_key_wrong(r, "a key that is a collection is not supported");
-        return;
-    }
-    if (s->node != NULL)
+    else if (s->node != NULL)
         key = phi__str(s->string, s->len);
-    else if (!phi__yaml_key_text(r, &key))
-        return;
-    if (key.len > PHI__YAML_KEY_MOST) {
+    else
+        (void)phi__yaml_key_text(r, &key);
+    if (r->status == PHI_BUSY && key.len > PHI__YAML_KEY_MOST)
         phi__yaml_too_big(r, "a key of more than 16 MiB");
-        return;
-    }
-    if (!phi__yaml_key_is_new(r, key)) return;
+    if (r->status != PHI_BUSY || !phi__yaml_key_is_new(r, key)) return;
     r->top->key = key;
     r->top->key_line = s->line;
     r->top->key_column = phi__yaml_tree_column(r);
@@ -964,14 +960,11 @@ static void phi__yaml_prop_tag(phi__yaml_reader *r, const char *at) {
 static void phi__yaml_prop_anchor(phi__yaml_reader *r, const char *at) {
     const char *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
-    if (end == at + 1) {
+    if (end == at + 1)
         phi__yaml_expected(r, end, "the name of an anchor");
-        return;
-    }
-    if (r->inner.anchor_at != NULL) {
+    else if (r->inner.anchor_at != NULL)
         phi__yaml_wrong(r, at, "a second anchor for one node");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     phi__yaml_prop_mark(r, at);
     r->inner.anchor_at = at;
     r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
@@ -998,14 +991,11 @@ PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r) {
 PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r) {
     const char *at = r->at, *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
-    if (end == at + 1) {
+    if (end == at + 1)
         phi__yaml_expected(r, end, "the name of an anchor after '*'");
-        return;
-    }
-    if (r->inner.at != NULL) {
+    else if (r->inner.at != NULL)
         phi__yaml_wrong(r, at, "an alias cannot have an anchor or a tag");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     r->at = end;
     phi__yaml_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
 }
@@ -1051,22 +1041,15 @@ static void phi__yaml_prop_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_prop_word(r), prefix = phi__yaml_prop_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_prop_is_handle(handle)) {
+    if (!phi__yaml_prop_is_handle(handle))
         phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
-        return;
-    }
-    if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true)) {
+    else if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true))
         phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
-        return;
-    }
-    if (phi__yaml_prop_handle(r, handle) != NULL) {
+    else if (phi__yaml_prop_handle(r, handle) != NULL)
         phi__yaml_wrong(r, handle.at, "a second %TAG directive of this handle");
-        return;
-    }
-    if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
+    else if (r->handle_count++ == PHI__YAML_HANDLES_MOST)
         phi__yaml_too_big(r, "more than 64 %TAG directives");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
     if (declared == NULL) {
         phi__yaml_no_memory(r);
