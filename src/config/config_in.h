@@ -85,7 +85,8 @@ typedef struct phi__cfg_field {
 
 /* Rows. `of` is the name of the table's struct without phi__cfg_. The key is the member's name, but
    for rows of any kind (ROW), of seconds, and those that end in _AS; _IN: a member of the struct's
-   member `part`. `table` is the name of phi__table_{table}. Without a fallback it is null; bounds of 0, 0 are those of the type. */
+   member `part`. `table` is the name of phi__table_{table}. Without a fallback it is null; bounds
+   of 0, 0 are those of the type. */
 #define PHI__C_ROW(of, member, key, kind, flags, alias, choices, table, space, min, max, fallback, \
                    text)                                                                           \
     {                                                                                              \

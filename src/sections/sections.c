@@ -1,6 +1,6 @@
-/* sections.c - the sections of phi's own tools: built-in tools, skills, permissions, scripts; and the
-   list of all sections, in the order in which an agent gets its parts: scripts come last, for they
-   are called before the hooks that were there. */
+/* sections.c - the sections of phi's own tools: built-in tools, skills, permissions, scripts; and
+   the list of all sections, in the order in which an agent gets its parts: scripts come last, for
+   they are called before the hooks that were there. */
 #include "sections/section_in.h"
 #include "tools/tools_in.h"
 #include "agent/profile.h"
