@@ -2,11 +2,9 @@
 #include "config/config_agents_in.h"
 
 #include "agent/agent_in.h"
-#include "agent/profile.h"
 #include "agent/snapshot.h"
 #include "loop/hook.h"
 #include "loop/loop_in.h"
-#include "loop/tool_source.h"
 #include "model/model_in.h"
 #include "persist/file_store.h"
 #include "config/config_own_in.h"
@@ -41,8 +39,6 @@ static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json 
         making->list_at++;
     return item;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const char *space,
                               const phi_json *section, size_t i, phi__cfg_used *out) {
@@ -101,8 +97,6 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
-/* ---- for other modules ---- */
-
 /* Another job behind the rest. depth 0: an agent, which begins as the base desc of the host
    with its profile merged.
    PHI_NO_MEMORY; PHI_TOO_BIG: there are too many or it lies too deep, which a problem at `from`
@@ -112,10 +106,10 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
     phi__cfg_job *job;
     *out = NULL;
     if (maker->job_count >= PHI__CFG_JOBS_MOST || depth > PHI__CFG_DEPTH_MOST) {
-        phi__cfg_words_error(&maker->ground, from, PHI_TOO_BIG, NULL,
-                             "agents and their sub-agents: at most %d in all, and %d levels of "
-                             "sub-agents",
-                             PHI__CFG_JOBS_MOST, PHI__CFG_DEPTH_MOST);
+        phi__cfg_error(
+            &maker->ground, from, PHI_TOO_BIG, NULL,
+            "agents and their sub-agents: at most %d in all, and %d levels of sub-agents",
+            PHI__CFG_JOBS_MOST, PHI__CFG_DEPTH_MOST);
         return PHI_TOO_BIG;
     }
     job = (phi__cfg_job *)phi__arena_zero(maker->ground.arena, sizeof *job);
@@ -142,8 +136,8 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
 /* ---- sub-agents of the file: tools of agents, with their own settings ---- */
 
 /* A sub-agent with a job that fills its settings. */
-static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_used *used,
-                                        const phi__cfg_job *caller, phi_subagent_desc **out) {
+static phi_status phi__cfg_child_new(phi__cfg_maker *maker, const phi__cfg_used *used,
+                                     const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi_arena *arena = maker->ground.arena;
     phi_subagent_desc *sub = (phi_subagent_desc *)phi__arena_zero(arena, sizeof *sub);
     phi__cfg_job *job;
@@ -165,19 +159,16 @@ static phi_status phi__cfg_children_new(phi__cfg_maker *maker, const phi__cfg_us
     job->making.has_own_key = caller->making.has_own_key;
     job->making.workspace = caller->making.workspace;
     job->making.place = caller->making.place;
+    *sub = child->desc;
     sub->name = child->name;
     sub->description = child->description;
     sub->agent = &job->desc;
-    sub->max_depth = child->max_depth;
-    sub->keep = child->keep;
-    sub->show_events = child->show_events;
-    sub->timeout_ms = child->timeout_ms;
     *out = sub;
     return PHI_OK;
 }
 
 /* True if two callers give a sub-agent the same workspace, key server and decision timeout. */
-static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
+static bool phi__cfg_child_alike(const phi__cfg_making *a, const phi__cfg_making *b) {
     return a->has_own_key == b->has_own_key &&
            a->top->deadlines.decision_ms == b->top->deadlines.decision_ms &&
            strcmp(a->workspace, b->workspace) == 0 &&
@@ -186,18 +177,18 @@ static bool phi__cfg_children_alike(const phi__cfg_making *a, const phi__cfg_mak
 }
 
 /* A reference with % finds the sub-agent that such a reference made before. */
-static phi_status phi__cfg_children_find(phi__cfg_maker *maker, const phi__cfg_used *used,
-                                         const phi__cfg_job *caller, phi_subagent_desc **out) {
+static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used *used,
+                                      const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi__cfg_kept *kept = maker->kept;
     bool keep = phi__refs_parse(phi_json_str(used->from, "")).keep;
     while (keep && kept != NULL &&
-           (kept->node != used->node || !phi__cfg_children_alike(kept->caller, &caller->making)))
+           (kept->node != used->node || !phi__cfg_child_alike(kept->caller, &caller->making)))
         kept = kept->next;
     if (keep && kept != NULL) {
         *out = kept->sub;
         return PHI_OK;
     }
-    phi_status status = phi__cfg_children_new(maker, used, caller, out);
+    phi_status status = phi__cfg_child_new(maker, used, caller, out);
     if (status != PHI_OK || !keep) return status;
     kept = (phi__cfg_kept *)phi_arena_alloc(maker->ground.arena, sizeof *kept);
     if (kept == NULL) return PHI_NO_MEMORY;
@@ -209,18 +200,8 @@ static phi_status phi__cfg_children_find(phi__cfg_maker *maker, const phi__cfg_u
     return PHI_OK;
 }
 
-static phi_status phi__cfg_children_one(phi__cfg_maker *maker, phi__cfg_job *job,
-                                        const phi__cfg_used *used) {
-    phi_subagent_desc *sub;
-    phi_status status = phi__cfg_children_find(maker, used, job, &sub);
-    if (status != PHI_OK) return status;
-    phi_tool tool = phi_subagent_tool(sub);
-    (void)phi__making_offer(&job->making, tool.name);
-    return phi__making_tool(&job->making, &tool);
-}
-
 /* The settings that a sub-agent has besides its model and prompt. */
-static phi_status phi__cfg_children_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
     const phi__cfg_table *table = phi__table_sub_agent();
     phi_agent_desc *desc = &job->desc;
@@ -240,14 +221,14 @@ static phi_status phi__cfg_children_settings(phi__cfg_maker *maker, phi__cfg_job
     job->making.profile.skills = child->skills.at;
     job->making.profile.skill_count = child->skills.count;
     if (status != PHI_OK || child->strategy == NULL) return status;
-    status = phi__cfg_machine_make(&maker->ground, child->strategy, &provider);
+    status = phi__cfg_strat_make(&maker->ground, child->strategy, &provider);
     if (status == PHI_OK) desc->provider = provider;
     return status == PHI_UNSUPPORTED ? PHI_OK : status;
 }
 
 /* The host's hook guards the tools of sub-agents, too; and where it knows the key of an agent, it
    knows that of a sub-agent with the same key. */
-static void phi__cfg_children_hook(const phi__cfg_making *making, phi_agent_desc *desc) {
+static void phi__cfg_child_hook(const phi__cfg_making *making, phi_agent_desc *desc) {
     const phi_agent_desc *base = making->ground->desc.base;
     uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
     if (!making->has_own_key) points |= (uint32_t)PHI_HOOK_CREDENTIAL;
@@ -259,47 +240,45 @@ static void phi__cfg_children_hook(const phi__cfg_making *making, phi_agent_desc
 }
 
 /* Warns of what a sub-agent at another server does not get of its provider. */
-static void phi__cfg_children_withheld(phi__cfg_job *job, const phi_json *provider) {
+static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider) {
     bool key =
         job->child.api_key == NULL && phi_json_str(phi_json_get(provider, "api_key"), "").len > 0;
     bool headers = phi_json_count(phi_json_get(provider, "headers")) > 0;
     if (!key && !headers) return;
-    phi__cfg_words_warning(
-        job->making.ground, job->making.node,
-        headers ? "sub_agents.instances.provider" : "sub_agents.instances.api_key",
-        "sub-agent \"%s\" talks to another server than its provider, whose %s%s%s it does not get: "
-        "%s",
-        job->making.name, key ? "api_key" : "", key && headers ? " and " : "",
-        headers ? "headers" : "",
-        headers ? "give it a provider of [[provider.instances]] with what it needs"
-                : "write its own api_key (\"\": it needs none)");
+    phi__cfg_warn(job->making.ground, job->making.node,
+                  headers ? "sub_agents.instances.provider" : "sub_agents.instances.api_key",
+                  "sub-agent \"%s\" talks to another server than its provider, whose %s%s%s it "
+                  "does not get: %s",
+                  job->making.name, key ? "api_key" : "", key && headers ? " and " : "",
+                  headers ? "headers" : "",
+                  headers ? "give it a provider of [[provider.instances]] with what it needs"
+                          : "write its own api_key (\"\": it needs none)");
 }
 
 /* A sub-agent of a file without [provider]: its model is that of the agent that calls it, unless it
    says where another one is. */
-static void phi__cfg_children_unplaced(const phi__cfg_job *job) {
+static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
     bool api = phi__fields_has(phi__table_sub_agent(), child, "api");
     if (child->model == NULL && (api || child->base_url != NULL || child->api_key != NULL))
-        phi__cfg_words_error(making->ground, making->node, PHI_BAD_ARG,
-                             "sub_agents.instances.model",
-                             "sub-agent \"%s\" has no model, and there is no [provider]: its %s "
-                             "would do nothing; write model = \"...\", too",
-                             making->name,
-                             child->base_url != NULL ? "base_url"
-                             : api                   ? "api"
-                                                     : "api_key");
+        phi__cfg_error(making->ground, making->node, PHI_BAD_ARG, "sub_agents.instances.model",
+                       "sub-agent \"%s\" has no model, and there is no [provider]: its %s would do "
+                       "nothing; write model = \"...\", too",
+                       making->name,
+                       child->base_url != NULL ? "base_url"
+                       : api                   ? "api"
+                                               : "api_key");
     if (child->model != NULL && !api && child->base_url == NULL)
-        phi__cfg_words_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
-                             "sub_agents.instances.model",
-                             "sub-agent \"%s\": nothing says which server has its model: add "
-                             "a [provider], or write its provider, api or base_url",
-                             making->name);
+        phi__cfg_error(making->ground, phi_json_get(making->node, "model"), PHI_BAD_ARG,
+                       "sub_agents.instances.model",
+                       "sub-agent \"%s\": nothing says which server has its model: add a "
+                       "[provider], or write its provider, api or base_url",
+                       making->name);
 }
 
 /* Its model (default: the calling agent's). */
-static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     const phi__cfg_sub_agent *child = &job->child;
     const phi_json *provider = phi__cfg_model_node(maker, child->provider);
@@ -310,30 +289,35 @@ static phi_status phi__cfg_children_model(phi__cfg_maker *maker, phi__cfg_job *j
     if (provider != NULL || child->model != NULL)
         status = phi__cfg_model_make(ground, provider, child, model, &same);
     if (status != PHI_OK) return status;
-    if (provider == NULL) phi__cfg_children_unplaced(job);
+    if (provider == NULL) phi__cfg_child_unplaced(job);
     if (model->protocol != NULL)
         making->has_own_key = child->api_key != NULL || child->provider != NULL ||
                               !phi__model_same_server(model->base_url, making->top->model.base_url);
-    phi__cfg_children_hook(making, &job->desc);
-    if (!same) phi__cfg_children_withheld(job, provider);
+    phi__cfg_child_hook(making, &job->desc);
+    if (!same) phi__cfg_child_withheld(job, provider);
     return PHI_OK;
 }
 
-/* ---- for other modules ---- */
-
 /* The sub-agents of a job become its tools, and further jobs. PHI_NO_MEMORY, PHI_TOO_BIG. */
-static phi_status phi__cfg_children_add(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
     for (size_t i = 0; status == PHI_OK && phi__making_used(&job->making, "sub_agents", "sub_agent",
                                                             maker->whole.top.sub_agents, i, &used);
-         i++)
-        if (used.node != NULL) status = phi__cfg_children_one(maker, job, &used);
+         i++) {
+        phi_subagent_desc *sub;
+        if (used.node == NULL) continue;
+        status = phi__cfg_child_find(maker, &used, job, &sub);
+        if (status != PHI_OK) return status;
+        phi_tool tool = phi_subagent_tool(sub);
+        (void)phi__making_offer(&job->making, tool.name);
+        status = phi__making_tool(&job->making, &tool);
+    }
     return status;
 }
 
 /* The desc of a sub-agent's job. */
-static phi_status phi__cfg_children_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_child_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -342,20 +326,20 @@ static phi_status phi__cfg_children_begin(phi__cfg_maker *maker, phi__cfg_job *j
     making->known = (bool *)phi__arena_zero(ground->arena, phi_json_count(making->names) + 1);
     if (child->workspace != NULL && child->workspace[0] != '\0') {
         making->place = phi_json_get(making->node, "workspace");
-        making->workspace = phi__cfg_place_join(ground->arena, ground->directory, child->workspace);
+        making->workspace = phi__cfg_join(ground->arena, ground->directory, child->workspace);
     }
     if (making->known == NULL || making->workspace == NULL) return PHI_NO_MEMORY;
     job->desc.workspace = making->workspace;
-    phi_status status = phi__cfg_children_model(maker, job);
+    phi_status status = phi__cfg_child_model(maker, job);
     if (status != PHI_OK) return status;
     status = phi__cfg_prompt_make(ground, phi_json_get(making->node, "system_prompt"),
                                   making->workspace, &prompt);
     job->desc.system_prompt = prompt;
-    if (status == PHI_OK) status = phi__cfg_children_settings(maker, job);
+    if (status == PHI_OK) status = phi__cfg_child_settings(maker, job);
     for (size_t i = 0; status == PHI_OK && i < ground->desc.tool_count; i++)
         if (phi__making_offer(making, ground->desc.tools[i].name))
             status = phi__making_tool(making, &ground->desc.tools[i]);
-    return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
+    return status == PHI_OK ? phi__cfg_child_add(maker, job) : status;
 }
 
 /* ---- where the threads of persistent agents are kept ---- */
@@ -383,9 +367,8 @@ static const char *phi__cfg_store_id(phi_arena *arena, phi_str a, phi_str b) {
 /* *fits: a store takes the id as it is. */
 static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits) {
     const char *folded = phi__cfg_store_id(arena, id, PHI__LIT(""));
-    if (folded == NULL) return PHI_NO_MEMORY;
-    *fits = id.len > 0 && phi__str_is(id, folded);
-    return PHI_OK;
+    *fits = folded != NULL && id.len > 0 && phi__str_is(id, folded);
+    return folded != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* "dir/name.jsonl" as a directory and a name; an empty name: it has not that ending. */
@@ -410,10 +393,10 @@ static phi_status phi__cfg_store_open(phi__cfg_maker *maker, const phi_json *nod
     desc.sync = maker->whole.session.sync;
     phi_status status = phi_file_store_open(&desc, &maker->store);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(
-        &maker->ground, node, status, field, "%s: the directory \"%s\" %s", field, directory,
-        status == PHI_UNSUPPORTED ? "cannot be used: files are left out of this program"
-                                  : "is empty or too long");
+    phi__cfg_error(&maker->ground, node, status, field, "%s: the directory \"%s\" %s", field,
+                   directory,
+                   status == PHI_UNSUPPORTED ? "cannot be used: files are left out of this program"
+                                             : "is empty or too long");
     return PHI_OK;
 }
 
@@ -432,10 +415,10 @@ static phi_status phi__cfg_store_file(phi__cfg_maker *maker) {
     if (status != PHI_OK || fits)
         return status == PHI_OK ? phi__cfg_store_open(maker, NULL, "session_file", directory.at)
                                 : status;
-    phi__cfg_words_error(ground, NULL, PHI_BAD_ARG, "session_file",
-                         "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" "
-                         "and \".\" that ends in \".jsonl\", as \"monday.jsonl\"",
-                         file);
+    phi__cfg_error(ground, NULL, PHI_BAD_ARG, "session_file",
+                   "session_file \"%s\": expected a name of letters, digits, \"-\", \"_\" and "
+                   "\".\" that ends in \".jsonl\", as \"monday.jsonl\"",
+                   file);
     return PHI_OK;
 }
 
@@ -447,17 +430,11 @@ static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *n
     maker->thread = thread;
     phi_status status = phi__cfg_store_check(ground->arena, phi_str_of(maker->thread), &fits);
     if (status == PHI_OK && !fits)
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, field,
-                             "%s \"%s\": expected at most %d letters, digits, "
-                             "\"-\", \"_\" and \".\", and no \".\" first",
-                             field, thread, PHI__CFG_STORE_ID);
+        phi__cfg_error(ground, node, PHI_BAD_ARG, field,
+                       "%s \"%s\": expected at most %d letters, digits, \"-\", \"_\" and \".\", "
+                       "and no \".\" first",
+                       field, thread, PHI__CFG_STORE_ID);
     return status;
-}
-
-static void phi__cfg_store_lend(phi__cfg_maker *maker, const phi_store *store) {
-    maker->is_kept = true;
-    maker->store = *store;
-    maker->lent = true;
 }
 
 /* The thread of the file, else that of the base desc. */
@@ -474,15 +451,13 @@ static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_de
 static void phi__cfg_store_once(phi__cfg_maker *maker, const phi__cfg_job *job) {
     for (const phi__cfg_job *other = maker->first; other != job; other = other->next) {
         if (strcmp(other->desc.thread_id, job->desc.thread_id) != 0) continue;
-        phi__cfg_words_error(&maker->ground, job->making.node, PHI_BAD_ARG, "agent.instances.name",
-                             "agents \"%s\" and \"%s\" would both keep the thread \"%s\": give "
-                             "them names of letters, digits, \"-\" and \"_\" that differ",
-                             other->making.name, job->making.name, job->desc.thread_id);
+        phi__cfg_error(&maker->ground, job->making.node, PHI_BAD_ARG, "agent.instances.name",
+                       "agents \"%s\" and \"%s\" would both keep the thread \"%s\": give them "
+                       "names of letters, digits, \"-\" and \"_\" that differ",
+                       other->making.name, job->making.name, job->desc.thread_id);
         return;
     }
 }
-
-/* ---- for other modules ---- */
 
 static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     phi__cfg_ground *ground = &maker->ground;
@@ -496,23 +471,22 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     if (status != PHI_OK) return status;
     if (store == NULL && base != NULL) store = base->store;
     if (session->scope != 0 && session->directory != NULL && session->directory[0] != '\0') {
-        const char *path =
-            phi__cfg_place_join(ground->arena, ground->directory, session->directory);
+        const char *path = phi__cfg_join(ground->arena, ground->directory, session->directory);
         return path != NULL
                    ? phi__cfg_store_open(maker, maker->whole.top.session, "session.directory", path)
                    : PHI_NO_MEMORY;
     }
-    if (store != NULL)
-        phi__cfg_store_lend(maker, store);
-    else if (session->scope == 0)
-        phi__cfg_words_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
-                             "base.thread_id is \"%s\", and there is no store: set "
-                             "phi_agents_desc.store",
-                             base->thread_id);
+    if (store != NULL) {
+        maker->is_kept = maker->lent = true;
+        maker->store = *store;
+    } else if (session->scope == 0)
+        phi__cfg_error(ground, NULL, PHI_BAD_ARG, "base.thread_id",
+                       "base.thread_id is \"%s\", and there is no store: set phi_agents_desc.store",
+                       base->thread_id);
     else
-        phi__cfg_words_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
-                             "session.scope \"persistent\" needs a place: write directory = "
-                             "\"sessions\", or set phi_agents_desc.store");
+        phi__cfg_error(ground, maker->whole.top.session, PHI_BAD_ARG, "session.directory",
+                       "session.scope \"persistent\" needs a place: write directory = "
+                       "\"sessions\", or set phi_agents_desc.store");
     return PHI_OK;
 }
 
@@ -541,13 +515,10 @@ static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, ph
     phi_arena *arena = maker->ground.arena;
     const phi_json *base = phi_json_get(job->making.base, "profile");
     const phi_json *own = phi_json_get(job->making.node, "profile"), *instance = NULL;
-    const phi_json *nodes[3];
     if (job->taken.agent_profile != NULL)
         instance = phi__refs_find(maker->ground.config, "agent_profile", job->taken.agent_profile);
-    nodes[0] = base;
-    nodes[1] = instance;
-    nodes[2] = own;
-    for (size_t i = 0; i < 3; i++) {
+    const phi_json *nodes[] = {base, instance, own};
+    for (size_t i = 0; i < PHI__COUNT(nodes); i++) {
         const phi_json *text = phi_json_get(nodes[i], "system_prompt");
         const phi_json *workspace = phi_json_get(nodes[i], "workspace");
         if (!phi__cfg_take(arena, nodes[i], phi__table_profile(), out)) return PHI_NO_MEMORY;
@@ -557,22 +528,17 @@ static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, ph
     return PHI_OK;
 }
 
-/* The host's profile without the settings: the desc has them, where the file may change them. */
-static void phi__jobs_host_profile(const phi_profile *host, phi_profile *out) {
-    if (host == NULL) return;
-    *out = *host;
-    out->system_prompt = out->workspace = NULL;
-    out->thinking = PHI_THINKING_OFF;
-    out->max_tokens = 0;
-    out->has_temperature = false;
-    out->temperature = 0;
-}
-
 static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken) {
     phi_profile *profile = &job->making.profile;
     phi_agent_desc *desc = &job->desc;
     const phi__cfg_table *table = phi__table_profile();
-    phi__jobs_host_profile(desc->profile, profile);
+    if (desc->profile != NULL) *profile = *desc->profile;
+    /* the desc has the host's settings, and the file may change them there */
+    profile->system_prompt = profile->workspace = NULL;
+    profile->thinking = PHI_THINKING_OFF;
+    profile->max_tokens = 0;
+    profile->has_temperature = false;
+    profile->temperature = 0;
     if (taken->profile_id != NULL) profile->profile_id = taken->profile_id;
     if (taken->name != NULL) profile->name = taken->name;
     if (taken->description != NULL) profile->description = taken->description;
@@ -595,12 +561,10 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
 static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
                                       const phi_json *of_profile, const char **files) {
     const phi__cfg_ground *ground = &maker->ground;
-    const phi_json *places[4];
+    const phi_json *places[] = {phi_json_get(job->making.node, "workspace"),
+                                phi_json_get(job->making.base, "workspace"), of_profile,
+                                phi_json_get(phi_config_tree(ground->config), "default_workspace")};
     phi_str name = PHI__LIT("");
-    places[0] = phi_json_get(job->making.node, "workspace");
-    places[1] = phi_json_get(job->making.base, "workspace");
-    places[2] = of_profile;
-    places[3] = phi_json_get(phi_config_tree(ground->config), "default_workspace");
     for (size_t i = 0; i < PHI__COUNT(places) && name.len == 0; i++) {
         name = phi_json_str(places[i], "");
         if (name.len > 0) job->making.place = places[i];
@@ -609,7 +573,7 @@ static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
         job->making.workspace = job->desc.workspace != NULL ? job->desc.workspace : ".";
         *files = job->desc.workspace != NULL ? job->desc.workspace : ground->directory;
     } else {
-        job->making.workspace = phi__cfg_place_join(ground->arena, ground->directory, name.at);
+        job->making.workspace = phi__cfg_join(ground->arena, ground->directory, name.at);
         *files = job->making.workspace;
     }
     job->desc.workspace = job->making.workspace;
@@ -625,10 +589,6 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
     phi_status status = phi__cfg_prompt_make(&maker->ground, node, files, &text);
     if (text != NULL) job->desc.system_prompt = text;
     return status;
-}
-
-static const char *phi__jobs_compaction(const phi__cfg_job *job, const phi__cfg_profile *profile) {
-    return job->taken.compaction != NULL ? job->taken.compaction : profile->compaction;
 }
 
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
@@ -666,8 +626,6 @@ static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     return status;
 }
 
-/* ---- for other modules ---- */
-
 /* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
 static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
@@ -693,43 +651,51 @@ static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
     phi__cfg_profile profile = PHI_ZERO;
-    if (job->depth > 0) return phi__cfg_children_begin(maker, job);
-    phi__settings_of(&job->desc, &job->taken);
-    if (!phi__cfg_take(maker->ground.arena, job->making.base, phi__table_agent(), &job->taken) ||
-        !phi__cfg_take(maker->ground.arena, job->making.node, phi__table_agent_instance(),
-                       &job->taken) ||
+    if (job->depth > 0) return phi__cfg_child_begin(maker, job);
+    phi__cfg_agent *a = &job->taken;
+    phi__cfg_agent_begin(a, &job->desc);
+    if (!phi__cfg_take(maker->ground.arena, job->making.base, phi__table_agent(), a) ||
+        !phi__cfg_take(maker->ground.arena, job->making.node, phi__table_agent_instance(), a) ||
         !phi__jobs_names(maker, job))
         return PHI_NO_MEMORY;
+    job->desc = a->desc;
+    if (a->agent_id != NULL) job->desc.ids.agent_id = a->agent_id;
+    if (a->session_id != NULL) job->desc.ids.session_id = a->session_id;
+    job->desc.memory.limit_bytes = phi__cfg_take_size(a->memory_limit_bytes);
+    job->desc.memory.event_queue_bytes = phi__cfg_take_size(a->event_queue_bytes);
+    job->desc.memory.max_event_bytes = phi__cfg_take_size(a->max_event_bytes);
+    job->desc.memory.max_response_bytes = phi__cfg_take_size(a->max_response_bytes);
     phi_status status = phi__jobs_profile(maker, job, &profile, &prompt, &place);
     if (status == PHI_OK) status = phi__jobs_workspace(maker, job, place, &files);
     if (status != PHI_OK) return status;
     phi__jobs_identity(job, &profile);
-    phi__settings_compaction(maker, phi__jobs_compaction(job, &profile), &job->desc.compaction);
+    const char *compaction = a->compaction != NULL ? a->compaction : profile.compaction;
+    phi__settings_compaction(maker, compaction, &job->desc.compaction);
     status = phi__jobs_prompt(maker, job, prompt, files);
     if (status == PHI_OK) status = phi__jobs_model(maker, job);
     if (status == PHI_OK) status = phi__settings_agent(maker, job);
     if (status == PHI_OK) status = phi__jobs_tools(maker, job);
-    return status == PHI_OK ? phi__cfg_children_add(maker, job) : status;
+    return status == PHI_OK ? phi__cfg_child_add(maker, job) : status;
 }
 
 static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *item, phi_str name) {
-    const char *near = phi__cfg_words_nearest(name, making->offered, making->offered_count);
+    const char *near = phi__cfg_nearest(name, making->offered, making->offered_count);
     char all[300] = "";
     size_t n = 0;
     if (near != NULL) {
-        phi__cfg_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                             "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, near);
+        phi__cfg_error(making->ground, item, PHI_NOT_FOUND, NULL,
+                       "\"%s\": there is no such tool; did you mean \"%s\"?", name.at, near);
         return;
     }
     for (size_t i = 0; i < making->offered_count && n < sizeof all; i++)
         n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "; there are " : ", ",
                               making->offered[i]);
-    phi__cfg_words_error(making->ground, item, PHI_NOT_FOUND, NULL,
-                         "\"%s\": there is no such tool%s", name.at, all);
+    phi__cfg_error(making->ground, item, PHI_NOT_FOUND, NULL, "\"%s\": there is no such tool%s",
+                   name.at, all);
 }
 
 /* Its lists of tools and sources; names that nobody knows are problems. */
-static phi_status phi__jobs_end(phi__cfg_job *job) {
+static void phi__jobs_end(phi__cfg_job *job) {
     phi__cfg_making *making = &job->making;
     phi_json_iter it = phi_json_each(making->names);
     const phi_json *item;
@@ -741,7 +707,6 @@ static phi_status phi__jobs_end(phi__cfg_job *job) {
     job->desc.tool_count = making->tool_count;
     job->desc.tool_options.sources = making->sources;
     job->desc.tool_options.source_count = making->source_count;
-    return PHI_OK;
 }
 
 /* ---- all agents of a file ---- */
@@ -750,7 +715,7 @@ struct phi_agents {
     phi_memory memory;
     phi_arena arena;
     phi__cfg_maker maker;
-    phi__cfg_problems problems;
+    phi__cfg_probs problems;
     phi_status status; /* PHI_BUSY: not done */
     const phi_config_section *const *sections;
     void **states;
@@ -760,7 +725,7 @@ struct phi_agents {
     size_t agent_count;
 };
 
-static bool phi__cfg_agents_directory(phi_agents *a) {
+static bool phi__agents_directory(phi_agents *a) {
     const char *path = phi__load_path(a->maker.ground.config);
     size_t at = path != NULL ? strlen(path) : 0;
     phi_str out = PHI__LIT(".");
@@ -772,7 +737,7 @@ static bool phi__cfg_agents_directory(phi_agents *a) {
 }
 
 /* What the file says once. */
-static bool phi__cfg_agents_whole(phi_agents *a) {
+static bool phi__agents_whole(phi_agents *a) {
     phi__cfg_whole *w = &a->maker.whole;
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
     phi_arena *arena = &a->arena;
@@ -782,24 +747,24 @@ static bool phi__cfg_agents_whole(phi_agents *a) {
 }
 
 /* A block of the host's, which it may change before the first step; NULL: no memory. */
-static void *phi__cfg_agents_keep(phi_agents *a, const void *block, size_t bytes) {
+static void *phi__agents_keep(phi_agents *a, const void *block, size_t bytes) {
     void *copy = phi_arena_alloc(&a->arena, bytes);
     if (copy != NULL) memcpy(copy, block, bytes);
     return copy;
 }
 
-static bool phi__cfg_agents_copy(phi_agents *a, const phi_agents_desc *desc) {
+static bool phi__agents_copy(phi_agents *a, const phi_agents_desc *desc) {
     phi_agents_desc *own = &a->maker.ground.desc;
     phi_str file = PHI__LIT("");
     if (desc == NULL) return true;
     *own = *desc;
     if (desc->store != NULL) {
-        own->store = (phi_store *)phi__cfg_agents_keep(a, desc->store, sizeof *desc->store);
+        own->store = (phi_store *)phi__agents_keep(a, desc->store, sizeof *desc->store);
         if (own->store == NULL) return false;
     }
     if (desc->tool_count > 0) {
-        own->tools = (phi_tool *)phi__cfg_agents_keep(
-            a, desc->tools, phi__mul(desc->tool_count, sizeof *desc->tools));
+        own->tools = (phi_tool *)phi__agents_keep(a, desc->tools,
+                                                  phi__mul(desc->tool_count, sizeof *desc->tools));
         if (own->tools == NULL) return false;
     }
     if (desc->session_file == NULL) return true;
@@ -808,19 +773,19 @@ static bool phi__cfg_agents_copy(phi_agents *a, const phi_agents_desc *desc) {
     return true;
 }
 
-static bool phi__cfg_agents_fill(phi_agents *a, const phi_agents_desc *desc) {
+static bool phi__agents_fill(phi_agents *a, const phi_agents_desc *desc) {
     phi__cfg_ground *ground = &a->maker.ground;
-    if (!phi__cfg_agents_copy(a, desc)) return false;
+    if (!phi__agents_copy(a, desc)) return false;
     ground->check_only = ground->desc.check_only;
     a->sections = phi__load_sections(ground->config);
-    while (a->sections != NULL && a->sections[a->section_count] != NULL) a->section_count++;
+    while (a->sections[a->section_count] != NULL) a->section_count++;
     a->states = (void **)phi__arena_zero(&a->arena, (a->section_count + 1) * sizeof *a->states);
-    return a->states != NULL && phi__cfg_agents_directory(a) && phi__cfg_agents_whole(a);
+    return a->states != NULL && phi__agents_directory(a) && phi__agents_whole(a);
 }
 
 /* ---- the end ---- */
 
-static void phi__cfg_agents_drop(phi_agents *a) {
+static void phi__agents_drop(phi_agents *a) {
     for (phi__cfg_job *job = a->maker.first; job != NULL; job = job->next)
         if (job->agent.rt != NULL) {
             phi_agent_free(job->agent);
@@ -838,7 +803,7 @@ static void phi__cfg_agents_drop(phi_agents *a) {
 
 /* ---- the steps ---- */
 
-static phi_status phi__cfg_agents_begin(phi_agents *a) {
+static phi_status phi__agents_begin(phi_agents *a) {
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
     phi_status status = PHI_OK;
     while (status == PHI_OK && a->begun < a->section_count) {
@@ -855,7 +820,7 @@ static phi_status phi__cfg_agents_begin(phi_agents *a) {
     return status;
 }
 
-static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
+static phi_status phi__agents_job(phi_agents *a, phi__cfg_job *job) {
     phi_status status = PHI_OK;
     if (!job->begun) {
         job->begun = true;
@@ -870,11 +835,12 @@ static phi_status phi__cfg_agents_job(phi_agents *a, phi__cfg_job *job) {
         job->making.at = 0;
         job->making.work = NULL;
     }
-    return status == PHI_OK ? phi__jobs_end(job) : status;
+    if (status == PHI_OK) phi__jobs_end(job);
+    return status;
 }
 
 /* Makes the agents; every desc is complete. */
-static phi_status phi__cfg_agents_make(phi_agents *a) {
+static phi_status phi__agents_make(phi_agents *a) {
     phi__cfg_ground *ground = &a->maker.ground;
     size_t n = 0;
     for (phi__cfg_job *job = a->maker.first; job != NULL; job = job->next)
@@ -890,32 +856,32 @@ static phi_status phi__cfg_agents_make(phi_agents *a) {
         }
         words = phi_last_error(ground->rt).message;
         phi_status status = phi_last_error(ground->rt).status;
-        phi__cfg_words_error(ground, job->making.node, status, NULL, "agent \"%s\": %s",
-                             job->making.name, words != NULL ? words : "");
+        phi__cfg_error(ground, job->making.node, status, NULL, "agent \"%s\": %s", job->making.name,
+                       words != NULL ? words : "");
         return status;
     }
     return PHI_OK;
 }
 
 /* The next bounded piece. PHI_BUSY: there is more. */
-static phi_status phi__cfg_agents_advance(phi_agents *a) {
+static phi_status phi__agents_advance(phi_agents *a) {
     phi_status status;
     if (!a->planned) {
-        status = phi__cfg_agents_begin(a);
+        status = phi__agents_begin(a);
         return status == PHI_OK ? PHI_BUSY : status;
     }
     if (a->maker.at != NULL) {
-        status = phi__cfg_agents_job(a, a->maker.at);
+        status = phi__agents_job(a, a->maker.at);
         if (status != PHI_OK) return status;
         a->maker.at = a->maker.at->next;
         return PHI_BUSY;
     }
-    status = phi__problems_status(&a->problems); /* also of one that had no memory */
+    status = phi__prob_status(&a->problems); /* also of one that had no memory */
     if (status != PHI_OK) return status;
-    return a->maker.ground.check_only ? PHI_OK : phi__cfg_agents_make(a);
+    return a->maker.ground.check_only ? PHI_OK : phi__agents_make(a);
 }
 
-static phi_status phi__cfg_agents_misuse(const phi_agents *a, const char *what) {
+static phi_status phi__agents_misuse(const phi_agents *a, const char *what) {
     return phi__error(a->maker.ground.rt, PHI_MISUSE, "%s inside a callback", what);
 }
 
@@ -935,9 +901,9 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.memory = &a->memory;
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
-    phi__problems_init(&a->problems, &a->memory, 0);
-    a->status = phi__problems_status(phi__load_problems(config));
-    if (a->status == PHI_OK) a->status = phi__cfg_agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
+    phi__prob_init(&a->problems, &a->memory, 0);
+    a->status = phi__prob_status(phi__load_problems(config));
+    if (a->status == PHI_OK) a->status = phi__agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
 
@@ -945,11 +911,11 @@ PHI_API void phi_agents_free(phi_agents *agents) {
     if (agents == NULL) return;
     phi_runtime *rt = agents->maker.ground.rt;
     if (rt->in_step) {
-        (void)phi__cfg_agents_misuse(agents, "phi_agents_free");
+        (void)phi__agents_misuse(agents, "phi_agents_free");
         return;
     }
-    phi__cfg_agents_drop(agents);
-    phi__problems_free(&agents->problems);
+    phi__agents_drop(agents);
+    phi__prob_free(&agents->problems);
     phi_arena_free(&agents->arena);
     phi__free(&rt->memory, agents, sizeof *agents);
 }
@@ -957,29 +923,29 @@ PHI_API void phi_agents_free(phi_agents *agents) {
 PHI_API phi_status phi_agents_step(phi_agents *agents) {
     if (agents == NULL) return PHI_BAD_ARG;
     if (agents->status != PHI_BUSY) return agents->status;
-    if (agents->maker.ground.rt->in_step) return phi__cfg_agents_misuse(agents, "phi_agents_step");
-    phi_status status = phi__cfg_agents_advance(agents);
+    if (agents->maker.ground.rt->in_step) return phi__agents_misuse(agents, "phi_agents_step");
+    phi_status status = phi__agents_advance(agents);
     agents->status = status;
-    if (status != PHI_OK && status != PHI_BUSY) phi__cfg_agents_drop(agents);
+    if (status != PHI_OK && status != PHI_BUSY) phi__agents_drop(agents);
     return status;
 }
 
 /* ---- a file that was changed ---- */
 
-static phi__cfg_job *phi__cfg_agents_job_of(const phi_agents *a, const char *name) {
+static phi__cfg_job *phi__agents_job_of(const phi_agents *a, const char *name) {
     for (size_t i = 0; i < a->agent_count; i++)
         if (strcmp(a->agents[i]->making.name, name) == 0) return a->agents[i];
     return NULL;
 }
 
-static bool phi__cfg_agents_stored(const phi__cfg_job *job) {
+static bool phi__agents_stored(const phi__cfg_job *job) {
     phi_agent_desc desc;
     return phi_agent_get_desc(job->agent, &desc) != PHI_OK || desc.store != NULL;
 }
 
 /* The agent that takes the place of `job`'s, with what `old` has. */
-static phi_status phi__cfg_agents_successor(phi_runtime *rt, const phi__cfg_job *job, phi_agent old,
-                                            phi_agent *out) {
+static phi_status phi__agents_successor(phi_runtime *rt, const phi__cfg_job *job, phi_agent old,
+                                        phi_agent *out) {
     phi_arena scratch;
     phi_agent_desc desc;
     phi_str text = PHI__LIT("");
@@ -995,14 +961,13 @@ static phi_status phi__cfg_agents_successor(phi_runtime *rt, const phi__cfg_job 
 }
 
 /* The successors of all that have a namesake, in the order of to->agents. */
-static phi_status phi__cfg_agents_successors(phi_agents *to, const phi_agents *from,
-                                             phi_agent *made) {
+static phi_status phi__agents_successors(phi_agents *to, const phi_agents *from, phi_agent *made) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {
         const phi__cfg_job *job = to->agents[i];
-        const phi__cfg_job *old = phi__cfg_agents_job_of(from, job->making.name);
-        if (old == NULL || !phi_agent_alive(old->agent) || phi__cfg_agents_stored(job)) continue;
-        status = phi__cfg_agents_successor(to->maker.ground.rt, job, old->agent, &made[i]);
+        const phi__cfg_job *old = phi__agents_job_of(from, job->making.name);
+        if (old == NULL || !phi_agent_alive(old->agent) || phi__agents_stored(job)) continue;
+        status = phi__agents_successor(to->maker.ground.rt, job, old->agent, &made[i]);
     }
     return status;
 }
@@ -1012,16 +977,16 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
     if (to == NULL || from == NULL || to == from) return PHI_BAD_ARG;
     phi_runtime *rt = to->maker.ground.rt;
     if (rt != from->maker.ground.rt) return PHI_BAD_ARG;
-    if (rt->in_step) return phi__cfg_agents_misuse(to, "phi_agents_reload");
+    if (rt->in_step) return phi__agents_misuse(to, "phi_agents_reload");
     if (to->status != PHI_OK)
         return phi__error(rt, PHI_MISUSE, "phi_agents_reload: the new agents are not there yet");
     made = (phi_agent *)phi__alloc(&rt->memory, (to->agent_count + 1) * sizeof *made);
     if (made == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_agents_reload: out of memory");
-    phi_status status = phi__cfg_agents_successors(to, from, made);
+    phi_status status = phi__agents_successors(to, from, made);
     for (size_t i = 0; i < to->agent_count; i++) {
         if (made[i].rt == NULL) continue;
         if (status == PHI_OK) {
-            phi_agent_free(phi__cfg_agents_job_of(from, to->agents[i]->making.name)->agent);
+            phi_agent_free(phi__agents_job_of(from, to->agents[i]->making.name)->agent);
             phi_agent_free(to->agents[i]->agent);
             to->agents[i]->agent = made[i];
         } else
@@ -1033,9 +998,9 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
     if (agents == NULL) return NULL;
-    const phi__cfg_problems *of_file = phi__load_problems(agents->maker.ground.config);
-    if (index < of_file->count) return phi__problems_get(of_file, index);
-    return phi__problems_get(&agents->problems, index - of_file->count);
+    const phi__cfg_probs *of_file = phi__load_problems(agents->maker.ground.config);
+    if (index < of_file->count) return phi__prob_get(of_file, index);
+    return phi__prob_get(&agents->problems, index - of_file->count);
 }
 
 PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t index) {
@@ -1056,7 +1021,7 @@ PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     if (agents == NULL || name == NULL || out == NULL ||
-        phi__problems_error(phi__load_problems(agents->maker.ground.config)) != NULL)
+        phi__prob_error(phi__load_problems(agents->maker.ground.config)) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     phi__cfg_ground *ground = &agents->maker.ground;

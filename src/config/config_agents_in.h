@@ -84,7 +84,8 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
 /* ---- config_settings.c: parts of a desc; what the file does not set stays as it is there ---- */
 
 /* The plain settings of a desc, over which the file's are taken; but for its ids. */
-PHI__FN void phi__settings_of(const phi_agent_desc *desc, phi__cfg_agent *a);
+PHI__FN void phi__cfg_agent_begin(phi__cfg_agent *a, const phi_agent_desc *desc);
+
 PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *desc);
 PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job);
 
@@ -95,9 +96,7 @@ PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *referen
 /* ---- config_settings.c ---- */
 
 /* The provider of a strategy: of an instance, or of one's name. PHI_NO_MEMORY, PHI_UNSUPPORTED. */
-PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *name,
-                                         phi_provider **out);
-
-/* ---- config_write.c ---- */
+PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
+                                       phi_provider **out);
 
 #endif

@@ -1,25 +1,9 @@
 /* config_check.c - every value against the field of its table: types, bounds, choices,
    missing fields, and fields that are given twice. */
-#include "base/base_in.h"
-#include "config/config_in.h"
 #include "config/config_own_in.h"
 #include "config/config_tables_in.h"
 
 #include <stdio.h>
-
-/* ---- looks into a table ---- */
-
-/* ---- how unlike two names are, for "did you mean" ---- */
-
-/* ---- the path of names to a value ---- */
-
-/* ---- lists of problems ---- */
-
-/* ---- problems at the path ---- */
-
-/* ---- order ---- */
-
-/* ---- looking ---- */
 
 /* ---- keys that no field has: what may have been meant ---- */
 
@@ -104,7 +88,7 @@ static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *ta
         phi__unknown_search(&u, phi__table_top(), false, 0);
         if (u.found == 0) {
             const phi_config_section *const *sections = walk->config->sections;
-            for (size_t i = 0; u.depth > 0 && sections != NULL && sections[i] != NULL; i++) {
+            for (size_t i = 0; u.depth > 0 && sections[i] != NULL; i++) {
                 if (sections[i]->field->table == NULL) continue;
                 phi__buf_text(&u.path, sections[i]->name);
                 phi__unknown_search(&u, sections[i]->field->table(), false, 1);
@@ -139,17 +123,13 @@ static bool phi__unknown_near(phi__cfg_walk *walk, const phi__cfg_table *table, 
     const char *near = NULL;
     unsigned best = PHI__CFG_FAR + 1;
     for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
-        unsigned d = phi__near_distance(key, phi_str_of(field->key));
-        if (d < best) best = d, near = field->key;
-        if (field->alias == NULL) continue;
-        d = phi__near_distance(key, phi_str_of(field->alias));
-        if (d < best) best = d, near = field->alias;
+        if (phi__near_try(&best, key, phi_str_of(field->key))) near = field->key;
+        if (field->alias != NULL && phi__near_try(&best, key, phi_str_of(field->alias)))
+            near = field->alias;
     }
-    for (size_t i = 0;
-         at_top && walk->config->sections != NULL && walk->config->sections[i] != NULL; i++) {
-        unsigned d = phi__near_distance(key, phi_str_of(walk->config->sections[i]->name));
-        if (d < best) best = d, near = walk->config->sections[i]->name;
-    }
+    const phi_config_section *const *section = walk->config->sections;
+    for (; at_top && *section != NULL; section++)
+        if (phi__near_try(&best, key, phi_str_of((*section)->name))) near = (*section)->name;
     if (near == NULL && key.len > 2) near = phi__unknown_ending(table, key);
     if (near == NULL) return false;
     phi__buf_printf(&walk->words, "; did you mean \"%s\"?", near);
@@ -221,8 +201,8 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
     if (at_top && phi__unknown_needs_header(key)) {
         phi__buf_char(words, '[');
         phi__buf_add_str(words, key);
-        phi__buf_text(words, "] needs phi_tools.h: set phi_config_desc.sections to "
-                             "phi_config_sections()");
+        phi__buf_text(words,
+                      "] needs phi_tools.h: set phi_config_desc.sections to phi_config_sections()");
         len = phi__walk_name(walk, key);
         phi__walk_error_key(walk, node);
         phi__walk_back(walk, len);
@@ -241,7 +221,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
         !phi__unknown_elsewhere(walk, table, key, 1))
         phi__unknown_all(walk, table);
     len = phi__walk_name(walk, key);
-    phi__walk_warning_key(walk, node);
+    phi__walk_warning(walk, node, true);
     phi__walk_back(walk, len);
 }
 
@@ -268,7 +248,7 @@ static void phi__check_invalid(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__buf_printf(words, " (expected %s)%s", expected, hint);
     if ((field->flags & PHI__CFG_LENIENT) != 0 && phi_json_is(node, PHI_JSON_STRING)) {
         phi__buf_printf(words, "; %s is used", field->fallback);
-        phi__walk_warning(walk, node);
+        phi__walk_warning(walk, node, false);
     } else
         phi__walk_error(walk, node, expected);
 }
@@ -374,8 +354,7 @@ static void phi__check_text(phi__cfg_walk *walk, const phi__cfg_field *field,
             phi__check_invalid(walk, field, node, "a name, as \"{{name}}\"", "");
         return;
     }
-    if (field->choices != NULL &&
-        phi__cfg_take_choice(field->choices, phi__json_text_of(node)) == NULL)
+    if (field->choices != NULL && !phi__choice_find(field->choices, text, NULL))
         phi__check_invalid(walk, field, node, "the name of a strategy", "");
     if ((field->flags & (PHI__CFG_REFERENCE | PHI__ONLY_REFERENCE)) != 0)
         phi__refs_check(walk, field, node);
@@ -384,24 +363,23 @@ static void phi__check_text(phi__cfg_walk *walk, const phi__cfg_field *field,
 /* ---- choices ---- */
 
 static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
-                              const phi_json *node, const char *what) {
+                              const phi_json *node) {
     phi_str text = phi__json_text_of(node);
-    const phi__cfg_choice *choice = field->choices, *near = NULL;
+    phi__cfg_choice choice = PHI_ZERO, near = PHI_ZERO;
     unsigned best = PHI__CFG_FAR + 1, count = 0;
     char hint[80] = "";
     phi__buf expected;
-    if (phi_json_is(node, PHI_JSON_STRING) && phi__cfg_take_choice(choice, text) != NULL) return;
+    if (phi_json_is(node, PHI_JSON_STRING) && phi__choice_find(field->choices, text, NULL)) return;
     phi__buf_init(&expected, &walk->config->memory);
-    phi__buf_text(&expected, what);
-    for (; choice->name[0] != '\0'; choice++) {
-        unsigned d = phi__near_distance(text, phi_str_of(choice->name));
-        if (text.len > 0 && d < best) best = d, near = choice;
-        if (!choice->alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice->name);
+    phi__buf_text(&expected, "one of ");
+    choice.next = field->choices;
+    while (phi__choice_next(&choice)) {
+        if (text.len > 0 && phi__near_try(&best, text, phi_str_of(choice.name))) near = choice;
+        if (!choice.alias) phi__buf_printf(&expected, "%s%s", count++ ? ", " : "", choice.name);
     }
     phi__buf_char(&expected, '\0');
-    for (choice = field->choices; near != NULL && near->alias && choice->name[0] != 0; choice++)
-        if (!choice->alias && choice->value == near->value) near = choice;
-    if (near != NULL) snprintf(hint, sizeof hint, "; did you mean \"%s\"?", near->name);
+    if (near.alias) (void)phi__choice_of(field->choices, near.value, &near);
+    if (near.name[0] != '\0') snprintf(hint, sizeof hint, "; did you mean \"%s\"?", near.name);
     if (expected.failed)
         walk->config->problems.no_memory = true;
     else
@@ -414,7 +392,7 @@ static void phi__check_item(phi__cfg_walk *walk, const phi__cfg_field *field,
                             const phi_json *item) {
     if (phi__raws_is_missing(walk->config, item)) return;
     if (field->choices != NULL)
-        phi__check_choice(walk, field, item, "one of ");
+        phi__check_choice(walk, field, item);
     else
         phi__check_text(walk, field, item);
 }
@@ -441,7 +419,7 @@ static void phi__check_texts(phi__cfg_walk *walk, const phi__cfg_field *field,
 
 /* The field that a section brings for a key at the top; NULL: none does. */
 static const phi__cfg_field *phi__check_section(const phi_config *config, phi_str key) {
-    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+    for (size_t i = 0; config->sections[i] != NULL; i++)
         if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
     return NULL;
 }
@@ -635,7 +613,8 @@ static void phi__check_field(phi__cfg_walk *walk, const phi__cfg_field *field, p
     case PHI__CFG_INTEGER:
     case PHI__CFG_NUMBER:
     case PHI__CFG_SECONDS: phi__check_number(walk, field, node); break;
-    case PHI__CFG_CHOICE: phi__check_choice(walk, field, node, "one of "); break;
+    case PHI__CFG_CHOICE: phi__check_choice(walk, field, node); break;
+    case PHI__CFG_BITS:
     case PHI__CFG_TEXTS: phi__check_texts(walk, field, node); break;
     case PHI__CFG_TABLE: phi__check_one_table(walk, field, node); break;
     case PHI__CFG_TABLES: phi__check_tables(walk, field, node); break;
@@ -660,7 +639,7 @@ static void phi__check_example(const phi__cfg_field *field, phi__buf *words) {
         phi__buf_printf(words, "[\"{{%s.name}}\"], with ids of [[%s.instances]]", field->space,
                         field->space);
     else if (field->kind == PHI__CFG_CHOICE)
-        phi__buf_printf(words, "\"%s\"", field->choices[0].name);
+        phi__buf_printf(words, "\"%.*s\"", (int)strcspn(field->choices, " |="), field->choices);
     else if (field->space != NULL && (field->flags & PHI__CFG_NAME) == 0)
         phi__buf_printf(words, "\"{{%s.name}}\"", field->space);
     else

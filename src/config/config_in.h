@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "config/config_agents.h"
 #include "loop/tool_source.h"
+#include "system/system_in.h"
 #include "text/text_in.h"
 
 typedef enum phi__cfg_kind {
@@ -23,6 +24,7 @@ typedef enum phi__cfg_kind {
     PHI__CFG_SECONDS,    /* uint32_t milliseconds of a number of seconds in the file */
     PHI__CFG_CHOICE,     /* int or enum of `choices`; case and - or _ make no difference */
     PHI__CFG_TEXTS,      /* phi__cfg_texts: an array of texts; with `choices` of such names */
+    PHI__CFG_BITS,       /* uint32_t or uint64_t: an array of `choices`, whose numbers are bits */
     PHI__CFG_TABLE,      /* const phi_json *: checked against `table`; NULL: not set */
     PHI__CFG_TABLES,     /* const phi_json *: an array of such tables */
     PHI__CFG_MAP,        /* const phi_json *: a table of texts with any keys */
@@ -40,17 +42,22 @@ enum {
     PHI__CFG_PATH = 64,       /* of a file or directory, for editors */
     PHI__CFG_NAME = 128,      /* declares it where there is no field with CONFIG_ID */
     PHI__NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest */
-    PHI__CFG_LENIENT = 512    /* CHOICE: another text is a warning, and not set */
+    PHI__CFG_LENIENT = 512,   /* CHOICE: another text is a warning, and not set */
+    PHI__CFG_PART = 1024      /* TABLE: the member is the struct of `table` */
 };
 
 /* The rows hold their texts, in arrays of these sizes: GNU ld drops a table that a program does not
    use, but none of the strings that a static pointer means. */
 enum { PHI__CFG_CHOICE_SIZE = 28, PHI__CFG_KEY_SIZE = 40, PHI__CFG_TEXT_SIZE = 96 };
 
+/* The values of a CHOICE are names separated by blanks, in the order of their numbers from 0:
+   "text json_object|json". A name after a bar has the same number: it is read, and not written or
+   listed. "user=1" gives a number; the next name has the following one. */
 typedef struct phi__cfg_choice {
-    char name[PHI__CFG_CHOICE_SIZE]; /* "": the end of the list */
-    int value;                       /* a bit for TEXTS */
-    bool alias;                      /* read, and not written or listed */
+    const char *next; /* the rest of the names; of phi__choice_next */
+    char name[PHI__CFG_CHOICE_SIZE];
+    int value;
+    bool alias;
 } phi__cfg_choice;
 
 typedef struct phi__cfg_texts {
@@ -67,8 +74,8 @@ typedef struct phi__cfg_field {
     char key[PHI__CFG_KEY_SIZE];
     uint8_t kind, size;
     uint16_t flags, offset;
-    const char *alias;              /* another key of the same meaning; NULL: none */
-    const phi__cfg_choice *choices; /* ends with a name "" */
+    const char *alias;   /* another key of the same meaning; NULL: none */
+    const char *choices; /* as phi__cfg_choice says; NULL: none */
     phi__cfg_table_fn table;
     const char *space;             /* of references and ids: "provider" */
     double min, max;               /* max 0: no bound but the type's */
@@ -77,8 +84,9 @@ typedef struct phi__cfg_field {
 } phi__cfg_field;
 
 /* Rows. `of` is the name of the table's struct without phi__cfg_. The key is the member's name, but
-   for rows of any kind (ROW), of seconds, and those that end in _AS. Without a fallback it is null;
-   bounds of 0, 0 are those of the type. */
+   for rows of any kind (ROW), of seconds, and those that end in _AS; _IN: a member of the struct's
+   member `part`. `table` is the name of phi__table_{table}. Without a fallback it is null; bounds
+   of 0, 0 are those of the type. */
 #define PHI__C_ROW(of, member, key, kind, flags, alias, choices, table, space, min, max, fallback, \
                    text)                                                                           \
     {                                                                                              \
@@ -90,43 +98,51 @@ typedef struct phi__cfg_field {
     PHI__C_ROW(of, member, key, kind, flags, NULL, NULL, NULL, NULL, 0, 0, fallback, text)
 #define PHI__C_PLAIN(of, member, kind, flags, fallback, text)                                      \
     PHI__C_PLAIN_AS(of, member, #member, kind, flags, fallback, text)
-#define PHI__C_TEXT_AS(of, member, key, flags, text)                                               \
-    PHI__C_PLAIN_AS(of, member, key, TEXT, flags, "null", text)
-#define PHI__C_TEXT(of, member, flags, text) PHI__C_TEXT_AS(of, member, #member, flags, text)
-#define PHI__C_BOOL_AS(of, member, key, fallback, text)                                            \
-    PHI__C_PLAIN_AS(of, member, key, BOOL, 0, fallback, text)
-#define PHI__C_BOOL(of, member, fallback, text) PHI__C_BOOL_AS(of, member, #member, fallback, text)
+#define PHI__C_ALIAS(of, member, key, alias, kind, fallback, text)                                 \
+    PHI__C_ROW(of, member, key, kind, 0, alias, NULL, NULL, NULL, 0, 0, fallback, text)
+#define PHI__C_TEXT(of, member, flags, text) PHI__C_PLAIN(of, member, TEXT, flags, "null", text)
+#define PHI__C_TEXT_IN(of, part, member, text)                                                     \
+    PHI__C_PLAIN_AS(of, part.member, #member, TEXT, 0, "null", text)
+#define PHI__C_LIST(of, member, fallback, text) PHI__C_PLAIN(of, member, TEXTS, 0, fallback, text)
+#define PHI__C_BOOL(of, member, fallback, text) PHI__C_PLAIN(of, member, BOOL, 0, fallback, text)
+#define PHI__C_FLAG(of, member, text) PHI__C_PLAIN(of, member, BOOL, 0, "false", text)
+#define PHI__C_FLAG_IN(of, part, member, text)                                                     \
+    PHI__C_PLAIN_AS(of, part.member, #member, BOOL, 0, "false", text)
 #define PHI__C_RANGE(of, member, key, kind, flags, min, max, fallback, text)                       \
     PHI__C_ROW(of, member, key, kind, flags, NULL, NULL, NULL, NULL, min, max, fallback, text)
-#define PHI__C_INT_AS(of, member, key, flags, min, max, fallback, text)                            \
-    PHI__C_RANGE(of, member, key, INTEGER, flags, min, max, fallback, text)
 #define PHI__C_INT(of, member, flags, min, max, fallback, text)                                    \
-    PHI__C_INT_AS(of, member, #member, flags, min, max, fallback, text)
+    PHI__C_RANGE(of, member, #member, INTEGER, flags, min, max, fallback, text)
+#define PHI__C_INT_IN(of, part, member, flags, min, max, fallback, text)                           \
+    PHI__C_RANGE(of, part.member, #member, INTEGER, flags, min, max, fallback, text)
+#define PHI__C_U32(of, member, fallback, text) /* from 1 */                                        \
+    PHI__C_INT(of, member, 0, 1, 4294967295, fallback, text)
+#define PHI__C_U32_IN(of, part, member, fallback, text)                                            \
+    PHI__C_INT_IN(of, part, member, 0, 1, 4294967295, fallback, text)
 #define PHI__C_NUM_AS(of, member, key, min, max, fallback, text)                                   \
     PHI__C_RANGE(of, member, key, NUMBER, 0, min, max, fallback, text)
-#define PHI__C_NUM(of, member, min, max, fallback, text)                                           \
-    PHI__C_NUM_AS(of, member, #member, min, max, fallback, text)
+#define PHI__C_NUM_IN(of, part, member, min, max, fallback, text)                                  \
+    PHI__C_NUM_AS(of, part.member, #member, min, max, fallback, text)
 #define PHI__C_SECS(of, member, key, flags, fallback, text)                                        \
     PHI__C_RANGE(of, member, key, SECONDS, flags, 0.001, 0, fallback, text)
-#define PHI__C_CHOICE_AS(of, member, key, choices, fallback, text)                                 \
-    PHI__C_ROW(of, member, key, CHOICE, 0, NULL, choices, NULL, NULL, 0, 0, fallback, text)
+#define PHI__C_NAMES(of, member, key, kind, flags, choices, fallback, text)                        \
+    PHI__C_ROW(of, member, key, kind, flags, NULL, choices, NULL, NULL, 0, 0, fallback, text)
 #define PHI__C_CHOICE(of, member, choices, fallback, text)                                         \
-    PHI__C_CHOICE_AS(of, member, #member, choices, fallback, text)
-#define PHI__C_CHOICES(of, member, choices, fallback, text) /* a list of them */                   \
-    PHI__C_ROW(of, member, #member, TEXTS, 0, NULL, choices, NULL, NULL, 0, 0, fallback, text)
-#define PHI__C_TABLE_AS(of, member, key, table, text)                                              \
-    PHI__C_ROW(of, member, key, TABLE, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
-#define PHI__C_TABLE(of, member, table, text) PHI__C_TABLE_AS(of, member, #member, table, text)
+    PHI__C_NAMES(of, member, #member, CHOICE, 0, choices, fallback, text)
+#define PHI__C_CHOICE_IN(of, part, member, choices, fallback, text)                                \
+    PHI__C_NAMES(of, part.member, #member, CHOICE, 0, choices, fallback, text)
+#define PHI__C_TABLE_AS(of, member, key, kind, flags, table, text)                                 \
+    PHI__C_ROW(of, member, key, kind, flags, NULL, NULL, phi__table_##table, NULL, 0, 0, "null",   \
+               text)
+#define PHI__C_TABLE(of, member, table, text)                                                      \
+    PHI__C_TABLE_AS(of, member, #member, TABLE, 0, table, text)
+#define PHI__C_PART(of, member, table, text)                                                       \
+    PHI__C_TABLE_AS(of, member, #member, TABLE, PHI__CFG_PART, table, text)
 #define PHI__C_TABLES(of, member, table, text)                                                     \
-    PHI__C_ROW(of, member, #member, TABLES, 0, NULL, NULL, table, NULL, 0, 0, "null", text)
+    PHI__C_TABLE_AS(of, member, #member, TABLES, 0, table, text)
 #define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
     PHI__C_ROW(of, member, #member, kind, flags, NULL, NULL, NULL, space, 0, 0, fallback, text)
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
     PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
-
-/* The rows of a table; with a base and `open`. */
-#define PHI__ROWS_OF(rows, base, open) rows, PHI__COUNT(rows), base, open
-#define PHI__ROWS(rows) PHI__ROWS_OF(rows, NULL, false)
 
 /* The struct of a table begins with `uint64_t set`: bit i says that field i stood in the file. The
    fields of `base` come first: bit 0 is its first one. At most 64 in all. */
@@ -139,7 +155,21 @@ typedef struct phi__cfg_table {
     bool open;              /* other keys are further texts (blocks of a system prompt) */
 } phi__cfg_table;
 
-/* A section that has nothing but instances: sub_agents, strategy, mcp... */
+/* Defines phi__table_{of}, the table of the rows phi__{of}_rows. */
+#define PHI__TABLE_OF(of, name, text, base, open)                                                  \
+    const phi__cfg_table *phi__table_##of(void) {                                                  \
+        static const phi__cfg_table is = {                                                         \
+            name, text, phi__##of##_rows, PHI__COUNT(phi__##of##_rows), base, open};               \
+        return &is;                                                                                \
+    }
+#define PHI__TABLE(of, name, text) PHI__TABLE_OF(of, name, text, NULL, false)
+
+/* A table that has nothing but instances. */
+#define PHI__TABLE_LIST(of, name, text, table, row_text)                                           \
+    static const phi__cfg_field phi__##of##_rows[] = {                                             \
+        PHI__C_TABLES(instances, instances, table, row_text)};                                     \
+    PHI__TABLE(of, name, text)
+
 typedef struct phi__cfg_instances {
     uint64_t set;
     const phi_json *instances;
@@ -168,14 +198,18 @@ PHI__FN const phi__cfg_table *phi__table_top(void);
 PHI__FN bool phi__cfg_take(phi_arena *arena, const phi_json *node, const phi__cfg_table *table,
                            void *out);
 
-/* The bits of a list of texts. */
-PHI__FN uint32_t phi__cfg_take_bits(const phi__cfg_texts *texts, const phi__cfg_choice *choices);
-
 /* A number of bytes; of more than there can be, all of them. */
 PHI__FN size_t phi__cfg_take_size(uint64_t bytes);
 
-/* The choice of that name (case, - and _ make no difference); NULL: none. */
-PHI__FN const phi__cfg_choice *phi__cfg_take_choice(const phi__cfg_choice *choices, phi_str name);
+/* The next choice, of c->next; false: there is none. */
+PHI__FN bool phi__choice_next(phi__cfg_choice *c);
+
+/* The choice of that name (case, - and _ make no difference), which *out may be NULL for. */
+PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice *out);
+
+/* The name of that number in *out; "" and false: it has none. */
+PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
+
 PHI__FN const char *phi__load_path(const phi_config *config); /* "": of a text */
 PHI__FN const phi_config_section *const *phi__load_sections(const phi_config *config);
 
@@ -209,44 +243,50 @@ typedef struct phi__cfg_problem {
 } phi__cfg_problem;
 
 /* A list of problems, of a config or of a phi_agents. */
-typedef struct phi__cfg_problems {
+typedef struct phi__cfg_probs {
     phi_arena arena; /* of their texts */
     phi__cfg_problem *at;
     size_t count, cap, most;
     size_t errors; /* those that are not kept, too */
     bool no_memory;
-} phi__cfg_problems;
+} phi__cfg_probs;
 
 /* Those that the config has from its file. */
-PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config);
+PHI__FN const phi__cfg_probs *phi__load_problems(const phi_config *config);
 
 /* most 0: the default of phi_config_desc.max_problems. */
-PHI__FN void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most);
-PHI__FN void phi__problems_free(phi__cfg_problems *problems);
+PHI__FN void phi__prob_init(phi__cfg_probs *problems, phi_memory *memory, size_t most);
+PHI__FN void phi__prob_free(phi__cfg_probs *problems);
 
 /* `node`: the value's, for its place and its text as written in the file. words: the message
    without its place. Parts that are NULL are left out. */
-PHI__FN void phi__problems_add(phi__cfg_problems *problems, const phi_config *config,
-                               const phi_json *node, bool is_warning, phi_status status,
-                               const char *field, const char *expected, const char *words);
+PHI__FN void phi__prob_add(phi__cfg_probs *problems, const phi_config *config, const phi_json *node,
+                           bool is_warning, phi_status status, const char *field,
+                           const char *expected, const char *words);
 
 /* An error at a place. */
-PHI__FN void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config,
-                                  uint32_t line, uint32_t column, phi_status status,
-                                  const char *words);
+PHI__FN void phi__prob_add_at(phi__cfg_probs *problems, const phi_config *config, uint32_t line,
+                              uint32_t column, phi_status status, const char *words);
 
 /* Into the order of the text; problems without a place come last. */
-PHI__FN void phi__problems_sort(phi__cfg_problems *problems);
+PHI__FN void phi__prob_sort(phi__cfg_probs *problems);
 
 /* The first error; NULL: there is none. problems NULL: there was no memory for them. */
-PHI__FN const phi_config_problem *phi__problems_error(const phi__cfg_problems *problems);
-PHI__FN phi_status phi__problems_status(const phi__cfg_problems *problems);
-PHI__FN const phi_config_problem *phi__problems_get(const phi__cfg_problems *problems,
-                                                    size_t index);
+PHI__FN const phi_config_problem *phi__prob_error(const phi__cfg_probs *problems);
+PHI__FN phi_status phi__prob_status(const phi__cfg_probs *problems);
+PHI__FN const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t index);
 
 /* How unlike two names are; 0: but for case, - and _. Above PHI__CFG_FAR they are not alike. */
 enum { PHI__CFG_FAR = 3 };
 PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
+
+/* True if they are less unlike than *best, which is then how unlike they are. */
+static inline bool phi__near_try(unsigned *best, phi_str a, phi_str b) {
+    unsigned d = phi__near_distance(a, b);
+    if (d >= *best) return false;
+    *best = d;
+    return true;
+}
 
 /* What sections see of a phi_agents. */
 typedef struct phi__cfg_ground {
@@ -255,7 +295,7 @@ typedef struct phi__cfg_ground {
     phi_agents_desc desc; /* zero where the host gave none */
     phi_memory *memory;
     phi_arena *arena; /* freed after the agents and all states */
-    phi__cfg_problems *problems;
+    phi__cfg_probs *problems;
     const char *directory; /* of the file, terminated; "." where it has none */
     bool check_only;
 } phi__cfg_ground;
@@ -326,21 +366,37 @@ PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 /* Takes every name for known: tools that only a document says, which is not read now. */
 PHI__FN void phi__making_trust(phi__cfg_making *making);
 
-/* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
-PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path);
+/* A table of texts as an array of structs of two texts, {name, value}: phi_model_header,
+   phi_mcp_pair, phi_openapi_pair. In the arena. NULL: it is empty (*count 0), or no memory. */
+PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
 
-/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, and a problem of the
-   node and the field says why. PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES, without a problem. */
-PHI__FN phi_status phi__cfg_place_absolute(phi__cfg_ground *ground, const phi_json *node,
-                                           const char *field, const char *path, const char **out);
+#ifndef PHI_NO_FILES
+/* Adds the bytes of a file to *out; more than `most` may be read of a larger one. *words are set if
+   it cannot be read. PHI_NO_MEMORY, or the file's status. */
+PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
+                                 phi__words *words);
+#endif
+
+/* `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
+PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
+
+/* Absolute, without links; in the arena. *out NULL: it cannot be resolved, as `why` of `size` bytes
+   says (NULL, 0: it does not). PHI_NO_MEMORY; PHI_UNSUPPORTED: PHI_NO_FILES. */
+PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
+                                    size_t size);
+
+/* The same; if it cannot be resolved, a problem of the node and the field says why, and the status
+   is PHI_OK. */
+PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
+                                     const char *field, const char *path, const char **out);
 
 /* A problem with a message of parts, as printf. Longer ones than 500 bytes are cut. */
-PHI__FN void phi__cfg_words_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
-                                  const char *field, const char *format, ...) PHI_PRINTF(5, 6);
-PHI__FN void phi__cfg_words_warning(phi__cfg_ground *ground, const phi_json *node,
-                                    const char *field, const char *format, ...) PHI_PRINTF(4, 5);
+PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
+                            const char *field, const char *format, ...) PHI_PRINTF(5, 6);
+PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,
+                           const char *format, ...) PHI_PRINTF(4, 5);
 
 /* The name most like `name`, for "did you mean"; NULL: none is near. */
-PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *names, size_t count);
+PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, size_t count);
 
 #endif

@@ -2,10 +2,9 @@
 
    Members that are plain fields are rows, which are read and written; the others are code between
    ranges of rows. The first error is kept, so rows are read in the order of their list. */
-#include "config/config_json_in.h"
+#include "config/config_json.h"
 
 #include "codecs/presets.h"
-#include "config/config_in.h"
 #include "config/config_tables_in.h"
 #include "model/model_in.h"
 #include "wire/wire_in.h"
@@ -13,7 +12,10 @@
 #include <stdio.h>
 
 typedef struct phi__set_reader {
+    phi_arena *arena;
+    phi_settings *out;
     const char *error; /* the first; static */
+    bool no_memory;
 } phi__set_reader;
 
 typedef struct phi__set_writer {
@@ -60,13 +62,8 @@ typedef struct phi__set_row {
 
 /* ---- reading ---- */
 
-static void phi__set_fail(phi__set_reader *r, const char *error) {
-    if (r->error == NULL) r->error = error;
-}
-
-static phi_status phi__set_end(const phi__set_reader *r, const char **error) {
-    if (error != NULL) *error = r->error;
-    return r->error == NULL ? PHI_OK : PHI_BAD_ARG;
+static void phi__set_expect(phi__set_reader *r, bool fits, const char *error) {
+    if (!fits && r->error == NULL) r->error = error;
 }
 
 /* The member, or NULL if it is missing or null. */
@@ -80,13 +77,11 @@ static bool phi__set_uint(phi__set_reader *r, const phi_json *node, const char *
                           uint64_t most, uint64_t *out, const char *error) {
     const phi_json *member = phi__set_get(node, key);
     if (member == NULL) return false;
-    if (!phi_json_is(member, PHI_JSON_INTEGER) || phi_json_num(member, -1) < 0 ||
-        phi__json_get_uint(member, 0) < least || phi__json_get_uint(member, 0) > most) {
-        phi__set_fail(r, error);
-        return false;
-    }
-    *out = phi__json_get_uint(member, 0);
-    return true;
+    bool fits = phi_json_is(member, PHI_JSON_INTEGER) && phi_json_num(member, -1) >= 0 &&
+                phi__json_get_uint(member, 0) >= least && phi__json_get_uint(member, 0) <= most;
+    phi__set_expect(r, fits, error);
+    if (fits) *out = phi__json_get_uint(member, 0);
+    return fits;
 }
 
 /* Sets the fields whose members are there. */
@@ -115,7 +110,7 @@ static void phi__set_read(phi__set_reader *r, const phi__set_row *row, size_t co
                  (text.len == 0 || memchr(text.at, 0, text.len) == NULL))
             memcpy(at, &text.at, sizeof text.at);
         else
-            phi__set_fail(r, row->error);
+            phi__set_expect(r, false, row->error);
     }
 }
 
@@ -190,10 +185,9 @@ static const phi__set_row phi__set_limits[] = {
                  "max_cost: expected a number above 0, or null"),
     PHI__SET_FLAG(phi_limits, pause, "pause", -1)};
 
-PHI__FN phi_json *phi__set_limits_write(phi_arena *arena, const phi_limits *limits) {
+static phi_json *phi__set_limits_write(phi_arena *arena, const phi_settings *settings) {
     phi__set_writer w = phi__set_begin(arena), time = phi__set_begin(arena);
-    phi_limits l = PHI_ZERO;
-    if (limits != NULL) l = *limits;
+    phi_limits l = settings->limits;
     if (l.disable) {
         l.max_turns = l.max_duration_ms = PHI_UNLIMITED;
         l.max_tokens = UINT64_MAX;
@@ -212,27 +206,22 @@ PHI__FN phi_json *phi__set_limits_write(phi_arena *arena, const phi_limits *limi
     return phi__set_tree(&w);
 }
 
-PHI__FN phi_status phi__set_limits_read(const phi_json *node, phi_limits *out, const char **error) {
+static void phi__set_limits_read(phi__set_reader *r, const phi_json *node) {
     static const char wrong[] =
         "max_duration: expected {\"secs\": 600, \"nanos\": 0}, above 0 and below 4294967 seconds";
-    phi__set_reader r = PHI_ZERO;
-    phi_limits l = PHI_ZERO;
-    uint64_t secs = 0, nanos = 0;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(&r, "limits: expected an object");
-    phi__set_read(&r, phi__set_limits, 2, node, &l);
+    phi_limits *l = &r->out->limits;
     const phi_json *time = phi__set_get(node, "max_duration");
+    uint64_t secs = 0, nanos = 0;
+    phi__set_read(r, phi__set_limits, 2, node, l);
     if (time != NULL) {
-        if (!phi_json_is(time, PHI_JSON_OBJECT)) phi__set_fail(&r, wrong);
-        (void)phi__set_uint(&r, time, "secs", 0, 4294967, &secs, wrong);
-        (void)phi__set_uint(&r, time, "nanos", 0, 999999999, &nanos, wrong);
+        phi__set_expect(r, phi_json_is(time, PHI_JSON_OBJECT), wrong);
+        (void)phi__set_uint(r, time, "secs", 0, 4294967, &secs, wrong);
+        (void)phi__set_uint(r, time, "nanos", 0, 999999999, &nanos, wrong);
         uint64_t ms = secs * PHI__SET_MS + nanos / PHI__SET_NANOS;
-        if (ms == 0 || ms > UINT32_MAX) phi__set_fail(&r, wrong);
-        if (r.error == NULL) l.max_duration_ms = (uint32_t)ms;
+        phi__set_expect(r, ms > 0 && ms <= UINT32_MAX, wrong);
+        l->max_duration_ms = (uint32_t)ms;
     }
-    phi__set_read(&r, &phi__set_limits[2], 2, node, &l);
-    phi_status status = phi__set_end(&r, error);
-    if (status == PHI_OK) *out = l;
-    return status;
+    phi__set_read(r, &phi__set_limits[2], 2, node, l);
 }
 
 /* ---- retries ---- */
@@ -246,27 +235,21 @@ static const phi__set_row phi__set_retry[] = {
     PHI__SET_U32(phi_retry, max_delay_ms, "max_delay_ms", 30000),
     PHI__SET_U32(phi_retry, max_server_delay_ms, "max_server_delay_ms", -1)};
 
-PHI__FN phi_json *phi__set_retry_write(phi_arena *arena, const phi_retry *retry) {
+static phi_json *phi__set_retry_write(phi_arena *arena, const phi_settings *settings) {
     phi__set_writer w = phi__set_begin(arena);
-    phi_retry v = PHI_ZERO;
-    if (retry != NULL) v = *retry;
-    if (v.disable)
+    const phi_retry *retry = &settings->retry;
+    if (retry->disable)
         phi__set_put_uint(&w, "max_retries", 0);
     else
-        phi__set_write(&w, phi__set_retry, 1, &v);
-    phi__set_write(&w, &phi__set_retry[1], PHI__COUNT(phi__set_retry) - 1, &v);
+        phi__set_write(&w, phi__set_retry, 1, retry);
+    phi__set_write(&w, &phi__set_retry[1], PHI__COUNT(phi__set_retry) - 1, retry);
     return phi__set_tree(&w);
 }
 
-PHI__FN phi_status phi__set_retry_read(const phi_json *node, phi_retry *out, const char **error) {
-    phi__set_reader r = PHI_ZERO;
-    phi_retry v = PHI_ZERO;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(&r, "retry: expected an object");
-    phi__set_read(&r, phi__set_retry, PHI__COUNT(phi__set_retry), node, &v);
-    v.disable = phi__set_get(node, "max_retries") != NULL && v.max_retries == 0;
-    phi_status status = phi__set_end(&r, error);
-    if (status == PHI_OK) *out = v;
-    return status;
+static void phi__set_retry_read(phi__set_reader *r, const phi_json *node) {
+    phi_retry *retry = &r->out->retry;
+    phi__set_read(r, phi__set_retry, PHI__COUNT(phi__set_retry), node, retry);
+    retry->disable = phi__set_get(node, "max_retries") != NULL && retry->max_retries == 0;
 }
 
 /* ---- caching ---- */
@@ -284,18 +267,15 @@ static const phi__set_row phi__set_marks[] = {
     PHI__SET_FLAG(phi_cache, tools, "cache_tools", 0),
     PHI__SET_FLAG(phi_cache, messages, "cache_messages", 0)};
 
-PHI__FN phi_json *phi__set_cache_write(phi_arena *arena, const phi_cache *cache) {
+static phi_json *phi__set_cache_write(phi_arena *arena, const phi_settings *settings) {
     phi__set_writer w = phi__set_begin(arena);
-    phi__set_cached c = PHI_ZERO;
-    if (cache != NULL) c.cache = *cache;
-    c.enabled = c.cache.mode != PHI_CACHE_DISABLED;
+    phi__set_cached c = {settings->cache.mode != PHI_CACHE_DISABLED, settings->cache};
     phi__set_write(&w, phi__set_cache, 1, &c);
     if (c.cache.mode != PHI_CACHE_MANUAL)
         phi__set_put_text(&w, "strategy", c.enabled ? "auto" : "disabled");
     else {
-        phi__set_writer marks = phi__set_begin(arena);
+        phi__set_writer marks = phi__set_begin(arena), manual = phi__set_begin(arena);
         phi__set_write(&marks, phi__set_marks, PHI__COUNT(phi__set_marks), &c.cache);
-        phi__set_writer manual = phi__set_begin(arena);
         phi__set_put(&manual, "manual", phi__set_tree(&marks));
         phi__set_put(&w, "strategy", phi__set_tree(&manual));
     }
@@ -303,12 +283,10 @@ PHI__FN phi_json *phi__set_cache_write(phi_arena *arena, const phi_cache *cache)
     return phi__set_tree(&w);
 }
 
-PHI__FN phi_status phi__set_cache_read(const phi_json *node, phi_cache *out, const char **error) {
-    phi__set_reader r = PHI_ZERO;
+static void phi__set_cache_read(phi__set_reader *r, const phi_json *node) {
     phi__set_cached c = PHI_ZERO;
     c.enabled = true;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(&r, "cache: expected an object");
-    phi__set_read(&r, phi__set_cache, PHI__COUNT(phi__set_cache), node, &c);
+    phi__set_read(r, phi__set_cache, PHI__COUNT(phi__set_cache), node, &c);
     const phi_json *strategy = phi__set_get(node, "strategy");
     const phi_json *marks = phi__set_get(strategy, "manual");
     phi_str name = phi_json_str(strategy, "");
@@ -316,74 +294,67 @@ PHI__FN phi_status phi__set_cache_read(const phi_json *node, phi_cache *out, con
         c.cache.mode = PHI_CACHE_DISABLED;
     else if (phi_json_is(marks, PHI_JSON_OBJECT)) {
         c.cache.mode = PHI_CACHE_MANUAL;
-        phi__set_read(&r, phi__set_marks, PHI__COUNT(phi__set_marks), marks, &c.cache);
-    } else if (strategy != NULL && !phi__str_is_nocase(name, "auto"))
-        phi__set_fail(&r, "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}");
-    if (!c.enabled) {
-        memset(&c.cache, 0, sizeof c.cache);
-        c.cache.mode = PHI_CACHE_DISABLED;
-    }
-    phi_status status = phi__set_end(&r, error);
-    if (status == PHI_OK) *out = c.cache;
-    return status;
+        phi__set_read(r, phi__set_marks, PHI__COUNT(phi__set_marks), marks, &c.cache);
+    } else
+        phi__set_expect(r, strategy == NULL || phi__str_is_nocase(name, "auto"),
+                        "strategy: expected \"auto\", \"disabled\" or {\"manual\": {...}}");
+    if (c.enabled)
+        r->out->cache = c.cache;
+    else
+        r->out->cache.mode = PHI_CACHE_DISABLED;
 }
 
 /* ---- tools and thinking ---- */
 
-PHI__FN phi_json *phi__set_tool_mode_write(phi_arena *arena, phi_tool_mode mode, uint32_t batch) {
+static phi_json *phi__set_tools_write(phi_arena *arena, const phi_settings *settings) {
     phi__set_writer w = phi__set_begin(arena);
+    phi_tool_mode mode = settings->tool_mode;
     phi__set_put_text(&w, "type",
                       mode == PHI_TOOLS_SEQUENTIAL ? "sequential"
                       : mode == PHI_TOOLS_BATCHED  ? "batched"
                                                    : "parallel");
-    if (mode == PHI_TOOLS_BATCHED) phi__set_put_uint(&w, "size", batch != 0 ? batch : 4);
+    if (mode == PHI_TOOLS_BATCHED)
+        phi__set_put_uint(&w, "size", settings->tool_batch != 0 ? settings->tool_batch : 4);
     return phi__set_tree(&w);
 }
 
-PHI__FN phi_status phi__set_tool_mode_read(const phi_json *node, phi_tool_mode *mode,
-                                           uint32_t *batch, const char **error) {
-    phi__set_reader r = PHI_ZERO;
+static void phi__set_tools_read(phi__set_reader *r, const phi_json *node) {
     phi_str type = phi_json_str(phi_json_get(node, "type"), "");
-    phi_tool_mode m = PHI_TOOLS_PARALLEL;
     uint64_t size = 0;
     if (phi__str_is_nocase(type, "sequential"))
-        m = PHI_TOOLS_SEQUENTIAL;
+        r->out->tool_mode = PHI_TOOLS_SEQUENTIAL;
     else if (phi__str_is_nocase(type, "batched"))
-        m = PHI_TOOLS_BATCHED;
-    else if (!phi__str_is_nocase(type, "parallel"))
-        phi__set_fail(&r, "type: expected \"sequential\", \"parallel\" or \"batched\"");
-    if (m == PHI_TOOLS_BATCHED)
-        (void)phi__set_uint(&r, node, "size", 1, UINT32_MAX, &size,
-                            "size: expected an integer from 1 to 4294967295");
-    phi_status status = phi__set_end(&r, error);
-    if (status != PHI_OK) return status;
-    *mode = m;
-    *batch = (uint32_t)size;
-    return status;
-}
-
-PHI__FN phi_json *phi__set_thinking_write(phi_arena *arena, phi_thinking level) {
-    const phi__cfg_choice *choice = phi__table_thinking();
-    while (choice->name[0] != '\0' && (choice->alias || choice->value != (int)level)) choice++;
-    return phi__json_edit_text(arena, choice->name[0] != '\0' ? choice->name : "off");
-}
-
-PHI__FN phi_status phi__set_thinking_read(const phi_json *node, phi_thinking *out,
-                                          const char **error) {
-    phi__set_reader r = PHI_ZERO;
-    const phi__cfg_choice *choice =
-        phi__cfg_take_choice(phi__table_thinking(), phi_json_str(node, ""));
-    if (choice != NULL)
-        *out = (phi_thinking)choice->value;
+        r->out->tool_mode = PHI_TOOLS_BATCHED;
     else
-        phi__set_fail(
-            &r, "thinking_level: expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
-    return phi__set_end(&r, error);
+        phi__set_expect(r, phi__str_is_nocase(type, "parallel"),
+                        "type: expected \"sequential\", \"parallel\" or \"batched\"");
+    if (r->out->tool_mode == PHI_TOOLS_BATCHED)
+        (void)phi__set_uint(r, node, "size", 1, UINT32_MAX, &size,
+                            "size: expected an integer from 1 to 4294967295");
+    r->out->tool_batch = (uint32_t)size;
+}
+
+static phi_json *phi__set_thinking_write(phi_arena *arena, const phi_settings *settings) {
+    phi__cfg_choice choice;
+    bool known = phi__choice_of(phi__names_thinking(), (int)settings->thinking, &choice);
+    return phi__json_edit_text(arena, known ? choice.name : "off");
+}
+
+static void phi__set_thinking_read(phi__set_reader *r, const phi_json *node) {
+    phi__cfg_choice choice = PHI_ZERO;
+    phi__set_expect(
+        r, phi__choice_find(phi__names_thinking(), phi_json_str(node, ""), &choice),
+        "thinking_level: expected \"off\", \"minimal\", \"low\", \"medium\" or \"high\"");
+    r->out->thinking = (phi_thinking)choice.value;
 }
 
 /* ---- compaction ---- */
 
 enum { PHI__SET_FIRST = 2, PHI__SET_RECENT = 10, PHI__SET_LINES = 50, PHI__SET_RUNS = 3 };
+
+#define PHI__SET_PCT(member, key, fallback)                                                        \
+    PHI__SET_ROW(phi_compaction_config, member, key, PHI__SET_NUM, 1e-9, 1, fallback,              \
+                 key ": expected a number above 0, at most 1")
 
 static const phi__set_row phi__set_context[] =
     {/* of the object, */
@@ -394,11 +365,8 @@ static const phi__set_row phi__set_context[] =
 
 static const phi__set_row phi__set_inner[] =
     {/* and of "compaction" in it */
-     PHI__SET_ROW(phi_compaction_config, compact_at_pct, "compact_at_pct", PHI__SET_NUM, 1e-9, 1,
-                  0.9, "compact_at_pct: expected a number above 0, at most 1"),
-     PHI__SET_ROW(phi_compaction_config, budget_threshold_pct, "compact_budget_threshold_pct",
-                  PHI__SET_NUM, 1e-9, 1, 0.05,
-                  "compact_budget_threshold_pct: expected a number above 0, at most 1"),
+     PHI__SET_PCT(compact_at_pct, "compact_at_pct", 0.9),
+     PHI__SET_PCT(budget_threshold_pct, "compact_budget_threshold_pct", 0.05),
      PHI__SET_SOME(phi_compaction_config, scope_tokens, "scope_tokens", -1),
      PHI__SET_SOME(phi_compaction_config, max_summary_tokens, "max_summary_tokens", 2000),
      PHI__SET_ROW(phi_compaction_config, focus_message, "focus_message", PHI__SET_TEXT, 0, 0, 0,
@@ -418,66 +386,56 @@ static void phi__set_put_first(phi__set_writer *w, const phi__set_row *row, bool
         phi__set_write(w, row, 1, c);
 }
 
-PHI__FN phi_json *phi__set_compaction_write(phi_arena *arena, const phi_compaction_config *config) {
-    phi__set_writer w = phi__set_begin(arena);
-    phi_compaction_config c = PHI_ZERO;
-    if (config != NULL) c = *config;
-    phi__set_write(&w, phi__set_context, 2, &c);
-    phi__set_writer inner = phi__set_begin(arena);
-    phi__set_write(&inner, phi__set_inner, 2, &c);
+static phi_json *phi__set_compaction_write(phi_arena *arena, const phi_settings *settings) {
+    phi__set_writer w = phi__set_begin(arena), inner = phi__set_begin(arena);
     phi__set_writer scope = phi__set_begin(arena);
-    uint32_t runs = c.scope_runs == PHI_COMPACTION_NO_RUNS ? 0
-                    : c.scope_runs != 0                    ? c.scope_runs
-                                                           : (uint32_t)PHI__SET_RUNS;
+    const phi_compaction_config *c = &settings->compaction;
+    uint32_t runs = c->scope_runs == PHI_COMPACTION_NO_RUNS ? 0
+                    : c->scope_runs != 0                    ? c->scope_runs
+                                                            : (uint32_t)PHI__SET_RUNS;
+    phi__set_write(&w, phi__set_context, 2, c);
+    phi__set_write(&inner, phi__set_inner, 2, c);
     phi__set_put_uint(&scope, "FixedCount", runs);
     phi__set_put(&inner, "compaction_scope",
-                 c.scope == PHI_COMPACTION_TOKENS ? phi__json_edit_text(arena, "TokenBudget")
-                                                  : phi__set_tree(&scope));
-    phi__set_write(&inner, &phi__set_inner[2], 1, &c);
-    phi__set_put_first(&inner, &phi__set_inner[6], c.keep_no_first, &c);
-    phi__set_write(&inner, &phi__set_inner[7], 1, &c);
-    phi__set_write(&inner, &phi__set_inner[3], 1, &c);
-    phi__set_write(&inner, &phi__set_inner[8], 1, &c);
-    phi__set_write(&inner, &phi__set_inner[4], 2, &c);
+                 c->scope == PHI_COMPACTION_TOKENS ? phi__json_edit_text(arena, "TokenBudget")
+                                                   : phi__set_tree(&scope));
+    phi__set_write(&inner, &phi__set_inner[2], 1, c);
+    phi__set_put_first(&inner, &phi__set_inner[6], c->keep_no_first, c);
+    phi__set_write(&inner, &phi__set_inner[7], 1, c);
+    phi__set_write(&inner, &phi__set_inner[3], 1, c);
+    phi__set_write(&inner, &phi__set_inner[8], 1, c);
+    phi__set_write(&inner, &phi__set_inner[4], 2, c);
     phi__set_put(&w, "compaction", phi__set_tree(&inner));
-    phi__set_write(&w, &phi__set_context[3], 1, &c);
-    phi__set_put_first(&w, &phi__set_context[2], c.keep_no_first_messages, &c);
-    phi__set_write(&w, &phi__set_inner[8], 1, &c);
+    phi__set_write(&w, &phi__set_context[3], 1, c);
+    phi__set_put_first(&w, &phi__set_context[2], c->keep_no_first_messages, c);
+    phi__set_write(&w, &phi__set_inner[8], 1, c);
     return phi__set_tree(&w);
 }
 
 /* Turns are members of "compaction", messages of the object around it, lines of either. */
-PHI__FN phi_status phi__set_compaction_read(const phi_json *node, phi_compaction_config *out,
-                                            const char **error) {
+static void phi__set_compaction_read(phi__set_reader *r, const phi_json *node) {
     static const char wrong[] = "compaction_scope: expected {\"FixedCount\": 3} or \"TokenBudget\"";
-    phi__set_reader r = PHI_ZERO;
-    phi_compaction_config c = PHI_ZERO;
+    phi_compaction_config *c = &r->out->compaction;
     const phi_json *inner = phi__set_get(node, "compaction");
     const phi_json *scope = phi__set_get(inner, "compaction_scope");
     uint64_t runs;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(&r, "context: expected an object");
-    phi__set_read(&r, phi__set_context, 2, node, &c);
-    if (inner != NULL && !phi_json_is(inner, PHI_JSON_OBJECT))
-        phi__set_fail(&r, "compaction: expected an object");
-    phi__set_read(&r, phi__set_inner, 2, inner, &c);
+    phi__set_read(r, phi__set_context, 2, node, c);
+    phi__set_expect(r, inner == NULL || phi_json_is(inner, PHI_JSON_OBJECT),
+                    "compaction: expected an object");
+    phi__set_read(r, phi__set_inner, 2, inner, c);
     if (phi__str_is(phi_json_str(scope, ""), "TokenBudget"))
-        c.scope = PHI_COMPACTION_TOKENS;
-    else if (scope != NULL) {
-        if (phi__set_uint(&r, scope, "FixedCount", 0, UINT32_MAX, &runs, wrong))
-            c.scope_runs = runs == 0 ? PHI_COMPACTION_NO_RUNS : (uint32_t)runs;
-        else
-            phi__set_fail(&r, wrong);
-    }
-    phi__set_read(&r, &phi__set_inner[2], 6, inner, &c);
-    c.keep_no_first = phi__set_get(inner, "keep_first_turns") != NULL && c.keep_first_turns == 0;
-    phi__set_read(&r, &phi__set_context[2], 2, node, &c);
-    c.keep_no_first_messages =
-        phi__set_get(node, "keep_first") != NULL && c.keep_first_messages == 0;
+        c->scope = PHI_COMPACTION_TOKENS;
+    else if (phi__set_uint(r, scope, "FixedCount", 0, UINT32_MAX, &runs, wrong))
+        c->scope_runs = runs == 0 ? PHI_COMPACTION_NO_RUNS : (uint32_t)runs;
+    else
+        phi__set_expect(r, scope == NULL, wrong);
+    phi__set_read(r, &phi__set_inner[2], 6, inner, c);
+    c->keep_no_first = phi__set_get(inner, "keep_first_turns") != NULL && c->keep_first_turns == 0;
+    phi__set_read(r, &phi__set_context[2], 2, node, c);
+    c->keep_no_first_messages =
+        phi__set_get(node, "keep_first") != NULL && c->keep_first_messages == 0;
     bool lines = phi__set_get(inner, phi__set_inner[8].key) != NULL;
-    phi__set_read(&r, &phi__set_inner[8], 1, lines ? inner : node, &c);
-    phi_status status = phi__set_end(&r, error);
-    if (status == PHI_OK) *out = c;
-    return status;
+    phi__set_read(r, &phi__set_inner[8], 1, lines ? inner : node, c);
 }
 
 /* ---- a model ---- */
@@ -519,17 +477,17 @@ static const struct {
     PHI__SET_COMPAT("requires_assistant_after_tool_result", PHI_QUIRK_ASSISTANT_AFTER_TOOL, false)};
 
 /* An object; a text that is none stays a text. NULL: no memory. */
-static phi_json *phi__set_model_put_extra(phi_arena *arena, const char *extra) {
+static phi_json *phi__set_extra_write(phi_arena *arena, const char *extra) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, phi_str_of(extra), 0, &root, NULL);
     if (status == PHI_NO_MEMORY) return NULL;
     return status == PHI_OK ? root : phi__json_edit_text(arena, extra);
 }
 
-static phi_json *phi__set_put_compat(phi_arena *arena, uint64_t quirks) {
+static phi_json *phi__set_compat_write(phi_arena *arena, uint64_t quirks) {
     phi__set_writer w = phi__set_begin(arena);
-    const phi__cfg_choice *names = phi__table_quirk_names();
     phi_json *list = phi_json_new_array(arena);
+    phi__cfg_choice quirk = PHI_ZERO;
     for (size_t i = 0; i < PHI__COUNT(phi__set_flags); i++) {
         if (i == 4) /* the place that it has in the interchange */
             phi__set_put_text(&w, "max_tokens_field",
@@ -544,60 +502,47 @@ static phi_json *phi__set_put_compat(phi_arena *arena, uint64_t quirks) {
                       (quirks & PHI_QUIRK_REASONING_OBJECT) != 0  ? "OpenRouter"
                       : (quirks & PHI_QUIRK_ENABLE_THINKING) != 0 ? "Qwen"
                                                                   : "OpenAi");
-    for (; list != NULL && names->name[0] != '\0'; names++)
-        if ((quirks & phi__table_quirk_bit(names)) != 0 &&
-            phi_json_add(list, phi__json_edit_text(arena, names->name)) != PHI_OK)
+    quirk.next = phi__names_quirks();
+    while (list != NULL && phi__choice_next(&quirk))
+        if ((quirks >> quirk.value & 1) != 0 &&
+            phi_json_add(list, phi__json_edit_text(arena, quirk.name)) != PHI_OK)
             return NULL;
     phi__set_put(&w, "quirks", list);
     return phi__set_tree(&w);
 }
 
-static bool phi__set_model_headers(phi__set_reader *r, const phi_json *node, phi_arena *arena,
-                                   phi_model *out) {
+static void phi__set_headers_read(phi__set_reader *r, const phi_json *node, phi_model *out) {
     static const char error[] = "headers: expected an object of texts";
     phi_json_iter it = phi_json_each(node);
-    phi_model_header *headers;
     const phi_json *value;
-    size_t n = phi_json_count(node), i = 0;
-    phi_str name;
-    if (node == NULL) return true;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(r, error);
-    if (n == 0 || r->error != NULL) return true;
-    headers = (phi_model_header *)phi_arena_alloc(arena, phi__mul(n, sizeof *headers));
-    if (headers == NULL) return false;
-    while ((value = phi_json_next(&it)) != NULL) {
-        if (!phi_json_is(value, PHI_JSON_STRING)) phi__set_fail(r, error);
-        if (!phi__arena_str(arena, it.key, &name)) return false;
-        headers[i].name = name.at;
-        headers[i++].value = phi_json_str(value, "").at;
-    }
-    out->headers = headers;
-    out->header_count = n;
-    return true;
+    phi__set_expect(r, node == NULL || phi_json_is(node, PHI_JSON_OBJECT), error);
+    while ((value = phi_json_next(&it)) != NULL)
+        phi__set_expect(r, phi_json_is(value, PHI_JSON_STRING), error);
+    if (r->error != NULL) return;
+    out->headers = (const phi_model_header *)phi__cfg_pairs(r->arena, node, &out->header_count);
+    r->no_memory = out->headers == NULL && out->header_count > 0;
 }
 
 /* A list of ours, or the flags of the interchange. */
-static void phi__set_model_compat(phi__set_reader *r, const phi_json *node, uint64_t *quirks) {
+static void phi__set_compat_read(phi__set_reader *r, const phi_json *node, uint64_t *quirks) {
     const phi_json *list = phi__set_get(node, "quirks"), *item;
     phi_json_iter it = phi_json_each(list);
+    phi__cfg_choice quirk;
     if (node == NULL) return;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(r, "compat: expected an object or null");
-    if (list != NULL && !phi_json_is(list, PHI_JSON_ARRAY))
-        phi__set_fail(r, "compat.quirks: expected an array");
-    while ((item = phi_json_next(&it)) != NULL) {
-        const phi__cfg_choice *choice =
-            phi__cfg_take_choice(phi__table_quirk_names(), phi_json_str(item, ""));
-        if (choice == NULL)
-            phi__set_fail(r, "compat.quirks: expected names of PHI_QUIRK_ in lower case");
+    phi__set_expect(r, phi_json_is(node, PHI_JSON_OBJECT), "compat: expected an object or null");
+    phi__set_expect(r, list == NULL || phi_json_is(list, PHI_JSON_ARRAY),
+                    "compat.quirks: expected an array");
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi__choice_find(phi__names_quirks(), phi_json_str(item, ""), &quirk))
+            *quirks |= (uint64_t)1 << quirk.value;
         else
-            *quirks |= phi__table_quirk_bit(choice);
-    }
+            phi__set_expect(r, false, "compat.quirks: expected names of PHI_QUIRK_ in lower case");
     if (list != NULL) return;
     for (size_t i = 0; i < PHI__COUNT(phi__set_flags); i++) {
         const phi_json *member = phi__set_get(node, phi__set_flags[i].key);
-        if (member != NULL && !phi_json_is(member, PHI_JSON_BOOL))
-            phi__set_fail(r, phi__set_flags[i].error);
-        else if (member != NULL && phi_json_bool(member, false) != phi__set_flags[i].inverse)
+        if (member == NULL) continue;
+        phi__set_expect(r, phi_json_is(member, PHI_JSON_BOOL), phi__set_flags[i].error);
+        if (phi_json_bool(member, false) != phi__set_flags[i].inverse)
             *quirks |= phi__set_flags[i].bit;
     }
     phi_str field = phi_json_str(phi_json_get(node, "max_tokens_field"), "");
@@ -609,83 +554,92 @@ static void phi__set_model_compat(phi__set_reader *r, const phi_json *node, uint
     if (phi__str_is_nocase(format, "Qwen")) *quirks |= PHI_QUIRK_ENABLE_THINKING;
 }
 
-/* An object, or its JSON as a text. False: no memory. */
-static bool phi__set_model_extra(phi__set_reader *r, const phi_json *node, phi_arena *arena,
-                                 phi_model *out) {
-    phi_str text = PHI__LIT("");
-    if (node == NULL) return true;
-    if (phi_json_is(node, PHI_JSON_STRING))
-        text = phi_json_str(node, "");
-    else if (!phi_json_is(node, PHI_JSON_OBJECT))
-        phi__set_fail(r, "extra: expected an object, or its JSON as a text");
-    else {
-        phi_status status = phi_json_write(arena, node, 0, &text);
-        if (status != PHI_OK) return false;
-    }
-    if (text.len > 0 && !phi__arena_str(arena, text, &text)) return false;
-    if (text.len > 0) out->extra = text.at;
-    return true;
+/* An object, or its JSON as a text. */
+static void phi__set_extra_read(phi__set_reader *r, const phi_json *node, phi_model *out) {
+    phi_str text = phi_json_str(node, "");
+    if (phi_json_is(node, PHI_JSON_OBJECT))
+        r->no_memory |= phi_json_write(r->arena, node, 0, &text) != PHI_OK;
+    else
+        phi__set_expect(r, node == NULL || phi_json_is(node, PHI_JSON_STRING),
+                        "extra: expected an object, or its JSON as a text");
+    if (text.len == 0 || r->no_memory) return;
+    r->no_memory = !phi__arena_str(r->arena, text, &text);
+    out->extra = text.at;
 }
 
-PHI__FN phi_json *phi__set_model_write(phi_arena *arena, const phi_model *model, uint32_t flags) {
+/* A string member; NULL is written as `none`. */
+static void phi__set_put_or(phi__set_writer *w, const char *key, const char *value,
+                            const char *none) {
+    phi__set_put_text(w, key, value != NULL ? value : none);
+}
+
+static phi_json *phi__set_model_write(phi_arena *arena, const phi_settings *settings,
+                                      bool secrets) {
+    const phi_model *m = &settings->model;
     phi__set_writer w = phi__set_begin(arena), cost = phi__set_begin(arena);
-    bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
-    phi_model m = PHI_ZERO;
-    if (model != NULL) m = *model;
-    if (m.protocol == NULL) m.protocol = PHI_PROTOCOL_ANTHROPIC;
-    const char *api = phi__message_read_api(phi_str_of(m.protocol));
-    phi__set_put_text(&w, "id", m.id != NULL ? m.id : "");
-    phi__set_put_text(&w, "name", m.name != NULL ? m.name : m.id != NULL ? m.id : "");
-    phi__set_put_text(&w, "api", api != NULL ? api : m.protocol);
-    phi__set_put_text(&w, "provider", m.provider != NULL ? m.provider : m.protocol);
-    phi__set_put_text(&w, "base_url", m.base_url != NULL ? m.base_url : "");
-    phi__set_put_text(&w, "api_key", secrets && m.api_key != NULL ? m.api_key : "");
-    phi__set_write(&w, &phi__set_model[7], 3, &m);
-    phi__set_write(&cost, phi__set_cost, PHI__COUNT(phi__set_cost), &m.cost);
-    phi__set_put(&w, "cost", phi__set_tree(&cost));
     phi__set_writer headers = phi__set_begin(arena);
-    for (size_t i = 0; i < m.header_count; i++)
-        phi__set_put_text(&headers, m.headers[i].name, secrets ? m.headers[i].value : "");
+    const char *protocol = m->protocol != NULL ? m->protocol : PHI_PROTOCOL_ANTHROPIC;
+    phi__set_put_or(&w, "id", m->id, "");
+    phi__set_put_or(&w, "name", m->name, m->id != NULL ? m->id : "");
+    phi__set_put_or(&w, "api", phi__message_read_api(phi_str_of(protocol)), protocol);
+    phi__set_put_or(&w, "provider", m->provider, protocol);
+    phi__set_put_or(&w, "base_url", m->base_url, "");
+    phi__set_put_or(&w, "api_key", secrets ? m->api_key : NULL, "");
+    phi__set_write(&w, &phi__set_model[7], 3, m);
+    phi__set_write(&cost, phi__set_cost, PHI__COUNT(phi__set_cost), &m->cost);
+    phi__set_put(&w, "cost", phi__set_tree(&cost));
+    for (size_t i = 0; i < m->header_count; i++)
+        phi__set_put_text(&headers, m->headers[i].name, secrets ? m->headers[i].value : "");
     phi__set_put(&w, "headers", phi__set_tree(&headers));
-    if (m.extra != NULL) phi__set_put(&w, "extra", phi__set_model_put_extra(arena, m.extra));
-    if (m.quirks != 0 || strcmp(m.protocol, PHI_PROTOCOL_OPENAI_CHAT) == 0)
-        phi__set_put(&w, "compat", phi__set_put_compat(arena, m.quirks));
+    if (m->extra != NULL) phi__set_put(&w, "extra", phi__set_extra_write(arena, m->extra));
+    if (m->quirks != 0 || strcmp(protocol, PHI_PROTOCOL_OPENAI_CHAT) == 0)
+        phi__set_put(&w, "compat", phi__set_compat_write(arena, m->quirks));
     else
         phi__set_put_text(&w, "compat", NULL);
-    if (m.api_version != NULL && m.api_version[0] != '\0')
-        phi__set_put_text(&w, "api_version", m.api_version);
+    if (m->api_version != NULL && m->api_version[0] != '\0')
+        phi__set_put_text(&w, "api_version", m->api_version);
     return phi__set_tree(&w);
 }
 
-PHI__FN phi_status phi__set_model_read(const phi_json *node, phi_arena *arena, phi_model *out,
-                                       const char **error) {
-    phi__set_reader r = PHI_ZERO;
-    phi_model m = PHI_ZERO;
-    if (error != NULL) *error = NULL;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(&r, "model: expected an object");
-    phi__set_read(&r, phi__set_model, PHI__COUNT(phi__set_model), node, &m);
-    if (m.protocol != NULL) {
-        /* "open_ai_completions", "gemini": as PHI_PROTOCOL_; a protocol of the host's own stays. */
-        const phi__cfg_choice *api = phi__table_api();
-        const phi__cfg_choice *found = phi__cfg_take_choice(api, phi_str_of(m.protocol));
-        for (; found != NULL && api->name[0] != '\0'; api++)
-            if (!api->alias && api->value == found->value) m.protocol = api->name;
-    }
+static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
+    phi_model *m = &r->out->model;
     const phi_json *cost = phi__set_get(node, "cost");
-    if (cost != NULL && !phi_json_is(cost, PHI_JSON_OBJECT))
-        phi__set_fail(&r, "cost: expected an object");
-    phi__set_read(&r, phi__set_cost, PHI__COUNT(phi__set_cost), cost, &m.cost);
-    phi__set_model_compat(&r, phi__set_get(node, "compat"), &m.quirks);
-    if (!phi__set_model_headers(&r, phi__set_get(node, "headers"), arena, &m) ||
-        !phi__set_model_extra(&r, phi__set_get(node, "extra"), arena, &m))
-        return PHI_NO_MEMORY;
-    if (m.base_url != NULL && m.base_url[0] == '\0') m.base_url = NULL;
-    if (m.api_key != NULL && m.api_key[0] == '\0') m.api_key = NULL;
-    if (m.protocol != NULL) m.codec = phi__codec_named(PHI_ALL_PROTOCOLS, phi_str_of(m.protocol));
-    phi_status status = phi__set_end(&r, error);
-    if (status == PHI_OK) *out = m;
-    return status;
+    phi__cfg_choice api;
+    phi_str name;
+    phi__set_read(r, phi__set_model, PHI__COUNT(phi__set_model), node, m);
+    /* "open_ai_completions", "gemini": as PHI_PROTOCOL_; a protocol of the host's own stays. */
+    if (m->protocol != NULL && phi__choice_find(phi__names_api(), phi_str_of(m->protocol), &api)) {
+        (void)phi__choice_of(phi__names_api(), api.value, &api);
+        r->no_memory = !phi__arena_str(r->arena, phi_str_of(api.name), &name);
+        if (!r->no_memory) m->protocol = name.at;
+    }
+    phi__set_expect(r, cost == NULL || phi_json_is(cost, PHI_JSON_OBJECT),
+                    "cost: expected an object");
+    phi__set_read(r, phi__set_cost, PHI__COUNT(phi__set_cost), cost, &m->cost);
+    phi__set_compat_read(r, phi__set_get(node, "compat"), &m->quirks);
+    if (!r->no_memory) phi__set_headers_read(r, phi__set_get(node, "headers"), m);
+    if (!r->no_memory) phi__set_extra_read(r, phi__set_get(node, "extra"), m);
+    if (m->base_url != NULL && m->base_url[0] == '\0') m->base_url = NULL;
+    if (m->api_key != NULL && m->api_key[0] == '\0') m->api_key = NULL;
+    if (m->protocol != NULL)
+        m->codec = phi__codec_named(PHI_ALL_PROTOCOLS, phi_str_of(m->protocol));
 }
+
+/* ---- the parts ---- */
+
+/* error: if the part is no object; NULL: it need not be one. */
+static const struct {
+    const char *key, *error;
+    phi_json *(*write)(phi_arena *arena, const phi_settings *settings);
+    void (*read)(phi__set_reader *r, const phi_json *node);
+} phi__set_parts[] = {
+    {"limits", "limits: expected an object", phi__set_limits_write, phi__set_limits_read},
+    {"retry", "retry: expected an object", phi__set_retry_write, phi__set_retry_read},
+    {"cache", "cache: expected an object", phi__set_cache_write, phi__set_cache_read},
+    {"context", "context: expected an object", phi__set_compaction_write, phi__set_compaction_read},
+    {"tool_execution", NULL, phi__set_tools_write, phi__set_tools_read},
+    {"thinking_level", NULL, phi__set_thinking_write, phi__set_thinking_read},
+    {"model", "model: expected an object", NULL, phi__set_model_read}};
 
 /* ---- public ---- */
 
@@ -693,60 +647,42 @@ PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t f
                                         phi_arena *arena, phi_str *out) {
     if (arena == NULL || settings == NULL || out == NULL) return PHI_BAD_ARG;
     phi__set_writer w = phi__set_begin(arena);
-    phi__set_put(&w, "limits", phi__set_limits_write(arena, &settings->limits));
-    phi__set_put(&w, "retry", phi__set_retry_write(arena, &settings->retry));
-    phi__set_put(&w, "cache", phi__set_cache_write(arena, &settings->cache));
-    phi__set_put(&w, "context", phi__set_compaction_write(arena, &settings->compaction));
-    phi__set_put(&w, "tool_execution",
-                 phi__set_tool_mode_write(arena, settings->tool_mode, settings->tool_batch));
-    phi__set_put(&w, "thinking_level", phi__set_thinking_write(arena, settings->thinking));
-    phi__set_put(&w, "model", phi__set_model_write(arena, &settings->model, flags));
+    bool secrets = (flags & PHI_SETTINGS_SECRETS) != 0;
+    for (size_t i = 0; i < PHI__COUNT(phi__set_parts); i++)
+        phi__set_put(&w, phi__set_parts[i].key,
+                     phi__set_parts[i].write != NULL
+                         ? phi__set_parts[i].write(arena, settings)
+                         : phi__set_model_write(arena, settings, secrets));
     const phi_json *tree = phi__set_tree(&w);
     return tree != NULL ? phi_json_write(arena, tree, 0, out) : PHI_NO_MEMORY;
-}
-
-static phi_status phi__set_all_read(const phi_json *node, phi_arena *arena, phi_settings *out,
-                                    const char **error) {
-    const phi_json *part = phi__set_get(node, "limits");
-    phi_status status = PHI_OK;
-    if (part != NULL) status = phi__set_limits_read(part, &out->limits, error);
-    part = phi__set_get(node, "retry");
-    if (status == PHI_OK && part != NULL) status = phi__set_retry_read(part, &out->retry, error);
-    part = phi__set_get(node, "cache");
-    if (status == PHI_OK && part != NULL) status = phi__set_cache_read(part, &out->cache, error);
-    part = phi__set_get(node, "context");
-    if (status == PHI_OK && part != NULL)
-        status = phi__set_compaction_read(part, &out->compaction, error);
-    part = phi__set_get(node, "tool_execution");
-    if (status == PHI_OK && part != NULL)
-        status = phi__set_tool_mode_read(part, &out->tool_mode, &out->tool_batch, error);
-    part = phi__set_get(node, "thinking_level");
-    if (status == PHI_OK && part != NULL)
-        status = phi__set_thinking_read(part, &out->thinking, error);
-    part = phi__set_get(node, "model");
-    if (status == PHI_OK && part != NULL)
-        status = phi__set_model_read(part, arena, &out->model, error);
-    return status;
 }
 
 PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_settings *out,
                                           phi_parse_error *error) {
     phi__set_reader r = PHI_ZERO;
     phi_settings settings = PHI_ZERO;
-    const char *fault = NULL;
     phi_json *node = NULL;
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     phi_status status = phi_json_parse(arena, json, 0, &node, error);
     if (status != PHI_OK) return status;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) phi__set_fail(&r, "settings: expected an object");
-    status = phi__set_end(&r, &fault);
-    if (status == PHI_OK) status = phi__set_all_read(node, arena, &settings, &fault);
-    if (status == PHI_OK) *out = settings;
-    if (status != PHI_OK && error != NULL) {
+    r.arena = arena;
+    r.out = &settings;
+    phi__set_expect(&r, phi_json_is(node, PHI_JSON_OBJECT), "settings: expected an object");
+    for (size_t i = 0; i < PHI__COUNT(phi__set_parts) && r.error == NULL; i++) {
+        const phi_json *part = phi__set_get(node, phi__set_parts[i].key);
+        if (part == NULL) continue;
+        phi__set_expect(&r, phi__set_parts[i].error == NULL || phi_json_is(part, PHI_JSON_OBJECT),
+                        phi__set_parts[i].error);
+        phi__set_parts[i].read(&r, part);
+    }
+    status = r.no_memory ? PHI_NO_MEMORY : r.error != NULL ? PHI_BAD_ARG : PHI_OK;
+    if (status == PHI_OK)
+        *out = settings;
+    else if (error != NULL) {
         memset(error, 0, sizeof *error);
         error->status = status;
         (void)snprintf(error->message, sizeof error->message, "%s",
-                       fault != NULL ? fault : phi_status_text((int)status));
+                       status == PHI_BAD_ARG ? r.error : phi_status_text((int)status));
     }
     return status;
 }

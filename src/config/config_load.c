@@ -1,24 +1,12 @@
 /* config_load.c - reads a file into a phi_config: its format, its tree, its variables; then all
    checks. */
-#include "base/base_in.h"
-#include "config/config_walk_in.h"
 #include "config/config_own_in.h"
-#include "config/config_in.h"
 #include "formats/formats_in.h"
-#include "system/system_in.h"
 #include "wire/wire_in.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- for other modules ---- */
-
-/* ---- values as they may be shown: with the names of variables, and without secrets ---- */
-
-/* ---- values of variables ---- */
-
-/* ---- texts for people ---- */
 
 /* ---- replaces ${NAME} and ${NAME:-text} in all texts of the tree ---- */
 
@@ -129,9 +117,8 @@ static void phi__vars_odd(phi__cfg_variables *v, const phi_json *node,
     }
     if (v->odd) return;
     v->odd = true;
-    phi__buf_text(words,
-                  "\"${\" is kept as it is, since the name of a variable has letters, digits "
-                  "and _ alone; write $${ where you mean the two characters");
+    phi__buf_text(words, "\"${\" is kept as it is, since the name of a variable has letters, "
+                         "digits and _ alone; write $${ where you mean the two characters");
     phi__walk_part(&v->walk, node, true, PHI__LIT("${"));
 }
 
@@ -216,43 +203,25 @@ static void phi__vars_tree(phi__cfg_variables *v, phi_json *node) {
 /* ---- reads a file into a phi_config: its format, its tree, its variables; then all checks ---- */
 
 #define PHI__CFG_FILE_BYTES ((size_t)4 * 1024 * 1024)
-enum { PHI__CFG_READ = 65536 };
 
 static void phi__load_fail(phi_config *config, phi_status status, const char *words) {
-    phi__problems_add_at(&config->problems, config, 0, 0, status, words);
+    phi__prob_add_at(&config->problems, config, 0, 0, status, words);
 }
 
 /* ---- the file ---- */
 
 #ifndef PHI_NO_FILES
-static void phi__load_io(phi_config *config, phi_status status, const phi__words *words) {
-    char line[200];
-    snprintf(line, sizeof line, "I/O error: %s", words->text);
-    phi__load_fail(config, status, line);
-}
-
 static bool phi__load_file(phi_config *config, const char *path, phi__buf *text) {
-    phi__words words;
-    phi__file *file;
-    size_t got = 1;
-    phi_status status =
-        phi__files_open_read(&config->memory, path, PHI__LINKS_FOLLOW, &file, &words);
-    if (status != PHI_OK) {
-        phi__load_io(config, status, &words);
-        return false;
-    }
-    while (got > 0 && status == PHI_OK && text->len <= config->max_bytes) {
-        char *room = phi__buf_reserve(text, PHI__CFG_READ);
-        if (room == NULL) break;
-        status = phi__files_read(file, room, PHI__CFG_READ, &got, &words);
-        if (status == PHI_OK) phi__buf_add_len(text, got);
-    }
-    phi__files_close(file);
+    phi__words words = PHI_ZERO;
+    char line[200];
+    phi_status status = phi__cfg_file(&config->memory, path, config->max_bytes, text, &words);
     if (text->failed)
         config->problems.no_memory = true;
-    else if (status != PHI_OK)
-        phi__load_io(config, status, &words);
-    return status == PHI_OK && !text->failed;
+    else if (status != PHI_OK) {
+        snprintf(line, sizeof line, "I/O error: %s", words.text);
+        phi__load_fail(config, status, line);
+    }
+    return status == PHI_OK;
 }
 #else
 static bool phi__load_file(phi_config *config, const char *path, phi__buf *text) {
@@ -291,8 +260,7 @@ static bool phi__load_format(phi_config *config, bool is_file) {
     config->format = phi__load_format_of(extension);
     if (config->format != PHI_CONFIG_AUTO || !is_file) return true;
     snprintf(line, sizeof line,
-             "Unsupported config file extension: %s (expected .toml, .json, "
-             ".yaml or .yml)",
+             "Unsupported config file extension: %s (expected .toml, .json, .yaml or .yml)",
              extension[0] != '\0' ? extension : "none");
     phi__load_fail(config, PHI_UNSUPPORTED, line);
     return false;
@@ -365,14 +333,14 @@ static bool phi__load_parse(phi_config *config, phi_str text) {
         config->problems.no_memory = true;
     else if (status != PHI_OK) {
         snprintf(line, sizeof line, "Config parse error: %s", error.message);
-        phi__problems_add_at(&config->problems, config, error.line, error.column, status, line);
+        phi__prob_add_at(&config->problems, config, error.line, error.column, status, line);
     } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty file in YAML */
         root = phi_json_new_object(&config->arena);
         config->problems.no_memory |= root == NULL;
     } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
         snprintf(line, sizeof line, "Config parse error: expected a table of sections, found %s %s",
                  phi_json_is(root, PHI_JSON_ARRAY) ? "an" : "a", phi__json_get_type_name(root));
-        phi__problems_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL, line);
+        phi__prob_add(&config->problems, config, root, false, PHI_PARSE, NULL, NULL, line);
         root = NULL;
     }
     if (status == PHI_OK) config->root = root;
@@ -430,16 +398,15 @@ static void phi__load_all(phi_config *config, const phi_config_desc *desc) {
     phi__buf_init(&v.out, &config->memory);
     phi__vars_tree(&v, config->root);
     if (v.too_big)
-        phi__problems_add(&config->problems, config, config->root, false, PHI_TOO_BIG, NULL, NULL,
-                          "The values of variables are larger together than a file "
-                          "may be");
+        phi__prob_add(&config->problems, config, config->root, false, PHI_TOO_BIG, NULL, NULL,
+                      "The values of variables are larger together than a file may be");
     phi__buf_free(&v.out);
     phi__walk_end(&v.walk);
     phi__entities_collect(config);
     phi__check_tree(config);
-    phi__cfg_cycles_check(config);
+    phi__cycle_check(config);
     phi__rules_check(config);
-    phi__problems_sort(&config->problems);
+    phi__prob_sort(&config->problems);
 }
 
 const char *phi__load_path(const phi_config *config) { return config->path; }
@@ -453,13 +420,14 @@ static const char *phi__load_environment(void *user_data, const char *name) {
     return getenv(name);
 }
 
-PHI__FN const phi__cfg_problems *phi__load_problems(const phi_config *config) {
+PHI__FN const phi__cfg_probs *phi__load_problems(const phi_config *config) {
     return &config->problems;
 }
 
 /* ---- public ---- */
 
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
+    static const phi_config_section *const no_sections[] = {NULL};
     phi_memory memory;
     phi_config *config;
     if (desc == NULL) return NULL;
@@ -468,14 +436,14 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     if (config == NULL) return NULL;
     config->memory = memory; /* counts the config itself */
     phi_arena_init(&config->arena, &config->memory, 0);
-    phi__problems_init(&config->problems, &config->memory, desc->max_problems);
+    phi__prob_init(&config->problems, &config->memory, desc->max_problems);
     phi__marks_init(&config->marks, &config->arena);
     phi__map_init(&config->raws, &config->memory);
     phi__map_init(&config->values, &config->memory);
     phi__map_init(&config->entities, &config->memory);
     config->path = "";
     config->format = desc->format;
-    config->sections = desc->sections;
+    config->sections = desc->sections != NULL ? desc->sections : no_sections;
     config->variable_fn = desc->variable_fn;
     if (desc->variable_fn == NULL && desc->environment) config->variable_fn = phi__load_environment;
     config->user_data = desc->user_data;
@@ -490,14 +458,14 @@ PHI_API void phi_config_free(phi_config *config) {
     phi__map_free(&config->raws);
     phi__map_free(&config->values);
     phi__map_free(&config->entities);
-    phi__problems_free(&config->problems);
+    phi__prob_free(&config->problems);
     phi_arena_free(&config->arena);
     phi_memory memory = config->memory;
     phi__free(&memory, config, sizeof *config);
 }
 
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index) {
-    return config != NULL ? phi__problems_get(&config->problems, index) : NULL;
+    return config != NULL ? phi__prob_get(&config->problems, index) : NULL;
 }
 
 PHI_API const phi_json *phi_config_tree(const phi_config *config) {

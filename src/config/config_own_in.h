@@ -36,16 +36,16 @@ typedef struct phi__cfg_entity {
 struct phi_config {
     phi_memory memory;
     phi_arena arena;
-    const char *path;         /* "" where there is none */
-    phi_config_format format; /* that it was read as */
-    const phi_config_section *const *sections;
+    const char *path;                          /* "" where there is none */
+    phi_config_format format;                  /* that it was read as */
+    const phi_config_section *const *sections; /* NULL-ended, never NULL */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     size_t max_bytes;
     phi_json *root;
     const phi_json *provider; /* [provider], or NULL */
     phi__marks marks;
-    phi__cfg_problems problems;
+    phi__cfg_probs problems;
     phi__map raws;   /* phi__cfg_raw, by node */
     phi__map values; /* phi__cfg_value, by name */
     phi__cfg_value *all_values;
@@ -60,7 +60,7 @@ typedef struct phi__cfg_walk {
     phi__buf words; /* of the message under way */
 } phi__cfg_walk;
 
-/* ---- config_check.c ---- */
+/* ---- config_walk.c ---- */
 PHI__FN void phi__walk_begin(phi__cfg_walk *walk, phi_config *config);
 PHI__FN void phi__walk_end(phi__cfg_walk *walk);
 
@@ -81,8 +81,7 @@ PHI__FN bool phi__walk_full(const phi__cfg_walk *walk);
 /* Adds the message as a problem of the node: at its value, or at its key. */
 PHI__FN void phi__walk_error(phi__cfg_walk *walk, const phi_json *node, const char *expected);
 PHI__FN void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node);
-PHI__FN void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node);
-PHI__FN void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node);
+PHI__FN void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node, bool at_key);
 
 /* The same with a part of the value: all of it may be a secret. */
 PHI__FN void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning,
@@ -96,11 +95,14 @@ PHI__FN bool phi__raws_find(const phi_config *config, const phi_json *node, phi_
 /* False: no memory. The text is kept as long as the config. */
 PHI__FN bool phi__raws_hide(phi_config *config, const phi_json *node);
 
-/* A node of raws_add lacks a variable. */
-PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node);
+/* Notes the text of a node with variables; keeps a variable's value, which is copied, for
+   phi__raws_mask. False: no memory. */
+PHI__FN bool phi__raws_add(phi_config *config, const phi_json *node, phi_str text);
+PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value);
 
-/* How a number that JSON does not have is written; NULL: it has it. */
-PHI__FN const char *phi__raws_odd(const phi_json *node);
+/* A node of raws_add lacks a variable. */
+PHI__FN void phi__raws_miss(const phi_config *config, const phi_json *node);
+PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node);
 
 /* A name in a message: in a line, cut where it is long. */
 PHI__FN void phi__raws_name(phi_str text, phi__buf *out);
@@ -121,7 +123,7 @@ PHI__FN void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field,
                              const phi_json *node);
 
 /* config_refs.c */
-PHI__FN void phi__cfg_cycles_check(phi_config *config);
+PHI__FN void phi__cycle_check(phi_config *config);
 
 /* config_refs.c: what single values do not show. */
 PHI__FN void phi__rules_check(phi_config *config);

@@ -2,7 +2,6 @@
    nothing. */
 #include "agent/agent_in.h"
 #include "config/config_own_in.h"
-#include "config/config_in.h"
 #include "config/config_tables_in.h"
 #include "wire/wire_in.h"
 
@@ -179,7 +178,7 @@ void phi__entities_collect(phi_config *config) {
     phi__entities_aliases(config);
     phi__walk_begin(&walk, config);
     phi__entities_table(&walk, phi__table_top(), config->root, 0);
-    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++) {
+    for (size_t i = 0; config->sections[i] != NULL; i++) {
         const phi__cfg_field *field = config->sections[i]->field;
         const phi_json *node = phi_json_get(config->root, field->key);
         if (node != NULL && (field->kind == PHI__CFG_TABLE || field->kind == PHI__CFG_TABLES))
@@ -406,13 +405,12 @@ static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name)
     for (const phi__cfg_entity *e = walk->config->first; e != NULL && left > 0; e = e->next) {
         if (strcmp(e->space, space) != 0) continue;
         left--;
-        unsigned d = phi__near_distance(name, e->name);
-        if (d < best) best = d, near = e;
+        if (phi__near_try(&best, name, e->name)) near = e;
     }
     for (size_t i = 0; i < PHI__COUNT(phi__refs_built_in); i++) {
         if (strcmp(phi__refs_built_in[i].space, space) != 0) continue;
-        unsigned d = phi__near_distance(name, phi_str_of(phi__refs_built_in[i].name));
-        if (d < best) best = d, built_in = phi__refs_built_in[i].name;
+        if (phi__near_try(&best, name, phi_str_of(phi__refs_built_in[i].name)))
+            built_in = phi__refs_built_in[i].name;
     }
     if (built_in != NULL)
         phi__buf_printf(&walk->words, "; did you mean \"%s\"?", built_in);
@@ -448,8 +446,7 @@ static void phi__refs_aliases(phi__cfg_walk *walk, phi_str name) {
     phi_str near = PHI__LIT("");
     unsigned best = PHI__CFG_FAR + 1, left = PHI__CFG_COMPARED;
     while (phi_json_next(&it) != NULL && left-- > 0) {
-        unsigned d = phi__near_distance(name, it.key);
-        if (d < best) best = d, near = it.key;
+        if (phi__near_try(&best, name, it.key)) near = it.key;
     }
     if (near.len == 0) {
         phi__buf_text(words, ": write it in [models], as ");
@@ -495,9 +492,8 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
         phi__refs_aliases(walk, r->name);
         break;
     case PHI__CFG_REFS_CYCLE:
-        phi__buf_text(words,
-                      " is an alias of [models] that leads back to itself; write the id of a "
-                      "provider, or \"default\" for [provider]");
+        phi__buf_text(words, " is an alias of [models] that leads back to itself; write the id of "
+                             "a provider, or \"default\" for [provider]");
         break;
     default:
         phi__buf_printf(words, " names no %s", space);
@@ -512,7 +508,7 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
 /* A section that only a further header reads. */
 static bool phi__refs_needs_header(const phi_config *config, const char *space) {
     if (strcmp(space, "mcp") != 0 && strcmp(space, "openapi") != 0) return false;
-    for (size_t i = 0; config->sections != NULL && config->sections[i] != NULL; i++)
+    for (size_t i = 0; config->sections[i] != NULL; i++)
         if (config->sections[i]->space != NULL && strcmp(config->sections[i]->space, space) == 0)
             return false;
     return true;
@@ -536,10 +532,10 @@ void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field, const phi
     phi__buf_add_str(words, phi_str_of(phi__walk_text(walk)));
     phi__buf_text(words, ": ");
     if (phi__refs_needs_header(walk->config, field->space)) {
-        phi__buf_printf(words,
-                        "\"%s\" needs phi_tools.h: set phi_config_desc.sections to "
-                        "phi_config_sections()",
-                        field->space);
+        phi__buf_printf(
+            words,
+            "\"%s\" needs phi_tools.h: set phi_config_desc.sections to phi_config_sections()",
+            field->space);
     } else {
         phi__raws_show(walk->config, node, words);
         phi__refs_say(walk, field->space, &r);
@@ -563,21 +559,21 @@ typedef struct phi__cfg_step {
     const phi_json *place; /* of the reference that is followed */
 } phi__cfg_step;
 
-typedef struct phi__cfg_cycles {
+typedef struct phi__cycle {
     phi__cfg_walk walk;
     phi__cfg_step *way;
     size_t count, cap;
-} phi__cfg_cycles;
+} phi__cycle;
 
 /* The item after `item` (NULL: the first); NULL: none. */
-static const phi_json *phi__cfg_cycles_item(const phi_json *list, const phi_json *item) {
+static const phi_json *phi__cycle_item(const phi_json *list, const phi_json *item) {
     if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0 || item == list->v.last)
         return NULL;
     return item != NULL ? item->next : list->v.last->next;
 }
 
 /* The next entity that the step's one refers to; NULL: no more. */
-static phi__cfg_entity *phi__cfg_cycles_next(const phi_config *config, phi__cfg_step *step) {
+static phi__cfg_entity *phi__cycle_next(const phi_config *config, phi__cfg_step *step) {
     const phi__cfg_field *field;
     while ((field = phi__fields_at(step->entity->table, step->field)) != NULL) {
         const phi_json *value;
@@ -587,7 +583,7 @@ static phi__cfg_entity *phi__cfg_cycles_next(const phi_config *config, phi__cfg_
             step->field++;
             continue;
         }
-        if (is_list) value = step->item = phi__cfg_cycles_item(value, step->item);
+        if (is_list) value = step->item = phi__cycle_item(value, step->item);
         if (!is_list || value == NULL) step->field++;
         step->place = value;
         if (phi_json_is(value, PHI_JSON_STRING)) {
@@ -600,7 +596,7 @@ static phi__cfg_entity *phi__cfg_cycles_next(const phi_config *config, phi__cfg_
 }
 
 /* "writer -> critic -> writer" */
-static void phi__cfg_cycles_say(phi__cfg_cycles *c, const phi__cfg_entity *to) {
+static void phi__cycle_say(phi__cycle *c, const phi__cfg_entity *to) {
     phi__buf *words = phi__walk_words(&c->walk);
     size_t i = c->count, first;
     if (phi__walk_full(&c->walk)) {
@@ -626,7 +622,7 @@ static void phi__cfg_cycles_say(phi__cfg_cycles *c, const phi__cfg_entity *to) {
     phi__walk_error(&c->walk, c->way[c->count - 1].place, NULL);
 }
 
-static bool phi__cfg_cycles_push(phi__cfg_cycles *c, phi__cfg_entity *entity) {
+static bool phi__cycle_push(phi__cycle *c, phi__cfg_entity *entity) {
     phi__cfg_step *way = (phi__cfg_step *)phi__grow(&c->walk.config->memory, c->way, &c->cap,
                                                     c->count + 1, sizeof *way);
     if (way == NULL) {
@@ -640,24 +636,24 @@ static bool phi__cfg_cycles_push(phi__cfg_cycles *c, phi__cfg_entity *entity) {
     return true;
 }
 
-static void phi__cfg_cycles_from(phi__cfg_cycles *c, phi__cfg_entity *entity) {
-    if (entity->visiting != 0 || !phi__cfg_cycles_push(c, entity)) return;
+static void phi__cycle_from(phi__cycle *c, phi__cfg_entity *entity) {
+    if (entity->visiting != 0 || !phi__cycle_push(c, entity)) return;
     while (c->count > 0) {
-        phi__cfg_entity *to = phi__cfg_cycles_next(c->walk.config, &c->way[c->count - 1]);
+        phi__cfg_entity *to = phi__cycle_next(c->walk.config, &c->way[c->count - 1]);
         if (to == NULL)
             c->way[--c->count].entity->visiting = PHI__CFG_DONE;
         else if (to->visiting == PHI__CFG_ON_THE_WAY)
-            phi__cfg_cycles_say(c, to);
-        else if (to->visiting == 0 && !phi__cfg_cycles_push(c, to))
+            phi__cycle_say(c, to);
+        else if (to->visiting == 0 && !phi__cycle_push(c, to))
             return;
     }
 }
 
-void phi__cfg_cycles_check(phi_config *config) {
-    phi__cfg_cycles c = PHI_ZERO;
+void phi__cycle_check(phi_config *config) {
+    phi__cycle c = PHI_ZERO;
     phi__walk_begin(&c.walk, config);
     for (phi__cfg_entity *entity = config->first; entity != NULL; entity = entity->next)
-        phi__cfg_cycles_from(&c, entity);
+        phi__cycle_from(&c, entity);
     phi__free(&config->memory, c.way, c.cap * sizeof *c.way);
     phi__walk_end(&c.walk);
 }
@@ -670,18 +666,14 @@ static void phi__rules_at(phi__cfg_walk *walk, const char *path, const char *key
     if (key != NULL) (void)phi__walk_name(walk, phi_str_of(key));
 }
 
-static void phi__rules_warn(phi__cfg_walk *walk, const char *path, const char *key,
-                            const phi_json *node, const char *words) {
+static void phi__rules_say(phi__cfg_walk *walk, const char *path, const char *key,
+                           const phi_json *node, bool is_warning, const char *words) {
     phi__rules_at(walk, path, key);
     phi__buf_printf(phi__walk_words(walk), "%s%s", phi__walk_text(walk), words);
-    phi__walk_warning_key(walk, node);
-}
-
-static void phi__rules_fail(phi__cfg_walk *walk, const char *path, const char *key,
-                            const phi_json *node, const char *words) {
-    phi__rules_at(walk, path, key);
-    phi__buf_printf(phi__walk_words(walk), "%s%s", phi__walk_text(walk), words);
-    phi__walk_error_key(walk, node);
+    if (is_warning)
+        phi__walk_warning(walk, node, true);
+    else
+        phi__walk_error_key(walk, node);
 }
 
 /* True if the table sets a choice to that value. */
@@ -735,7 +727,7 @@ static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_js
                     "there is no such model",
                     api);
     if (elsewhere)
-        phi__walk_warning(walk, model);
+        phi__walk_warning(walk, model, false);
     else
         phi__walk_error(walk, model, NULL);
 }
@@ -746,28 +738,25 @@ static void phi__rules_address(phi__cfg_walk *walk, const char *path, const phi_
     if (phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL) return;
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
         const phi_json *node = phi_json_get(table, keys[i]);
-        const phi__cfg_choice *choice =
-            phi_json_is(node, PHI_JSON_STRING)
-                ? phi__cfg_take_choice(i == 0 ? phi__table_preset() : phi__table_api(),
-                                       phi__json_text_of(node))
-                : NULL;
-        if (choice == NULL) continue;
+        phi__cfg_choice choice;
+        if (!phi_json_is(node, PHI_JSON_STRING) ||
+            !phi__choice_find(i == 0 ? phi__names_preset() : phi__names_api(),
+                              phi__json_text_of(node), &choice))
+            continue;
         bool needs =
-            i == 0 ? choice->value == PHI__CFG_PRESET_AZURE ||
-                         choice->value == PHI__CFG_PRESET_VERTEX ||
-                         choice->value == PHI__CFG_PRESET_LOCAL
-                   : choice->value == PHI__CFG_API_AZURE || choice->value == PHI__CFG_API_VERTEX;
+            i == 0 ? strcmp(choice.name, "azure") == 0 || strcmp(choice.name, "vertex") == 0 ||
+                         strcmp(choice.name, "local") == 0
+                   : choice.value == PHI__CFG_API_AZURE || choice.value == PHI__CFG_API_VERTEX;
         if (!needs) continue;
         phi__rules_at(walk, path, "base_url");
-        phi__buf_printf(phi__walk_words(walk),
-                        "%s has no base_url: %s \"%s\" has no address of its own; add base_url = "
-                        "\"%s\"",
-                        path, keys[i], choice->name,
-                        strcmp(choice->name, "local") == 0 ? "http://localhost:8080/v1"
-                        : phi__str_starts(phi_str_of(choice->name), "azure")
-                            ? "https://RESOURCE.openai.azure.com/openai/v1"
-                            : "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/"
-                              "locations/REGION");
+        phi__buf_printf(
+            phi__walk_words(walk),
+            "%s has no base_url: %s \"%s\" has no address of its own; add base_url = \"%s\"", path,
+            keys[i], choice.name,
+            strcmp(choice.name, "local") == 0 ? "http://localhost:8080/v1"
+            : phi__str_starts(phi_str_of(choice.name), "azure")
+                ? "https://RESOURCE.openai.azure.com/openai/v1"
+                : "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION");
         phi__walk_error(walk, node, NULL);
         return;
     }
@@ -800,9 +789,9 @@ static bool phi__rules_any_rates(const phi_config *config) {
 static void phi__rules_max_cost(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     const phi_json *cost = phi_json_get(table, "max_cost");
     if (cost == NULL || phi_json_is(cost, PHI_JSON_NULL)) return;
-    phi__rules_warn(walk, path, "max_cost", cost,
-                    " has no effect: no provider has cost rates; add [provider.cost] with "
-                    "input_per_million and output_per_million");
+    phi__rules_say(walk, path, "max_cost", cost, true,
+                   " has no effect: no provider has cost rates; add [provider.cost] with "
+                   "input_per_million and output_per_million");
 }
 
 static void phi__rules_costs(phi__cfg_walk *walk) {
@@ -832,9 +821,8 @@ static void phi__rules_compaction_off(phi__cfg_walk *walk, const char *path,
         if (phi__fields_find(phi__table_compaction(), it.key, NULL) == NULL) continue;
         memcpy(key, it.key.at, it.key.len);
         key[it.key.len] = '\0';
-        phi__rules_warn(walk, path, key, node,
-                        " has no effect: compaction is off until max_context_tokens is "
-                        "set");
+        phi__rules_say(walk, path, key, node, true,
+                       " has no effect: compaction is off until max_context_tokens is set");
         return;
     }
 }
@@ -845,8 +833,8 @@ static void phi__rules_compaction(phi__cfg_walk *walk) {
     const phi_json *table = top != NULL ? top : inner;
     const char *path = top != NULL ? "compaction" : "context.compaction";
     if (top != NULL && inner != NULL)
-        phi__rules_fail(walk, "context.compaction", NULL, inner,
-                        " and [compaction] mean the same; keep one of the two");
+        phi__rules_say(walk, "context.compaction", NULL, inner, false,
+                       " and [compaction] mean the same; keep one of the two");
     if (phi_json_get(table, "max_context_tokens") != NULL) return;
     if (phi_json_get(table, "instances") == NULL)
         phi__rules_compaction_off(walk, path, table);
@@ -878,9 +866,9 @@ static void phi__rules_format(phi__cfg_walk *walk, const char *path, const phi_j
     const phi_json *format = phi_json_get(table, "format");
     if (!phi__rules_is(format, "type", "json_schema") || phi_json_get(format, "schema") != NULL)
         return;
-    phi__rules_fail(walk, path, "format", phi_json_get(format, "type"),
-                    " has no schema: type = \"json_schema\" needs one, as schema = "
-                    "\"file:answer.json\"");
+    phi__rules_say(
+        walk, path, "format", phi_json_get(format, "type"), false,
+        " has no schema: type = \"json_schema\" needs one, as schema = \"file:answer.json\"");
 }
 
 /* ---- strategies ---- */
@@ -897,7 +885,7 @@ static void phi__rules_strategy(phi__cfg_walk *walk, const char *path, const phi
         if (options == NULL || phi__str_is_nocase(type, types[i])) continue;
         snprintf(words, sizeof words, " has no effect: the type of this strategy is \"%.*s\"",
                  (int)phi__min(type.len, 40), type.at);
-        phi__rules_warn(walk, path, types[i], options, words);
+        phi__rules_say(walk, path, types[i], options, true, words);
     }
 }
 
@@ -948,9 +936,8 @@ static void phi__rules_block(phi__cfg_walk *walk, const char *path, const phi__c
     unsigned best = PHI__CFG_FAR + 1;
     phi__buf *words = phi__walk_words(walk);
     for (size_t i = 0; i < blocks->count; i++) {
-        unsigned d = phi__near_distance(key, blocks->at[i]);
         if (phi_str_equal(blocks->at[i], key)) return;
-        if (d < best) best = d, near = blocks->at[i];
+        if (phi__near_try(&best, key, blocks->at[i])) near = blocks->at[i];
     }
     phi__buf_printf(words, "%s has the block \"%.*s\", which its template does not have", path,
                     (int)key.len, key.at);
@@ -961,7 +948,7 @@ static void phi__rules_block(phi__cfg_walk *walk, const char *path, const phi__c
     walk->path.len = 0;
     phi__buf_text(&walk->path, path);
     (void)phi__walk_name(walk, key);
-    phi__walk_warning_key(walk, node);
+    phi__walk_warning(walk, node, true);
 }
 
 static void phi__rules_prompt(phi__cfg_walk *walk, const char *path, const phi_json *table) {
@@ -993,7 +980,7 @@ void phi__rules_check(phi_config *config) {
         if (strcmp(need->path, "tools") == 0 && phi__rules_is(table, "strategy", need->value))
             continue;
         snprintf(words, sizeof words, " has no effect: add %s = \"%s\"", need->key, need->value);
-        phi__rules_warn(&walk, need->path, need->field, node, words);
+        phi__rules_say(&walk, need->path, need->field, node, true, words);
     }
     phi__rules_format(&walk, "agent", phi_json_get(root, "agent"));
     phi__rules_each(&walk, "agent", phi_json_get(root, "agent"), phi__rules_format);

@@ -52,22 +52,24 @@ static void phi__cfg_schema_number(phi__cfg_schema *s, const phi__cfg_field *fie
 
 /* The names that editors offer, then all that is read. */
 static void phi__cfg_schema_choice(phi__cfg_schema *s, const phi__cfg_field *field) {
-    const phi__cfg_choice *choice;
+    phi__cfg_choice choice = PHI_ZERO;
     const char *between = "";
     phi__buf_text(&s->out, "\"anyOf\":[{\"enum\":[");
-    for (choice = field->choices; choice->name[0] != '\0'; choice++) {
-        if (choice->alias) continue;
+    choice.next = field->choices;
+    while (phi__choice_next(&choice)) {
+        if (choice.alias) continue;
         phi__json_write_comma(&s->out);
-        phi__json_write_str(&s->out, phi_str_of(choice->name));
+        phi__json_write_str(&s->out, phi_str_of(choice.name));
     }
     phi__buf_text(&s->out, "]},{\"type\":\"string\"");
     if ((field->flags & PHI__CFG_LENIENT) == 0) {
         phi__buf_text(&s->out, ",\"pattern\":\"^(?:");
-        for (choice = field->choices; choice->name[0] != '\0'; choice++) {
+        memset(&choice, 0, sizeof choice);
+        choice.next = field->choices;
+        while (phi__choice_next(&choice)) {
             phi__buf_text(&s->out, between);
             /* A pattern of one name: any case, - for _. */
-            const char *name = choice->name;
-            for (; *name != '\0'; name++) {
+            for (const char *name = choice.name; *name != '\0'; name++) {
                 char c = *name;
                 if (c >= 'a' && c <= 'z')
                     phi__buf_printf(&s->out, "[%c%c]", c, (char)(c - 'a' + 'A'));
@@ -110,6 +112,7 @@ static void phi__cfg_schema_kind(phi__cfg_schema *s, const phi__cfg_field *field
     case PHI__CFG_NUMBER:
     case PHI__CFG_SECONDS: phi__cfg_schema_number(s, field); break;
     case PHI__CFG_CHOICE: phi__cfg_schema_choice(s, field); break;
+    case PHI__CFG_BITS:
     case PHI__CFG_TEXTS: phi__cfg_schema_texts(s, field); break;
     case PHI__CFG_TABLE:
         phi__buf_text(&s->out, "\"allOf\":[");

@@ -1,19 +1,11 @@
 /* config_settings.c - limits, retries, caching, compaction and all the plain settings of an
    agent. */
-#include "agent/agent.h"
-#include "base/base_in.h"
 #include "config/config_own_in.h"
 #include "formats/formats_in.h"
-#include "agent/profile.h"
 #include "agent/agent_in.h"
 #include "codecs/presets.h"
 #include "config/config_agents_in.h"
-#include "config/config_in.h"
-#include "features/failover.h"
-#include "loop/provider.h"
 #include "model/model_in.h"
-#include "orchestrate/strategy.h"
-#include "system/system_in.h"
 #include "wire/wire_in.h"
 
 #include <stdarg.h>
@@ -21,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory, const char *path) {
+PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path) {
     size_t n = strlen(directory), m = strlen(path);
     if (path[0] == '/' || n == 0 || strcmp(directory, ".") == 0) n = 0;
     if (n > 0 && strcmp(path, ".") == 0) m = 0;
@@ -34,47 +26,65 @@ PHI__FN const char *phi__cfg_place_join(phi_arena *arena, const char *directory,
     return at;
 }
 
-PHI__FN phi_status phi__cfg_place_absolute(phi__cfg_ground *ground, const phi_json *node,
-                                           const char *field, const char *path, const char **out) {
-#ifndef PHI_NO_FILES
-    phi__resolve *r = (phi__resolve *)phi__alloc(ground->memory, sizeof *r);
-    phi__words words = PHI_ZERO;
-    phi_str copy = PHI__LIT("");
-    phi_status status;
-    *out = NULL;
-    if (r == NULL) return PHI_NO_MEMORY;
-    status = phi__path_resolve_begin(r, NULL, path, &words);
-    if (status == PHI_OK) {
-        size_t units = SIZE_MAX;
-        status = phi__path_resolve_advance(r, &units, &words);
+PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count) {
+    phi_json_iter it = phi_json_each(map);
+    const phi_json *value;
+    size_t n = 0;
+    *count = phi_json_count(map);
+    if (*count == 0) return NULL;
+    phi_model_header *pairs =
+        (phi_model_header *)phi_arena_alloc(arena, phi__mul(*count, sizeof *pairs));
+    while (pairs != NULL && (value = phi_json_next(&it)) != NULL) {
+        phi_str name;
+        if (!phi__arena_str(arena, it.key, &name)) return NULL;
+        pairs[n].name = name.at;
+        pairs[n++].value = phi_json_str(value, "").at;
     }
-    if (status == PHI_OK && !phi__arena_str(ground->arena, phi_str_of(r->out), &copy))
-        status = PHI_NO_MEMORY;
-    phi__free(ground->memory, r, sizeof *r);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status == PHI_OK)
-        *out = copy.at;
-    else
-        phi__cfg_words_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s", field,
-                             path, words.text);
-    return PHI_OK;
-#else
-    (void)ground;
-    (void)node;
-    (void)field;
-    (void)path;
+    return pairs;
+}
+
+PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
+                                    size_t size) {
     *out = NULL;
+#ifndef PHI_NO_FILES
+    phi__resolve *r = (phi__resolve *)phi__alloc(arena->memory, sizeof *r);
+    phi__words words = PHI_ZERO;
+    size_t units = SIZE_MAX;
+    phi_str copy = PHI__LIT("");
+    if (r == NULL) return PHI_NO_MEMORY;
+    phi_status status = phi__path_resolve_begin(r, NULL, path, &words);
+    if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &words);
+    if (status == PHI_OK && !phi__arena_str(arena, phi_str_of(r->out), &copy))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *out = copy.at;
+    phi__free(arena->memory, r, sizeof *r);
+    if (size > 0) (void)snprintf(why, size, "%s", words.text);
+    return status;
+#else
+    (void)arena;
+    (void)path;
+    (void)why;
+    (void)size;
     return PHI_UNSUPPORTED;
 #endif
+}
+
+PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
+                                     const char *field, const char *path, const char **out) {
+    char why[160] = "";
+    phi_status status = phi__cfg_resolve(ground->arena, path, out, why, sizeof why);
+    if (status == PHI_OK || status == PHI_NO_MEMORY || status == PHI_UNSUPPORTED) return status;
+    phi__cfg_error(ground, node, status, field, "%s \"%s\" cannot be resolved: %s", field, path,
+                   why);
+    return PHI_OK;
 }
 
 /* ---- messages about agents: with parts, and with the name that was probably meant ---- */
 
 /* Parts of a message come from other modules, too, which show paths, names and addresses as they
    are: values of variables among them. */
-static void phi__cfg_words_put(phi__cfg_ground *ground, const phi_json *node, bool is_warning,
-                               phi_status status, const char *field, const char *format,
-                               va_list args) {
+static void phi__cfg_say(phi__cfg_ground *ground, const phi_json *node, bool is_warning,
+                         phi_status status, const char *field, const char *format, va_list args) {
     char text[500];
     phi__buf words;
     (void)vsnprintf(text, sizeof text, format, args);
@@ -84,73 +94,61 @@ static void phi__cfg_words_put(phi__cfg_ground *ground, const phi_json *node, bo
     if (words.failed)
         ground->problems->no_memory = true;
     else
-        phi__problems_add(ground->problems, ground->config, node, is_warning, status, field, NULL,
-                          words.at);
+        phi__prob_add(ground->problems, ground->config, node, is_warning, status, field, NULL,
+                      words.at);
     phi__buf_free(&words);
 }
 
-/* ---- for other modules ---- */
-
-PHI__FN void phi__cfg_words_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
-                                  const char *field, const char *format, ...) {
+PHI__FN void phi__cfg_error(phi__cfg_ground *ground, const phi_json *node, phi_status status,
+                            const char *field, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    phi__cfg_words_put(ground, node, false, status, field, format, args);
+    phi__cfg_say(ground, node, false, status, field, format, args);
     va_end(args);
 }
 
-PHI__FN void phi__cfg_words_warning(phi__cfg_ground *ground, const phi_json *node,
-                                    const char *field, const char *format, ...) {
+PHI__FN void phi__cfg_warn(phi__cfg_ground *ground, const phi_json *node, const char *field,
+                           const char *format, ...) {
     va_list args;
     va_start(args, format);
-    phi__cfg_words_put(ground, node, true, PHI_OK, field, format, args);
+    phi__cfg_say(ground, node, true, PHI_OK, field, format, args);
     va_end(args);
 }
 
-PHI__FN const char *phi__cfg_words_nearest(phi_str name, const char *const *names, size_t count) {
+PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, size_t count) {
     const char *best = NULL;
     unsigned least = PHI__CFG_FAR + 1;
     for (size_t i = 0; i < count; i++) {
-        unsigned d = phi__near_distance(name, phi_str_of(names[i]));
-        if (d >= least) continue;
-        least = d;
-        best = names[i];
+        if (phi__near_try(&least, name, phi_str_of(names[i]))) best = names[i];
     }
     return best;
 }
 
 /* ---- system prompts: a text, a file, or blocks in the slots of a strategy ---- */
 
-/* The place of a prompt, and where its files are. */
-typedef struct phi__cfg_prompt_place {
-    phi__cfg_ground *ground;
-    const char *workspace;
-} phi__cfg_prompt_place;
-
 #ifndef PHI_NO_FILES
-static phi_status phi__cfg_prompt_bytes(phi_memory *memory, const char *path, phi__buf *out,
-                                        phi__words *words) {
+PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
+                                 phi__words *words) {
+    enum { PIECE = 4096 };
     phi__file *file;
     size_t got = 1;
     phi_status status = phi__files_open_read(memory, path, PHI__LINKS_FOLLOW, &file, words);
     if (status != PHI_OK) return status;
-    while (status == PHI_OK && got > 0) {
-        char *at = phi__buf_reserve(out, 4096);
+    while (status == PHI_OK && got > 0 && out->len <= most) {
+        char *at = phi__buf_reserve(out, PIECE);
         if (at == NULL) break;
-        status = phi__files_read(file, at, 4096, &got, words);
+        status = phi__files_read(file, at, PIECE, &got, words);
         if (status == PHI_OK) phi__buf_add_len(out, got);
-        if (out->len > PHI__CFG_PROMPT_BYTES) status = PHI_TOO_BIG;
     }
     phi__files_close(file);
     return out->failed ? PHI_NO_MEMORY : status;
 }
 #endif
 
-static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const phi_json *node,
-                                       const char *name, const char **out) {
-    phi__cfg_ground *ground = place->ground;
+static phi_status phi__cfg_prompt_file(phi__cfg_ground *ground, const char *workspace,
+                                       const phi_json *node, const char *name, const char **out) {
 #ifndef PHI_NO_FILES
-    const char *path = phi__cfg_place_join(ground->arena, place->workspace, name);
+    const char *path = phi__cfg_join(ground->arena, workspace, name);
     phi__words words;
     phi__buf bytes;
     phi_str text;
@@ -158,21 +156,21 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
     if (path == NULL) return PHI_NO_MEMORY;
     phi__buf_init(&bytes, ground->memory);
     words.text[0] = '\0';
-    status = phi__cfg_prompt_bytes(ground->memory, path, &bytes, &words);
+    status = phi__cfg_file(ground->memory, path, PHI__CFG_PROMPT_BYTES, &bytes, &words);
+    if (status == PHI_OK && bytes.len > PHI__CFG_PROMPT_BYTES) status = PHI_TOO_BIG;
     if (status == PHI_TOO_BIG) {
-        phi__cfg_words_error(ground, node, status, NULL,
-                             "the file \"%s\" is longer than 1 MiB, the most of a system prompt",
-                             path);
+        phi__cfg_error(ground, node, status, NULL,
+                       "the file \"%s\" is longer than 1 MiB, the most of a system prompt", path);
         status = PHI_OK;
     } else if (status != PHI_OK && status != PHI_NO_MEMORY) {
-        phi__cfg_words_error(ground, node, status, NULL,
-                             "cannot read \"%s\": %s; correct the path behind \"file:\", which "
-                             "is relative to the agent's workspace, or write the text itself",
-                             path, words.text);
+        phi__cfg_error(ground, node, status, NULL,
+                       "cannot read \"%s\": %s; correct the path behind \"file:\", which is "
+                       "relative to the agent's workspace, or write the text itself",
+                       path, words.text);
         status = PHI_OK;
     } else if (status == PHI_OK && bytes.len > 0 && memchr(bytes.at, '\0', bytes.len) != NULL) {
-        phi__cfg_words_error(ground, node, PHI_PARSE, NULL,
-                             "the file \"%s\" is no text: it has a zero byte", path);
+        phi__cfg_error(ground, node, PHI_PARSE, NULL,
+                       "the file \"%s\" is no text: it has a zero byte", path);
     } else if (status == PHI_OK) {
         while (bytes.len > 0 && bytes.at[bytes.len - 1] == '\n') bytes.len--;
         if (!phi__arena_str(ground->arena, phi__buf_str(&bytes), &text)) status = PHI_NO_MEMORY;
@@ -181,20 +179,21 @@ static phi_status phi__cfg_prompt_file(const phi__cfg_prompt_place *place, const
     phi__buf_free(&bytes);
     return status;
 #else
+    (void)workspace;
     (void)name;
     (void)out;
-    phi__cfg_words_error(ground, node, PHI_UNSUPPORTED, NULL,
-                         "\"file:\" needs files, which PHI_NO_FILES leaves out");
+    phi__cfg_error(ground, node, PHI_UNSUPPORTED, NULL,
+                   "\"file:\" needs files, which PHI_NO_FILES leaves out");
     return PHI_OK;
 #endif
 }
 
 /* The text itself, or a file. */
-static phi_status phi__cfg_prompt_text(const phi__cfg_prompt_place *place, const phi_json *node,
-                                       const char **out) {
+static phi_status phi__cfg_prompt_text(phi__cfg_ground *ground, const char *workspace,
+                                       const phi_json *node, const char **out) {
     phi_str text = phi_json_str(node, "");
     if (phi__str_starts(text, "file:"))
-        return phi__cfg_prompt_file(place, node, text.at + strlen("file:"), out);
+        return phi__cfg_prompt_file(ground, workspace, node, text.at + strlen("file:"), out);
     if (text.len > 0) *out = text.at;
     return PHI_OK;
 }
@@ -222,8 +221,8 @@ static phi_status phi__cfg_prompt_slots(phi__cfg_ground *ground, const phi_json 
 }
 
 /* The slots of a strategy of the file, or of one that phi has. */
-static phi_status phi__cfg_prompt_strategy_of(phi__cfg_ground *ground, const char *type,
-                                              const phi__profile_slot **out, size_t *count) {
+static phi_status phi__cfg_prompt_slots_of(phi__cfg_ground *ground, const char *type,
+                                           const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
         phi__refs_find(ground->config, "system_prompt_strategy", type != NULL ? type : "");
     if (node != NULL) return phi__cfg_prompt_slots(ground, node, out, count);
@@ -233,9 +232,8 @@ static phi_status phi__cfg_prompt_strategy_of(phi__cfg_ground *ground, const cha
     return PHI_OK;
 }
 
-static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
+static phi_status phi__cfg_prompt_compose(phi__cfg_ground *ground, const char *workspace,
                                           const phi_json *prompt, const char **out) {
-    phi__cfg_ground *ground = place->ground;
     phi__profile_block *blocks = (phi__profile_block *)phi_arena_alloc(
         ground->arena, phi__mul(phi_json_count(prompt) + 1, sizeof *blocks));
     phi_json_iter it = phi_json_each(prompt);
@@ -248,33 +246,28 @@ static phi_status phi__cfg_prompt_compose(const phi__cfg_prompt_place *place,
         const char *words = NULL;
         if (phi__fields_find(phi__table_prompt(), it.key, NULL) != NULL) continue;
         if (!phi__arena_str(ground->arena, it.key, &key)) return PHI_NO_MEMORY;
-        status = phi__cfg_prompt_text(place, member, &words);
+        status = phi__cfg_prompt_text(ground, workspace, member, &words);
         blocks[count].name = key.at;
         blocks[count].text = words != NULL ? words : "";
         if (words != NULL) count++;
     }
     if (status == PHI_OK)
-        status = phi__cfg_prompt_strategy_of(
-            ground, phi_json_str(phi_json_get(prompt, "type"), "").at, &slots, &slot_count);
+        status = phi__cfg_prompt_slots_of(ground, phi_json_str(phi_json_get(prompt, "type"), "").at,
+                                          &slots, &slot_count);
     if (status == PHI_OK)
         status = phi__profile_compose(slots, slot_count, blocks, count, ground->arena, &text);
     if (status == PHI_OK && text.len > 0) *out = text.at;
     return status;
 }
 
-/* ---- for other modules ---- */
-
 PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json *node,
                                         const char *workspace, const char **out) {
-    phi__cfg_prompt_place place;
     *out = NULL;
     if (!phi_json_is(node, PHI_JSON_STRING)) return PHI_OK;
-    place.ground = ground;
-    place.workspace = workspace;
     const phi_json *prompt =
         phi__refs_find(ground->config, "system_prompt", phi_json_str(node, "").at);
-    if (prompt != NULL) return phi__cfg_prompt_compose(&place, prompt, out);
-    return phi__cfg_prompt_text(&place, node, out);
+    if (prompt != NULL) return phi__cfg_prompt_compose(ground, workspace, prompt, out);
+    return phi__cfg_prompt_text(ground, workspace, node, out);
 }
 
 /* ---- options, extra and raw tools of an agent, and the extra of a provider ---- */
@@ -293,8 +286,8 @@ static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *
     char words[200];
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_OBJECT)) {
-        phi__cfg_words_error(ground, node, PHI_PARSE, field,
-                             "%s: expected a table, or JSON as a text", field);
+        phi__cfg_error(ground, node, PHI_PARSE, field, "%s: expected a table, or JSON as a text",
+                       field);
         return PHI_OK;
     }
     const char *text = phi__cfg_said_text(ground->arena, node);
@@ -303,7 +296,7 @@ static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *
         phi__extra_check(NULL, ground->arena->memory, phi_str_of(text), words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK)
-        phi__cfg_words_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
+        phi__cfg_error(ground, node, PHI_PARSE, field, "%s%s", field, words);
     else
         *out = text;
     return PHI_OK;
@@ -363,31 +356,31 @@ static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_age
 #define PHI__CFG_MODEL_HAS(p, key) phi__fields_has(phi__table_provider_instance(), (p), (key))
 
 /* The preset of a protocol, where nothing says more. */
-static int phi__cfg_model_of_api(int api) {
-    static const int presets[] = {PHI__CFG_PRESET_ANTHROPIC,        PHI__CFG_PRESET_OPENAI,
-                                  PHI__CFG_PRESET_OPENAI_RESPONSES, PHI__CFG_PRESET_AZURE,
-                                  PHI__CFG_PRESET_GOOGLE,           PHI__CFG_PRESET_VERTEX,
-                                  PHI__CFG_PRESET_INTERACTIONS,     PHI__CFG_PRESET_BEDROCK};
-    return (size_t)api < PHI__COUNT(presets) ? presets[api] : PHI__CFG_PRESET_ANTHROPIC;
+static const char *phi__cfg_model_of_api(int api) {
+    static const char *const presets[] = {"anthropic", "openai", "openai_responses", "azure",
+                                          "google",    "vertex", "interactions",     "bedrock"};
+    return presets[(size_t)api < PHI__COUNT(presets) ? api : PHI__CFG_API_ANTHROPIC];
 }
 
 /* Those that are not below are servers of the Chat protocol, by the name that files have. */
-static phi_model phi__cfg_model_preset(int preset, const char *url, const char *id,
+static phi_model phi__cfg_model_preset(const char *preset, const char *url, const char *id,
                                        const char *key) {
-    const phi__cfg_choice *choice = phi__table_preset();
-    switch (preset) {
-    case PHI__CFG_PRESET_OPENAI_RESPONSES: return phi_model_openai_responses(id, key);
-    case PHI__CFG_PRESET_AZURE: return phi_model_azure(url, id, key);
-    case PHI__CFG_PRESET_GOOGLE: return phi_model_google(id, key);
-    case PHI__CFG_PRESET_VERTEX: return phi_model_vertex(url, id, key);
-    case PHI__CFG_PRESET_INTERACTIONS: return phi_model_interactions(id, key);
-    case PHI__CFG_PRESET_BEDROCK: return phi_model_bedrock(url, id, key);
-    case PHI__CFG_PRESET_MINIMAX: return phi_model_minimax(id, key);
-    case PHI__CFG_PRESET_LOCAL: return phi_model_local(url, id, key);
-    default: break;
-    }
-    while (choice->name[0] != '\0' && choice->value != preset) choice++;
-    phi_model model = phi_model_preset(choice->name, id, key);
+    static const struct {
+        const char *name;
+        phi_model (*at)(const char *url, const char *id, const char *key);
+        phi_model (*of)(const char *id, const char *key);
+    } known[] = {{"azure", phi_model_azure, NULL},
+                 {"vertex", phi_model_vertex, NULL},
+                 {"bedrock", phi_model_bedrock, NULL},
+                 {"local", phi_model_local, NULL},
+                 {"openai_responses", NULL, phi_model_openai_responses},
+                 {"google", NULL, phi_model_google},
+                 {"interactions", NULL, phi_model_interactions},
+                 {"minimax", NULL, phi_model_minimax}};
+    for (size_t i = 0; i < PHI__COUNT(known); i++)
+        if (strcmp(preset, known[i].name) == 0)
+            return known[i].at != NULL ? known[i].at(url, id, key) : known[i].of(id, key);
+    phi_model model = phi_model_preset(preset, id, key);
     if (model.protocol == NULL) return phi_model_anthropic(id, key);
     if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
         model.base_url = url; /* a server of the user's own */
@@ -396,44 +389,20 @@ static phi_model phi__cfg_model_preset(int preset, const char *url, const char *
 
 /* A provider that phi has a preset for is that one, where it speaks the protocol; of an unknown
    server with OpenAI's protocol phi assumes no more than it must. */
-static int phi__cfg_model_choose(const phi__cfg_provider *p) {
-    const phi__cfg_choice *named = NULL;
-    int preset = phi__cfg_model_of_api(p->api);
-    if (p->preset != PHI__CFG_PRESET_NONE) return p->preset;
-    if (p->provider != NULL)
-        named = phi__cfg_take_choice(phi__table_preset(), phi_str_of(p->provider));
-    if (named != NULL) {
-        phi_model known = phi__cfg_model_preset(named->value, NULL, "", NULL);
-        phi_model plain = phi__cfg_model_preset(preset, NULL, "", NULL);
-        if (strcmp(known.protocol, plain.protocol) == 0) return named->value;
-    }
-    if (p->api == PHI__CFG_API_OPENAI_CHAT && p->base_url != NULL &&
-        phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
-        return PHI__CFG_PRESET_LOCAL;
-    return preset;
-}
-
-static bool phi__cfg_model_headers(phi_arena *arena, const phi_json *map, phi_model *out) {
-    size_t n = phi_json_count(map), i = 0;
-    phi_json_iter it = phi_json_each(map);
-    const phi_json *value;
-    phi_model_header *list;
-    if (n == 0) return true;
-    list = (phi_model_header *)phi_arena_alloc(arena, phi__mul(n, sizeof *list));
-    if (list == NULL) return false;
-    while ((value = phi_json_next(&it)) != NULL) {
-        phi_str name;
-        if (!phi__arena_str(arena, it.key, &name)) return false;
-        list[i].name = name.at;
-        list[i++].value = phi_json_str(value, "").at;
-    }
-    out->headers = list;
-    out->header_count = n;
-    return true;
-}
-
 static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
-    return phi__cfg_model_preset(phi__cfg_model_choose(p), p->base_url, p->model, p->api_key);
+    const char *preset = phi__cfg_model_of_api(p->api);
+    phi__cfg_choice named = PHI_ZERO;
+    if (phi__choice_of(phi__names_preset(), p->preset, &named))
+        preset = named.name;
+    else if (p->provider != NULL &&
+             phi__choice_find(phi__names_preset(), phi_str_of(p->provider), &named) &&
+             strcmp(phi__cfg_model_preset(named.name, NULL, "", NULL).protocol,
+                    phi__cfg_model_preset(preset, NULL, "", NULL).protocol) == 0)
+        preset = named.name;
+    else if (p->api == PHI__CFG_API_OPENAI_CHAT && p->base_url != NULL &&
+             phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
+        preset = "local";
+    return phi__cfg_model_preset(preset, p->base_url, p->model, p->api_key);
 }
 
 /* The address that a provider's requests go to; NULL: it has none. */
@@ -446,7 +415,7 @@ static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     phi_model plain = phi__cfg_model_preset(phi__cfg_model_of_api(api), NULL, "", NULL);
     if (strcmp(phi__cfg_model_of(p).protocol, plain.protocol) == 0) return;
     p->api = api;
-    p->preset = PHI__CFG_PRESET_NONE;
+    p->preset = 0;
     p->base_url = p->provider = NULL;
 }
 
@@ -472,14 +441,17 @@ static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provi
 static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_provider *p,
                                       bool other, phi_model *out) {
     phi__cfg_compat compat = PHI_ZERO;
-    phi__cfg_cost cost = PHI_ZERO;
     if (p->base_url != NULL) out->base_url = p->base_url;
     if (p->api_key != NULL) out->api_key = p->api_key;
     if (p->provider != NULL) out->provider = p->provider;
     if (p->api_version != NULL) out->api_version = p->api_version;
-    if (!phi__cfg_take(ground->arena, p->compat, phi__table_compat(), &compat) ||
-        !phi__cfg_model_headers(ground->arena, p->headers, out))
+    if (!phi__cfg_take(ground->arena, p->compat, phi__table_compat(), &compat))
         return PHI_NO_MEMORY;
+    if (phi_json_count(p->headers) > 0) {
+        out->headers =
+            (const phi_model_header *)phi__cfg_pairs(ground->arena, p->headers, &out->header_count);
+        if (out->headers == NULL) return PHI_NO_MEMORY;
+    }
     out->quirks = phi__table_quirks(&compat, out->quirks);
     if (phi__cfg_said_object(ground, p->extra, "provider.extra", &out->extra) != PHI_OK)
         return PHI_NO_MEMORY;
@@ -488,12 +460,9 @@ static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_pr
     if (PHI__CFG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
     if (p->context_window > 0) out->context_window = p->context_window;
     if (p->max_tokens > 0) out->max_tokens = p->max_tokens;
-    if (!phi__cfg_take(ground->arena, p->cost, phi__table_cost(), &cost)) return PHI_NO_MEMORY;
-    out->cost = cost.cost;
+    out->cost = p->cost.cost;
     return PHI_OK;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out,
@@ -506,9 +475,9 @@ PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *
     if (p.base_url != NULL && p.base_url[0] == '\0') p.base_url = NULL;
     if (child != NULL) phi__cfg_model_child(child, &p, &other, same);
     if (p.model == NULL || p.model[0] == '\0') {
-        phi__cfg_words_warning(ground, node, "provider.model",
-                               "provider.model is missing: requests name the model "
-                               "\"unknown\", which no provider knows; write model = \"...\"");
+        phi__cfg_warn(ground, node, "provider.model",
+                      "provider.model is missing: requests name the model \"unknown\", which no "
+                      "provider knows; write model = \"...\"");
         p.model = "unknown";
     }
     *out = phi__cfg_model_of(&p);
@@ -531,17 +500,17 @@ PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider) {
 
 /* ---- the models that an agent goes on with when its own fails ---- */
 
-static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg_texts *names,
-                                           phi_failover *out) {
+static phi_status phi__cfg_fail_models(phi__cfg_maker *maker, const phi__cfg_texts *names,
+                                       phi_failover *out) {
     phi__cfg_ground *ground = &maker->ground;
     size_t n = phi__min(names->count, PHI_FAILOVER_MODELS_MOST);
     phi_failover_model *models =
         (phi_failover_model *)phi__arena_zero(ground->arena, (n + 1) * sizeof *models);
     if (models == NULL) return PHI_NO_MEMORY;
     if (names->count > n)
-        phi__cfg_words_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
-                             "failover: %u models; at most %d are tried", (unsigned)names->count,
-                             PHI_FAILOVER_MODELS_MOST);
+        phi__cfg_error(ground, maker->whole.top.failover, PHI_TOO_BIG, "failover",
+                       "failover: %u models; at most %d are tried", (unsigned)names->count,
+                       PHI_FAILOVER_MODELS_MOST);
     for (size_t i = 0; i < n; i++) {
         const phi_json *node = phi__refs_find(ground->config, "provider", names->at[i]);
         if (node == NULL) continue;
@@ -554,10 +523,8 @@ static phi_status phi__cfg_failover_models(phi__cfg_maker *maker, const phi__cfg
     return PHI_OK;
 }
 
-/* ---- for other modules ---- */
-
 /* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
-static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job) {
+static phi_status phi__cfg_fail_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     phi_failover *failover;
     phi__cfg_failover taken = PHI_ZERO;
@@ -567,11 +534,8 @@ static phi_status phi__cfg_failover_use(phi__cfg_maker *maker, phi__cfg_job *job
     if (taken.models.count == 0) return PHI_OK;
     failover = (phi_failover *)phi__arena_zero(arena, sizeof *failover);
     if (failover == NULL) return PHI_NO_MEMORY;
-    failover->on = phi__cfg_take_bits(&taken.on, phi__table_failover_on());
-    failover->max_switches = taken.max_switches;
-    failover->stay = (phi_failover_stay)taken.stay;
-    failover->stay_ms = taken.stay_ms;
-    phi_status status = phi__cfg_failover_models(maker, &taken.models, failover);
+    *failover = taken.failover;
+    phi_status status = phi__cfg_fail_models(maker, &taken.models, failover);
     if (status == PHI_OK && failover->model_count > 0) job->desc.failover = failover;
     return status;
 }
@@ -583,96 +547,79 @@ typedef struct phi__cfg_machine {
     phi_provider provider;
     phi_strategy_desc desc;
     phi__cfg_strategy taken;
-    phi__cfg_cot cot, cod;
-    phi__cfg_aot aot;
-    phi__cfg_tot tot;
-    phi__cfg_got got;
-    phi__cfg_trm trm;
-    phi__cfg_adaptive adaptive;
 } phi__cfg_machine;
 
-static bool phi__cfg_machine_take(phi_arena *arena, const phi_json *node, phi__cfg_machine *m) {
-    const phi__cfg_strategy *s = &m->taken;
-    bool ok = phi__cfg_take(arena, node, phi__table_strategy(), &m->taken) &&
-              phi__cfg_take(arena, s->cot, phi__table_cot(), &m->cot) &&
-              phi__cfg_take(arena, s->cod, phi__table_cot(), &m->cod) &&
-              phi__cfg_take(arena, s->aot, phi__table_aot(), &m->aot) &&
-              phi__cfg_take(arena, s->tot, phi__table_tot(), &m->tot) &&
-              phi__cfg_take(arena, s->got, phi__table_got(), &m->got) &&
-              phi__cfg_take(arena, s->trm, phi__table_trm(), &m->trm) &&
-              phi__cfg_take(arena, s->adaptive, phi__table_adaptive(), &m->adaptive);
-    m->cot.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cot, "temperature");
-    m->cod.options.has_temperature = phi__fields_has(phi__table_cot(), &m->cod, "temperature");
-    m->tot.options.has_temperature = phi__fields_has(phi__table_tot(), &m->tot, "temperature");
-    m->got.options.has_temperature = phi__fields_has(phi__table_got(), &m->got, "temperature");
-    m->trm.options.has_temperature = phi__fields_has(phi__table_trm(), &m->trm, "temperature");
-    m->aot.options.examples = m->aot.examples.at;
-    m->aot.options.example_count = m->aot.examples.count;
+static bool phi__cfg_strat_heat(const phi__cfg_table *table, const void *taken) {
+    return phi__fields_has(table, taken, "temperature");
+}
+
+static bool phi__cfg_strat_take(phi_arena *arena, const phi_json *node, phi__cfg_strategy *s) {
+    bool ok = phi__cfg_take(arena, node, phi__table_strategy(), s);
+    phi_adaptive_options *adaptive = &s->adaptive.options;
+    s->cot.options.has_temperature = phi__cfg_strat_heat(phi__table_cot(), &s->cot);
+    s->cod.options.has_temperature = phi__cfg_strat_heat(phi__table_cot(), &s->cod);
+    s->tot.options.has_temperature = phi__cfg_strat_heat(phi__table_tot(), &s->tot);
+    s->got.options.has_temperature = phi__cfg_strat_heat(phi__table_got(), &s->got);
+    s->trm.options.has_temperature = phi__cfg_strat_heat(phi__table_trm(), &s->trm);
+    s->aot.options.examples = s->aot.examples.at;
+    s->aot.options.example_count = s->aot.examples.count;
+    adaptive->available = s->adaptive.available.at;
+    adaptive->available_count = s->adaptive.available.count;
+    adaptive->cot = &s->cot.options;
+    adaptive->cod = &s->cod.options;
+    adaptive->aot = &s->aot.options;
+    adaptive->tot = &s->tot.options;
+    adaptive->got = &s->got.options;
+    adaptive->trm = &s->trm.options;
     return ok;
 }
 
-static void phi__cfg_machine_adaptive(phi__cfg_machine *m) {
-    phi_adaptive_options *options = &m->adaptive.options;
-    options->available = m->adaptive.available.at;
-    options->available_count = m->adaptive.available.count;
-    options->cot = &m->cot.options;
-    options->cod = &m->cod.options;
-    options->aot = &m->aot.options;
-    options->tot = &m->tot.options;
-    options->got = &m->got.options;
-    options->trm = &m->trm.options;
-    m->desc.strategy = phi_strategy_adaptive();
-    m->desc.options = options;
+static void phi__cfg_strat_set(phi_strategy_desc *desc, const phi_strategy *strategy,
+                               const void *options) {
+    desc->strategy = strategy;
+    desc->options = options;
 }
 
-static void phi__cfg_machine_choose(phi__cfg_machine *m) {
-    phi_strategy_desc *desc = &m->desc;
-    switch (m->taken.type) {
+static void phi__cfg_strat_choose(const phi__cfg_strategy *s, phi_strategy_desc *desc) {
+    switch (s->type) {
     case PHI__CFG_STRATEGY_COT:
-        desc->strategy = phi_strategy_cot(PHI_COT_STEPS);
-        desc->options = &m->cot.options;
+        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_STEPS), &s->cot.options);
         break;
     case PHI__CFG_STRATEGY_COD:
-        desc->strategy = phi_strategy_cot(PHI_COT_DRAFTS);
-        desc->options = &m->cod.options;
+        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_DRAFTS), &s->cod.options);
         break;
     case PHI__CFG_STRATEGY_AOT:
-        desc->strategy = phi_strategy_aot();
-        desc->options = &m->aot.options;
+        phi__cfg_strat_set(desc, phi_strategy_aot(), &s->aot.options);
         break;
     case PHI__CFG_STRATEGY_TOT:
-        desc->strategy = phi_strategy_tot();
-        desc->options = &m->tot.options;
+        phi__cfg_strat_set(desc, phi_strategy_tot(), &s->tot.options);
         break;
     case PHI__CFG_STRATEGY_GOT:
-        desc->strategy = phi_strategy_got();
-        desc->options = &m->got.options;
+        phi__cfg_strat_set(desc, phi_strategy_got(), &s->got.options);
         break;
     case PHI__CFG_STRATEGY_TRM:
-        desc->strategy = phi_strategy_trm();
-        desc->options = &m->trm.options;
+        phi__cfg_strat_set(desc, phi_strategy_trm(), &s->trm.options);
         break;
-    default: phi__cfg_machine_adaptive(m); break;
+    default: phi__cfg_strat_set(desc, phi_strategy_adaptive(), &s->adaptive.options); break;
     }
 }
 
-/* ---- for other modules ---- */
-
-PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *name,
-                                         phi_provider **out) {
+PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
+                                       phi_provider **out) {
     const phi_json *node = phi__refs_find(ground->config, "strategy", name);
     phi__cfg_machine *m =
         (phi__cfg_machine *)phi__arena_zero(ground->arena, sizeof(phi__cfg_machine));
-    if (m == NULL || !phi__cfg_machine_take(ground->arena, node, m)) return PHI_NO_MEMORY;
+    if (m == NULL || !phi__cfg_strat_take(ground->arena, node, &m->taken)) return PHI_NO_MEMORY;
     if (node == NULL) { /* a strategy's own name, with its defaults */
         phi__cfg_ref ref = phi__refs_parse(phi_str_of(name));
-        const phi__cfg_choice *type = phi__cfg_take_choice(
+        phi__cfg_choice type = PHI_ZERO;
+        bool found = phi__choice_find(
             phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
-            ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name);
-        PHI_ASSERT(type != NULL); /* the check of the file found it */
-        m->taken.type = type->value;
+            ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name, &type);
+        PHI_ASSERT(found); /* by the check of the file */
+        m->taken.type = type.value;
     }
-    phi__cfg_machine_choose(m);
+    phi__cfg_strat_choose(&m->taken, &m->desc);
     m->desc.max_calls = m->taken.max_calls;
     m->desc.call_timeout_ms = m->taken.call_timeout_ms;
     m->provider = phi_strategy_provider(&m->desc);
@@ -682,56 +629,34 @@ PHI__FN phi_status phi__cfg_machine_make(phi__cfg_ground *ground, const char *na
 
 /* ---- limits, retries, caching, compaction and all the plain settings of an agent ---- */
 
-static phi_status phi__settings_retry(phi__cfg_ground *ground, const phi_json *node,
-                                      phi_retry *out) {
-    if (node == NULL) return PHI_OK;
-    phi__cfg_retry taken = PHI_ZERO;
-    taken.retry = *out;
-    if (!phi__cfg_take(ground->arena, node, phi__table_retry(), &taken)) return PHI_NO_MEMORY;
-    *out = taken.retry;
-    if (phi__fields_has(phi__table_retry(), &taken, "max_retries"))
-        out->disable = taken.retry.max_retries == 0;
-    return PHI_OK;
-}
-
-static phi_status phi__settings_cache(phi__cfg_ground *ground, const phi_json *node,
-                                      phi_cache *out) {
-    const phi__cfg_table *table = phi__table_cache();
-    if (node == NULL) return PHI_OK;
-    phi__cfg_cache taken = PHI_ZERO;
-    taken.cache = *out;
-    if (!phi__cfg_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
-    *out = taken.cache;
-    if (!phi__fields_has(table, &taken, "enabled")) return PHI_OK;
-    if (!taken.enabled)
-        out->mode = PHI_CACHE_DISABLED;
-    else if (!phi__fields_has(table, &taken, "strategy") && out->mode == PHI_CACHE_DISABLED)
-        out->mode = PHI_CACHE_AUTO;
-    return PHI_OK;
-}
-
 static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc *desc) {
     static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
                                          "max_cost"};
-    phi__cfg_ground *ground = &maker->ground;
     phi__cfg_execution e = PHI_ZERO;
-    phi__cfg_budget budget = PHI_ZERO;
-    phi__cfg_deadlines deadlines = PHI_ZERO;
     e.limits = desc->limits;
-    budget.budget = desc->budget;
-    deadlines.deadlines = desc->deadlines;
-    if (!phi__cfg_take(ground->arena, maker->whole.top.execution, phi__table_execution(), &e) ||
-        !phi__cfg_take(ground->arena, e.budget, phi__table_budget(), &budget) ||
-        !phi__cfg_take(ground->arena, e.deadlines, phi__table_deadlines(), &deadlines))
+    e.retry.retry = desc->retry;
+    e.cache.cache = desc->cache;
+    e.budget.budget = desc->budget;
+    e.deadlines.deadlines = desc->deadlines;
+    if (!phi__cfg_take(maker->ground.arena, maker->whole.top.execution, phi__table_execution(), &e))
         return PHI_NO_MEMORY;
-    for (size_t i = 0; i < PHI__COUNT(limits);
-         i++) /* the host's switch for all yields to one limit */
+    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit ends the host's switch for all */
         if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.limits.disable = false;
+    if (phi__fields_has(phi__table_retry(), &e.retry, "max_retries"))
+        e.retry.retry.disable = e.retry.retry.max_retries == 0;
+    bool has_mode = phi__fields_has(phi__table_cache(), &e.cache, "strategy");
+    if (phi__fields_has(phi__table_cache(), &e.cache, "enabled")) {
+        if (!e.cache.enabled)
+            e.cache.cache.mode = PHI_CACHE_DISABLED;
+        else if (!has_mode && e.cache.cache.mode == PHI_CACHE_DISABLED)
+            e.cache.cache.mode = PHI_CACHE_AUTO;
+    }
     desc->limits = e.limits;
-    desc->budget = budget.budget;
-    desc->deadlines = deadlines.deadlines;
-    phi_status status = phi__settings_retry(ground, e.retry, &desc->retry);
-    return status == PHI_OK ? phi__settings_cache(ground, e.cache, &desc->cache) : status;
+    desc->retry = e.retry.retry;
+    desc->cache = e.cache.cache;
+    desc->budget = e.budget.budget;
+    desc->deadlines = e.deadlines.deadlines;
+    return PHI_OK;
 }
 
 /* A schema out of a text must be JSON, or its mistake would show with the first request alone. */
@@ -744,10 +669,10 @@ static phi_status phi__settings_schema(phi__cfg_ground *ground, const phi_json *
     phi_status status = phi_json_parse(ground->arena, phi_str_of(text), 0, &root, &error);
     phi_arena_reset(ground->arena, mark);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(ground, node, PHI_PARSE, "agent.format.schema",
-                         "agent.format.schema is no JSON: line %u, column %u: %s; a file is "
-                         "named as \"file:answer.json\"",
-                         (unsigned)error.line, (unsigned)error.column, error.message);
+    phi__cfg_error(ground, node, PHI_PARSE, "agent.format.schema",
+                   "agent.format.schema is no JSON: line %u, column %u: %s; a file is named as "
+                   "\"file:answer.json\"",
+                   (unsigned)error.line, (unsigned)error.column, error.message);
     return PHI_OK;
 }
 
@@ -784,8 +709,6 @@ static phi_status phi__settings_policy(phi__cfg_ground *ground, const phi_json *
     if (taken == NULL) return PHI_NO_MEMORY;
     if (desc->policy != NULL) taken->policy = *desc->policy;
     if (!phi__cfg_take(ground->arena, node, phi__table_policy(), taken)) return PHI_NO_MEMORY;
-    if (taken->include.at != NULL)
-        taken->policy.include = phi__cfg_take_bits(&taken->include, phi__table_include());
     if (phi__fields_has(phi__table_policy(), taken, "keep_last_turns"))
         taken->policy.keep_no_turns = taken->policy.keep_last_turns == 0;
     if (phi__fields_has(phi__table_policy(), taken, "reserve_output_tokens"))
@@ -801,56 +724,15 @@ static phi_status phi__settings_effects(phi__cfg_ground *ground, const phi_json 
     taken.effects = desc->tool_options.effects;
     if (!phi__cfg_take(ground->arena, node, phi__table_effects(), &taken)) return PHI_NO_MEMORY;
     desc->tool_options.effects = taken.effects;
-    if (taken.allow.at != NULL)
-        desc->tool_options.effects.allow =
-            phi__cfg_take_bits(&taken.allow, phi__table_effect_ops());
-    if (taken.deny.at != NULL)
-        desc->tool_options.effects.deny = phi__cfg_take_bits(&taken.deny, phi__table_effect_ops());
     return PHI_OK;
 }
 
-static void phi__settings_plain(const phi__cfg_agent *a, phi_agent_desc *desc) {
-    if (a->agent_id != NULL) desc->ids.agent_id = a->agent_id;
-    if (a->session_id != NULL) desc->ids.session_id = a->session_id;
-    desc->tool_options.result_directory = a->result_directory;
-    desc->keep = a->keep;
-    desc->input.steering_mode = a->steering_mode;
-    desc->input.follow_up_mode = a->follow_up_mode;
-    desc->memory.at_limit = a->at_memory_limit;
-    desc->input.queue_limit = a->queue_limit;
-    desc->tool_options.repeat_warn_after = a->repeat_warn_after;
-    desc->tool_options.repeat_stop_after = a->repeat_stop_after;
-    desc->deadlines.decision_ms = a->decision_timeout_ms;
-    desc->tool_options.max_result_bytes = a->max_result_bytes;
-    desc->tool_options.max_result_image_bytes = a->max_result_image_bytes;
-    desc->memory.limit_bytes = phi__cfg_take_size(a->memory_limit_bytes);
-    desc->memory.event_queue_bytes = phi__cfg_take_size(a->event_queue_bytes);
-    desc->memory.max_event_bytes = phi__cfg_take_size(a->max_event_bytes);
-    desc->memory.max_response_bytes = phi__cfg_take_size(a->max_response_bytes);
-    desc->options.capture_requests = a->capture_requests;
-    desc->options.disable_facts = a->disable_facts;
-}
-
-/* ---- for other modules ---- */
-
-PHI__FN void phi__settings_of(const phi_agent_desc *desc, phi__cfg_agent *a) {
-    a->result_directory = desc->tool_options.result_directory;
-    a->keep = desc->keep;
-    a->steering_mode = desc->input.steering_mode;
-    a->follow_up_mode = desc->input.follow_up_mode;
-    a->at_memory_limit = desc->memory.at_limit;
-    a->queue_limit = desc->input.queue_limit;
-    a->repeat_warn_after = desc->tool_options.repeat_warn_after;
-    a->repeat_stop_after = desc->tool_options.repeat_stop_after;
-    a->decision_timeout_ms = desc->deadlines.decision_ms;
-    a->max_result_bytes = desc->tool_options.max_result_bytes;
-    a->max_result_image_bytes = desc->tool_options.max_result_image_bytes;
+PHI__FN void phi__cfg_agent_begin(phi__cfg_agent *a, const phi_agent_desc *desc) {
+    a->desc = *desc;
     a->memory_limit_bytes = desc->memory.limit_bytes;
     a->event_queue_bytes = desc->memory.event_queue_bytes;
     a->max_event_bytes = desc->memory.max_event_bytes;
     a->max_response_bytes = desc->memory.max_response_bytes;
-    a->capture_requests = desc->options.capture_requests;
-    a->disable_facts = desc->options.disable_facts;
 }
 
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
@@ -891,14 +773,13 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
     const phi__cfg_agent *a = &job->taken;
     phi_provider *provider = NULL;
     phi_status status = phi__settings_whole(maker, &job->desc);
-    phi__settings_plain(a, &job->desc);
     if (status == PHI_OK) status = phi__settings_format(ground, a->format, &job->desc);
     if (status == PHI_OK) status = phi__settings_policy(ground, a->policy, &job->desc);
     if (status == PHI_OK) status = phi__settings_effects(ground, a->effects, &job->desc);
     if (status == PHI_OK) status = phi__cfg_said_take(ground, a, &job->desc);
-    if (status == PHI_OK) status = phi__cfg_failover_use(maker, job);
+    if (status == PHI_OK) status = phi__cfg_fail_use(maker, job);
     if (status == PHI_OK && a->strategy != NULL) {
-        status = phi__cfg_machine_make(ground, a->strategy, &provider);
+        status = phi__cfg_strat_make(ground, a->strategy, &provider);
         if (status == PHI_OK) job->desc.provider = provider;
         if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a problem says so */
     }

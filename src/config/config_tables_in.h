@@ -8,9 +8,11 @@
 
 #include "config/config_in.h"
 #include "agent/agent.h"
+#include "features/failover.h"
 #include "log/policy.h"
 #include "orchestrate/adaptive.h"
 #include "orchestrate/strategy.h"
+#include "orchestrate/subagents.h"
 
 typedef struct phi__cfg_top {
     uint64_t set;
@@ -28,14 +30,9 @@ typedef struct phi__cfg_agent {
     phi__cfg_texts failover, tools, sub_agents, mcp, openapi;
     const phi_json *profile, *instances, *format, *policy, *effects;
     const phi_json *options, *extra, *raw_tools;
-    const char *agent_id, *session_id, *result_directory;
-    phi_keep keep;
-    phi_queue_mode steering_mode, follow_up_mode;
-    phi_at_memory_limit at_memory_limit;
-    uint32_t queue_limit, repeat_warn_after, repeat_stop_after, decision_timeout_ms;
-    uint32_t max_result_bytes, max_result_image_bytes;
+    const char *agent_id, *session_id;
     uint64_t memory_limit_bytes, event_queue_bytes, max_event_bytes, max_response_bytes;
-    bool capture_requests, disable_facts;
+    phi_agent_desc desc; /* its plain settings alone are fields */
 } phi__cfg_agent;
 
 /* [agent.profile], [[agent.profile.instances]], the profile of an agent's instance */
@@ -61,13 +58,11 @@ typedef struct phi__cfg_format {
 typedef struct phi__cfg_policy {
     uint64_t set;
     phi_policy policy;
-    phi__cfg_texts include;
 } phi__cfg_policy;
 
 typedef struct phi__cfg_effects {
     uint64_t set;
     phi_effect_policy effects;
-    phi__cfg_texts allow, deny;
 } phi__cfg_effects;
 
 typedef struct phi__cfg_options {
@@ -96,47 +91,6 @@ enum {
     PHI__CFG_API_BEDROCK
 };
 
-/* Values of `preset`: phi_model_anthropic and so on. */
-enum {
-    PHI__CFG_PRESET_NONE,
-    PHI__CFG_PRESET_ANTHROPIC,
-    PHI__CFG_PRESET_OPENAI,
-    PHI__CFG_PRESET_OPENAI_RESPONSES,
-    PHI__CFG_PRESET_AZURE,
-    PHI__CFG_PRESET_OPENROUTER,
-    PHI__CFG_PRESET_XAI,
-    PHI__CFG_PRESET_GROQ,
-    PHI__CFG_PRESET_CEREBRAS,
-    PHI__CFG_PRESET_MISTRAL,
-    PHI__CFG_PRESET_DEEPSEEK,
-    PHI__CFG_PRESET_TOGETHER,
-    PHI__CFG_PRESET_QWEN,
-    PHI__CFG_PRESET_MOONSHOT,
-    PHI__CFG_PRESET_ZAI,
-    PHI__CFG_PRESET_GOOGLE,
-    PHI__CFG_PRESET_VERTEX,
-    PHI__CFG_PRESET_INTERACTIONS,
-    PHI__CFG_PRESET_BEDROCK,
-    PHI__CFG_PRESET_FIREWORKS,
-    PHI__CFG_PRESET_MINIMAX,
-    PHI__CFG_PRESET_OLLAMA,
-    PHI__CFG_PRESET_LLAMA_CPP,
-    PHI__CFG_PRESET_VLLM,
-    PHI__CFG_PRESET_LM_STUDIO,
-    PHI__CFG_PRESET_LITELLM,
-    PHI__CFG_PRESET_LOCAL
-};
-
-typedef struct phi__cfg_provider {
-    uint64_t set;
-    const char *id, *description, *model, *api_key, *base_url, *provider, *name;
-    const char *api_version;
-    int api, preset;
-    bool reasoning;
-    uint32_t context_window, max_tokens;
-    const phi_json *cost, *headers, *compat, *instances, *extra;
-} phi__cfg_provider;
-
 typedef struct phi__cfg_cost {
     uint64_t set;
     phi_cost cost;
@@ -148,10 +102,21 @@ typedef struct phi__cfg_compat {
     bool supports_store, supports_developer_role, supports_reasoning_effort;
     bool supports_usage_in_streaming, requires_tool_result_name;
     bool requires_assistant_after_tool_result;
-    int max_tokens_field; /* 0, or PHI_QUIRK_MAX_COMPLETION_TOKENS */
-    int reasoning_format; /* a PHI_QUIRK_ bit of those that send a thinking level; 0: none */
-    phi__cfg_texts quirks, without;
+    int max_tokens_field; /* 1: max_completion_tokens */
+    int reasoning_format; /* of the names in config_tables.c */
+    uint64_t quirks, without;
 } phi__cfg_compat;
+
+typedef struct phi__cfg_provider {
+    uint64_t set;
+    const char *id, *description, *model, *api_key, *base_url, *provider, *name;
+    const char *api_version;
+    int api, preset;
+    bool reasoning;
+    uint32_t context_window, max_tokens;
+    const phi_json *headers, *compat, *instances, *extra;
+    phi__cfg_cost cost;
+} phi__cfg_provider;
 
 /* What `compat` makes of a preset's quirks. */
 PHI__FN uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks);
@@ -159,9 +124,7 @@ PHI__FN uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirk
 typedef struct phi__cfg_failover {
     uint64_t set;
     phi__cfg_texts models; /* references */
-    phi__cfg_texts on;     /* phi__cfg_take_bits with phi__table_failover_on */
-    uint32_t max_switches, stay_ms;
-    int stay; /* phi_failover_stay: run, for, ever */
+    phi_failover failover;
 } phi__cfg_failover;
 
 /* ---- a run ---- */
@@ -189,12 +152,6 @@ typedef struct phi__cfg_compaction {
     const phi_json *instances;
 } phi__cfg_compaction;
 
-typedef struct phi__cfg_execution {
-    uint64_t set;
-    phi_limits limits;
-    const phi_json *retry, *cache, *budget, *deadlines;
-} phi__cfg_execution;
-
 typedef struct phi__cfg_retry {
     uint64_t set;
     phi_retry retry; /* max_retries 0 in the file: the caller sets `disable` */
@@ -216,19 +173,28 @@ typedef struct phi__cfg_deadlines {
     phi_deadlines deadlines;
 } phi__cfg_deadlines;
 
+typedef struct phi__cfg_execution {
+    uint64_t set;
+    phi_limits limits;
+    phi__cfg_retry retry;
+    phi__cfg_cache cache;
+    phi__cfg_budget budget;
+    phi__cfg_deadlines deadlines;
+} phi__cfg_execution;
+
 /* ---- [[sub_agents.instances]] ---- */
 
 typedef struct phi__cfg_sub_agent {
     uint64_t set;
     const char *id, *name, *description, *system_prompt, *workspace;
     const char *provider, *strategy, *compaction; /* references */
+    phi_subagent_desc desc;                       /* its plain fields */
     const char *model, *api_key, *base_url;
     int api;
     phi_limits limits;
     phi_thinking thinking;
     double temperature;
-    uint32_t max_tokens, keep, max_depth, timeout_ms;
-    bool show_events;
+    uint32_t max_tokens;
     phi__cfg_texts tools, sub_agents, mcp, openapi, skills;
 } phi__cfg_sub_agent;
 
@@ -245,7 +211,7 @@ typedef struct phi__cfg_prompt_block {
 
 /* Values of `type`. */
 enum {
-    PHI__CFG_STRATEGY_COT = 1,
+    PHI__CFG_STRATEGY_COT,
     PHI__CFG_STRATEGY_COD,
     PHI__CFG_STRATEGY_AOT,
     PHI__CFG_STRATEGY_TOT,
@@ -253,14 +219,6 @@ enum {
     PHI__CFG_STRATEGY_TRM,
     PHI__CFG_STRATEGY_ADAPTIVE
 };
-
-typedef struct phi__cfg_strategy {
-    uint64_t set;
-    const char *id, *description;
-    int type;
-    uint32_t max_calls, call_timeout_ms;
-    const phi_json *cot, *cod, *aot, *tot, *got, *trm, *adaptive; /* options */
-} phi__cfg_strategy;
 
 /* Options. The caller fills has_temperature out of `set`, and the lists. */
 typedef struct phi__cfg_cot {
@@ -294,6 +252,19 @@ typedef struct phi__cfg_adaptive {
     phi_adaptive_options options;
     phi__cfg_texts available;
 } phi__cfg_adaptive;
+
+typedef struct phi__cfg_strategy {
+    uint64_t set;
+    const char *id, *description;
+    int type;
+    uint32_t max_calls, call_timeout_ms;
+    phi__cfg_cot cot, cod;
+    phi__cfg_aot aot;
+    phi__cfg_tot tot;
+    phi__cfg_got got;
+    phi__cfg_trm trm;
+    phi__cfg_adaptive adaptive;
+} phi__cfg_strategy;
 
 /* ---- the tables ---- */
 PHI__FN const phi__cfg_table *phi__table_agent(void);
@@ -329,19 +300,10 @@ PHI__FN const phi__cfg_table *phi__table_adaptive(void);
 PHI__FN const phi__cfg_table *phi__table_prompt_block(void);
 PHI__FN const phi__cfg_table *phi__table_prompt(void);
 
-/* Choices that others need, too. */
-PHI__FN const phi__cfg_choice *phi__table_api(void);
-PHI__FN const phi__cfg_choice *phi__table_preset(void);
-PHI__FN const phi__cfg_choice *phi__table_thinking(void);
-PHI__FN const phi__cfg_choice *phi__table_quirk_names(void);
-
-/* The bit of one of them, whose value is the bit's number. */
-static inline uint64_t phi__table_quirk_bit(const phi__cfg_choice *choice) {
-    return (uint64_t)1 << choice->value;
-}
-
-PHI__FN const phi__cfg_choice *phi__table_failover_on(void);
-PHI__FN const phi__cfg_choice *phi__table_effect_ops(void);
-PHI__FN const phi__cfg_choice *phi__table_include(void);
+/* Names that others need, too. */
+PHI__FN const char *phi__names_api(void);
+PHI__FN const char *phi__names_preset(void);
+PHI__FN const char *phi__names_thinking(void);
+PHI__FN const char *phi__names_quirks(void); /* of the bits of phi_model.quirks */
 
 #endif

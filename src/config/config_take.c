@@ -1,29 +1,51 @@
-/* config_take.c - fills the struct of a table from a node that fits the table. */
+/* config_take.c - the names of choices; and the struct of a table, filled from a node that fits the
+   table. */
 #include "config/config_in.h"
 
+#include <stdlib.h>
+
+bool phi__choice_next(phi__cfg_choice *c) {
+    const char *at = c->next;
+    char before = c->name[0] != '\0' ? *at : '\0';
+    if (before == ' ' || before == '|') at++;
+    size_t n = strcspn(at, " |=");
+    c->alias = before == '|';
+    if (before == ' ') c->value++;
+    PHI_ASSERT(n < sizeof c->name);
+    memcpy(c->name, at, n);
+    c->name[n] = '\0';
+    if (at[n] == '=') c->value = (int)strtol(at + n + 1, NULL, 10);
+    c->next = at + n + strcspn(at + n, " |");
+    return n > 0;
+}
+
 /* A letter of a choice: case, and - or _, make no difference. */
-static char phi__cfg_take_fold(char c) {
+static char phi__choice_fold(char c) {
     if (c >= 'A' && c <= 'Z') return (char)(c - 'A' + 'a');
     return c == '-' ? '_' : c;
 }
 
-const phi__cfg_choice *phi__cfg_take_choice(const phi__cfg_choice *choices, phi_str name) {
-    for (; choices->name[0] != '\0'; choices++) {
-        size_t i, n = strlen(choices->name);
-        for (i = 0; i < n && i < name.len; i++)
-            if (phi__cfg_take_fold(choices->name[i]) != phi__cfg_take_fold(name.at[i])) break;
-        if (i == n && i == name.len) return choices;
+bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice *out) {
+    phi__cfg_choice c = PHI_ZERO;
+    c.next = choices;
+    while (phi__choice_next(&c)) {
+        size_t i = 0;
+        while (i < name.len && c.name[i] != '\0' &&
+               phi__choice_fold(c.name[i]) == phi__choice_fold(name.at[i]))
+            i++;
+        if (i < name.len || c.name[i] != '\0') continue;
+        if (out != NULL) *out = c;
+        return true;
     }
-    return NULL;
+    return false;
 }
 
-uint32_t phi__cfg_take_bits(const phi__cfg_texts *texts, const phi__cfg_choice *choices) {
-    uint32_t bits = 0;
-    for (size_t i = 0; i < texts->count; i++) {
-        const phi__cfg_choice *choice = phi__cfg_take_choice(choices, phi_str_of(texts->at[i]));
-        if (choice != NULL) bits |= (uint32_t)choice->value;
-    }
-    return bits;
+bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out) {
+    memset(out, 0, sizeof *out);
+    out->next = choices;
+    while (phi__choice_next(out))
+        if (out->value == value && !out->alias) return true;
+    return false;
 }
 
 size_t phi__cfg_take_size(uint64_t bytes) {
@@ -58,10 +80,17 @@ static bool phi__cfg_take_integer(const phi__cfg_field *field, const phi_json *n
     return true;
 }
 
-static bool phi__cfg_take_enum(const phi__cfg_field *field, const phi_json *node, void *to) {
-    const phi__cfg_choice *choice = phi__cfg_take_choice(field->choices, phi__json_text_of(node));
-    if (choice == NULL) return false;
-    memcpy(to, &choice->value, sizeof choice->value);
+static bool phi__cfg_take_bits(const phi__cfg_field *field, const phi_json *node, void *to) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *item;
+    phi__cfg_choice choice;
+    uint64_t bits = 0;
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return false;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi__choice_find(field->choices, phi__json_text_of(item), &choice))
+            bits |= (uint64_t)1 << choice.value;
+    uint32_t small = (uint32_t)bits;
+    memcpy(to, field->size == sizeof small ? (void *)&small : (void *)&bits, field->size);
     return true;
 }
 
@@ -107,7 +136,20 @@ static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, c
         memcpy(to, &value, sizeof value);
         return true;
     }
-    case PHI__CFG_CHOICE: return phi__cfg_take_enum(field, node, to);
+    case PHI__CFG_CHOICE: {
+        phi__cfg_choice choice;
+        if (!phi__choice_find(field->choices, phi__json_text_of(node), &choice)) return false;
+        memcpy(to, &choice.value, sizeof choice.value);
+        return true;
+    }
+    case PHI__CFG_BITS: return phi__cfg_take_bits(field, node, to);
+    case PHI__CFG_TABLE:
+        if ((field->flags & PHI__CFG_PART) == 0) {
+            memcpy(to, &node, sizeof node);
+            return true;
+        }
+        *no_memory = !phi__cfg_take(arena, node, field->table(), to);
+        return phi_json_is(node, PHI_JSON_OBJECT);
     case PHI__CFG_TEXTS: return phi__cfg_take_texts(arena, node, to, no_memory);
     default: memcpy(to, &node, sizeof node); return true;
     }

@@ -1,12 +1,8 @@
 /* config_walk.c - the walk over tables and values: fields, paths, problems. */
-#include "config/config_walk_in.h"
-
-#include "base/base_in.h"
-#include "config/config_in.h"
 #include "config/config_own_in.h"
+
 #include "config/config_tables_in.h"
 #include "formats/formats_in.h"
-#include "system/system_in.h"
 #include "wire/wire_in.h"
 
 #include <stdio.h>
@@ -148,13 +144,13 @@ bool phi__walk_full(const phi__cfg_walk *walk) {
 
 #define PHI__CFG_PROBLEMS ((size_t)1000)
 
-void phi__problems_init(phi__cfg_problems *problems, phi_memory *memory, size_t most) {
+void phi__prob_init(phi__cfg_probs *problems, phi_memory *memory, size_t most) {
     memset(problems, 0, sizeof *problems);
     phi_arena_init(&problems->arena, memory, 0);
     problems->most = most > 0 ? most : PHI__CFG_PROBLEMS;
 }
 
-void phi__problems_free(phi__cfg_problems *problems) {
+void phi__prob_free(phi__cfg_probs *problems) {
     phi_memory *memory = problems->arena.memory;
     phi__free(memory, problems->at, problems->cap * sizeof *problems->at);
     phi_arena_free(&problems->arena);
@@ -162,15 +158,15 @@ void phi__problems_free(phi__cfg_problems *problems) {
     problems->count = problems->cap = 0;
 }
 
-static phi_str phi__problems_copy(phi__cfg_problems *problems, phi_str text) {
+static phi_str phi__prob_copy(phi__cfg_probs *problems, phi_str text) {
     phi_str copy = PHI__LIT("");
     if (!phi__arena_str(&problems->arena, text, &copy)) problems->no_memory = true;
     return copy;
 }
 
 /* The line that people read. */
-static phi_str phi__problems_line(phi__cfg_problems *problems, const phi_config_problem *p,
-                                  const char *words) {
+static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem *p,
+                              const char *words) {
     phi__buf buf;
     phi__buf_init(&buf, problems->arena.memory);
     if (p->file.len > 0) {
@@ -185,30 +181,37 @@ static phi_str phi__problems_line(phi__cfg_problems *problems, const phi_config_
         problems->no_memory = true;
     else
         buf.len = phi__words_clean_line(buf.at, buf.len); /* keys of the file may be in it */
-    phi_str line = phi__problems_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
+    phi_str line = phi__prob_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
 }
 
+/* How a number that JSON does not have is written; NULL: it has it. */
+static const char *phi__raws_odd(const phi_json *node) {
+    double d = phi_json_num(node, 0);
+    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
+    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
+}
+
 /* A value as written in the file, without quotes; empty for tables and arrays. */
-static phi_str phi__problems_value(phi__cfg_problems *problems, const phi_config *config,
-                                   const phi_json *node) {
+static phi_str phi__prob_value(phi__cfg_probs *problems, const phi_config *config,
+                               const phi_json *node) {
     phi_str value = PHI__LIT("");
     if (node == NULL || phi_json_is(node, PHI_JSON_OBJECT) || phi_json_is(node, PHI_JSON_ARRAY))
         return value;
     if (config != NULL && phi__raws_find(config, node, &value))
-        return phi__problems_copy(problems, value);
+        return phi__prob_copy(problems, value);
     if (phi_json_is(node, PHI_JSON_STRING))
-        return phi__problems_copy(problems, phi__json_text_of(node));
+        return phi__prob_copy(problems, phi__json_text_of(node));
     if (phi__raws_odd(node) != NULL)
-        return phi__problems_copy(problems, phi_str_of(phi__raws_odd(node)));
+        return phi__prob_copy(problems, phi_str_of(phi__raws_odd(node)));
     if (phi_json_write(&problems->arena, node, 0, &value) != PHI_OK) problems->no_memory = true;
     return value;
 }
 
 /* Several agents may find the same fault of the file. */
-static bool phi__problems_again(const phi__cfg_problems *problems, const phi_config_problem *p,
-                                phi_str words) {
+static bool phi__prob_again(const phi__cfg_probs *problems, const phi_config_problem *p,
+                            phi_str words) {
     for (size_t i = 0; i < problems->count; i++) {
         const phi_config_problem *is = &problems->at[i].is;
         size_t from = is->message.len - phi__min(words.len, is->message.len);
@@ -220,16 +223,16 @@ static bool phi__problems_again(const phi__cfg_problems *problems, const phi_con
     return false;
 }
 
-static void phi__problems_put(phi__cfg_problems *problems, const phi_config *config,
-                              const phi_json *node, bool at_key, const char *field,
-                              const char *expected, const char *words, phi_config_problem *p) {
+static void phi__prob_put(phi__cfg_probs *problems, const phi_config *config, const phi_json *node,
+                          bool at_key, const char *field, const char *expected, const char *words,
+                          phi_config_problem *p) {
     phi__cfg_problem *at;
     if (config != NULL && node != NULL && at_key)
         (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
     if (config != NULL && node != NULL && p->line == 0 &&
         !phi__marks_find(&config->marks, node, &p->line, &p->column))
         (void)phi__marks_key(&config->marks, node, &p->line, &p->column);
-    if (words != NULL && phi__problems_again(problems, p, phi_str_of(words))) return;
+    if (words != NULL && phi__prob_again(problems, p, phi_str_of(words))) return;
     if (!p->is_warning) problems->errors++;
     if (problems->count >= problems->most) return;
     at = (phi__cfg_problem *)phi__grow(problems->arena.memory, problems->at, &problems->cap,
@@ -241,33 +244,33 @@ static void phi__problems_put(phi__cfg_problems *problems, const phi_config *con
     problems->at = at;
     at += problems->count;
     if (config != NULL) p->file = phi_str_of(config->path);
-    p->field = phi__problems_copy(problems, phi_str_of(field));
-    p->expected = phi__problems_copy(problems, phi_str_of(expected));
+    p->field = phi__prob_copy(problems, phi_str_of(field));
+    p->expected = phi__prob_copy(problems, phi_str_of(expected));
     if (p->value.len > 0)
-        p->value = phi__problems_copy(problems, p->value);
+        p->value = phi__prob_copy(problems, p->value);
     else
-        p->value = at_key ? PHI__LIT("") : phi__problems_value(problems, config, node);
-    p->message = phi__problems_line(problems, p, words);
+        p->value = at_key ? PHI__LIT("") : phi__prob_value(problems, config, node);
+    p->message = phi__prob_line(problems, p, words);
     at->is = *p;
     at->order = problems->count++;
 }
 
-void phi__problems_add(phi__cfg_problems *problems, const phi_config *config, const phi_json *node,
-                       bool is_warning, phi_status status, const char *field, const char *expected,
-                       const char *words) {
+void phi__prob_add(phi__cfg_probs *problems, const phi_config *config, const phi_json *node,
+                   bool is_warning, phi_status status, const char *field, const char *expected,
+                   const char *words) {
     phi_config_problem p = PHI_ZERO;
     p.is_warning = is_warning;
     p.status = status;
-    phi__problems_put(problems, config, node, false, field, expected, words, &p);
+    phi__prob_put(problems, config, node, false, field, expected, words, &p);
 }
 
-void phi__problems_add_at(phi__cfg_problems *problems, const phi_config *config, uint32_t line,
-                          uint32_t column, phi_status status, const char *words) {
+void phi__prob_add_at(phi__cfg_probs *problems, const phi_config *config, uint32_t line,
+                      uint32_t column, phi_status status, const char *words) {
     phi_config_problem p = PHI_ZERO;
     p.status = status;
     p.line = line;
     p.column = column;
-    phi__problems_put(problems, config, NULL, false, NULL, NULL, words, &p);
+    phi__prob_put(problems, config, NULL, false, NULL, NULL, words, &p);
 }
 
 static void phi__walk_put(phi__cfg_walk *walk, const phi_json *node, bool is_warning, bool at_key,
@@ -278,8 +281,8 @@ static void phi__walk_put(phi__cfg_walk *walk, const phi_json *node, bool is_war
     p.status = is_warning ? PHI_OK : PHI_BAD_ARG;
     p.value = value;
     phi__buf_char(&walk->words, '\0');
-    phi__problems_put(&walk->config->problems, walk->config, node, at_key, field, expected,
-                      walk->words.failed ? "" : walk->words.at, &p);
+    phi__prob_put(&walk->config->problems, walk->config, node, at_key, field, expected,
+                  walk->words.failed ? "" : walk->words.at, &p);
 }
 
 void phi__walk_error(phi__cfg_walk *walk, const phi_json *node, const char *expected) {
@@ -290,31 +293,27 @@ void phi__walk_error_key(phi__cfg_walk *walk, const phi_json *node) {
     phi__walk_put(walk, node, false, true, NULL, PHI__LIT(""));
 }
 
-void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node) {
-    phi__walk_put(walk, node, true, false, NULL, PHI__LIT(""));
-}
-
-void phi__walk_warning_key(phi__cfg_walk *walk, const phi_json *node) {
-    phi__walk_put(walk, node, true, true, NULL, PHI__LIT(""));
+void phi__walk_warning(phi__cfg_walk *walk, const phi_json *node, bool at_key) {
+    phi__walk_put(walk, node, true, at_key, NULL, PHI__LIT(""));
 }
 
 void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning, phi_str value) {
     phi__walk_put(walk, node, is_warning, false, NULL, value);
 }
 
-static bool phi__problems_before(const phi__cfg_problem *a, const phi__cfg_problem *b) {
+static bool phi__prob_before(const phi__cfg_problem *a, const phi__cfg_problem *b) {
     if ((a->is.line == 0) != (b->is.line == 0)) return b->is.line == 0;
     if (a->is.line != b->is.line) return a->is.line < b->is.line;
     if (a->is.column != b->is.column) return a->is.column < b->is.column;
     return a->order < b->order;
 }
 
-static void phi__problems_sift(phi__cfg_problem *at, size_t i, size_t count) {
+static void phi__prob_sift(phi__cfg_problem *at, size_t i, size_t count) {
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= count) return;
-        if (child + 1 < count && phi__problems_before(&at[child], &at[child + 1])) child++;
-        if (!phi__problems_before(&at[i], &at[child])) return;
+        if (child + 1 < count && phi__prob_before(&at[child], &at[child + 1])) child++;
+        if (!phi__prob_before(&at[i], &at[child])) return;
         phi__cfg_problem swap = at[i];
         at[i] = at[child];
         at[child] = swap;
@@ -323,19 +322,19 @@ static void phi__problems_sift(phi__cfg_problem *at, size_t i, size_t count) {
 }
 
 /* A heap sort: qsort may allocate memory. */
-void phi__problems_sort(phi__cfg_problems *problems) {
+void phi__prob_sort(phi__cfg_probs *problems) {
     for (size_t i = problems->count / 2; i > 0; i--)
-        phi__problems_sift(problems->at, i - 1, problems->count);
+        phi__prob_sift(problems->at, i - 1, problems->count);
     for (size_t i = problems->count; i > 1; i--) {
         phi__cfg_problem swap = problems->at[0];
         problems->at[0] = problems->at[i - 1];
         problems->at[i - 1] = swap;
-        phi__problems_sift(problems->at, 0, i - 1);
+        phi__prob_sift(problems->at, 0, i - 1);
     }
 }
 
 /* Problems without a place: no memory to note them, and more than are kept. */
-static const phi_config_problem *phi__problems_fixed(bool no_memory) {
+static const phi_config_problem *phi__prob_fixed(bool no_memory) {
     static const char lack[] = "There was not enough memory to read the configuration",
                       more[] = "There are errors beyond the problems that are kept";
     static const phi_config_problem fixed[] = {
@@ -344,19 +343,19 @@ static const phi_config_problem *phi__problems_fixed(bool no_memory) {
     return &fixed[no_memory ? 1 : 0];
 }
 
-const phi_config_problem *phi__problems_error(const phi__cfg_problems *problems) {
-    if (problems == NULL || problems->no_memory) return phi__problems_fixed(true);
+const phi_config_problem *phi__prob_error(const phi__cfg_probs *problems) {
+    if (problems == NULL || problems->no_memory) return phi__prob_fixed(true);
     for (size_t i = 0; i < problems->count; i++)
         if (!problems->at[i].is.is_warning) return &problems->at[i].is;
-    return problems->errors > 0 ? phi__problems_fixed(false) : NULL;
+    return problems->errors > 0 ? phi__prob_fixed(false) : NULL;
 }
 
-phi_status phi__problems_status(const phi__cfg_problems *problems) {
-    const phi_config_problem *error = phi__problems_error(problems);
+phi_status phi__prob_status(const phi__cfg_probs *problems) {
+    const phi_config_problem *error = phi__prob_error(problems);
     return error != NULL ? error->status : PHI_OK;
 }
 
-const phi_config_problem *phi__problems_get(const phi__cfg_problems *problems, size_t index) {
+const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t index) {
     return index < problems->count ? &problems->at[index].is : NULL;
 }
 
@@ -487,12 +486,6 @@ static void phi__raws_quote(phi_str text, phi__buf *out) {
     phi__buf_char(out, '"');
     phi__raws_name(text, out);
     phi__buf_char(out, '"');
-}
-
-const char *phi__raws_odd(const phi_json *node) {
-    double d = phi_json_num(node, 0);
-    if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
-    return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
 }
 
 void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out) {

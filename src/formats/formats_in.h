@@ -7,6 +7,12 @@
 #include "formats/yaml.h"
 #include "text/text_in.h"
 
+/* Room for nodes and for text, which readers take from their arena piece by piece. */
+typedef struct phi__pool {
+    phi_json *spare, *spare_end;
+    char *text, *text_end;
+} phi__pool;
+
 /* Where the key and the value under way begin. */
 typedef struct phi__toml_places {
     const char *key_at;
@@ -26,10 +32,9 @@ typedef struct phi__toml_reader {
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
+    phi__pool pool;
+    char *string, *to; /* a copy under way; NULL: none is needed yet */
+    const char *mark;  /* text not yet copied */
     phi__toml_places places;
     phi_str key; /* the last part that was read */
     size_t name_cap, name_count;
@@ -108,8 +113,7 @@ typedef struct phi__yaml_reader {
     phi__yaml_props outer, inner; /* of earlier lines, of this line */
     phi__yaml_scalar scalar;
     phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
+    phi__pool pool;
     phi_yaml_desc options;
     struct phi__marks *marks; /* places of nodes; NULL: not kept */
     size_t alias_bytes;

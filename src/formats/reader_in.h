@@ -10,4 +10,27 @@ struct phi_reader {
     phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
 };
 
+/* The value of a hexadecimal digit; 16: it is none. */
+static inline unsigned phi__reader_digit(char c) {
+    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
+    return 16;
+}
+
+/* A zeroed node of that meta, when the text still has `left` bytes. NULL: no memory. */
+PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
+
+/* Room at *to for `more` bytes and a terminator; the text from *text on moves there. At most
+   `left` bytes will follow. False: no memory. */
+PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
+                            size_t left);
+
+/* Gives room for nodes back, if nothing was taken from the arena after it. */
+PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
+
+/* "expected a value, found 'x'": of the byte at `at`. */
+PHI__FN void phi__reader_found(char *message, size_t size, const char *what, const char *at,
+                               const char *end, bool is_break);
+
 #endif

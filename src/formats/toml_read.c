@@ -6,8 +6,6 @@
 
 enum {
     PHI__TOML_DEPTH = 512,           /* by default */
-    PHI__TOML_ROOM = 4096,           /* bytes of text taken from the arena at once */
-    PHI__TOML_SLAB = 16,             /* nodes taken at once, at most */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first table */
     PHI__TOML_FRACTION = 9,          /* digits kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -61,38 +59,30 @@ static uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
-static void phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
+/* Errors, all of which return false. The first one counts. */
+static bool phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
                            const char *message) {
-    if (r->status != PHI_BUSY) return;
+    if (r->status != PHI_BUSY) return false;
     r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
     r->error.offset = (size_t)(at - r->text);
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+    return false;
 }
 
-static void phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
+static bool phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
-    unsigned char c = at < r->end ? (unsigned char)*at : 0;
-    if (at >= r->end)
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__toml_at_break(r, at))
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
-    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
+    if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
         (void)snprintf(message, sizeof message,
                        "expected %s, found a curly quote: write a straight one, \" or '", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
-    else if (c == ' ' || c == '\t')
-        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
     else
-        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__toml_fail(r, at, PHI_PARSE, message);
+        phi__reader_found(message, sizeof message, what, at, r->end, phi__toml_at_break(r, at));
+    return phi__toml_fail(r, at, PHI_PARSE, message);
 }
 
-static void phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_fail(r, at, PHI_PARSE, what);
+static bool phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
+    return phi__toml_fail(r, at, PHI_PARSE, what);
 }
 
 static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
@@ -111,12 +101,12 @@ static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const c
     r->error.column = r->places.key_column;
 }
 
-static void phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_fail(r, at, PHI_TOO_BIG, what);
+static bool phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
+    return phi__toml_fail(r, at, PHI_TOO_BIG, what);
 }
 
-static void phi__toml_no_memory(phi__toml_reader *r) {
-    phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static bool phi__toml_no_memory(phi__toml_reader *r) {
+    return phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
@@ -129,9 +119,8 @@ static size_t phi__toml_char(phi__toml_reader *r, const char *at) {
         return 0;
     }
     if (c < 0x80) {
-        phi__toml_wrong(r, at,
-                        "a control character, which must be an escape in a string in double "
-                        "quotes");
+        phi__toml_wrong(
+            r, at, "a control character, which must be an escape in a string in double quotes");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
@@ -156,21 +145,8 @@ static void phi__toml_newline(phi__toml_reader *r) {
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
 static bool phi__toml_room(phi__toml_reader *r, size_t more) {
-    if (r->string == NULL) r->string = r->to = r->room;
-    if ((size_t)(r->room_end - r->to) > more) return true;
-    size_t have = (size_t)(r->to - r->string);
-    size_t bytes = phi__add(phi__add(have, more), 1);
-    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
-    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
-    if (room == NULL) {
-        phi__toml_no_memory(r);
-        return false;
-    }
-    if (have > 0) memcpy(room, r->string, have);
-    r->room = r->string = room;
-    r->room_end = room + bytes;
-    r->to = room + have;
-    return true;
+    return phi__pool_room(&r->pool, r->arena, &r->string, &r->to, more, (size_t)(r->end - r->at)) ||
+           phi__toml_no_memory(r);
 }
 
 static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
@@ -185,13 +161,13 @@ static phi_str phi__toml_end(phi__toml_reader *r, const char *at) {
     if (!phi__toml_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
     text = phi__str(r->string, (size_t)(r->to - r->string));
-    r->room = r->to + 1;
+    r->pool.text = r->to + 1;
     r->string = r->to = NULL;
     return text;
 }
 
 static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
-    if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
+    if (text.at + text.len + 1 == r->pool.text) r->pool.text -= text.len + 1;
 }
 
 /* ======== The members of all tables, by table and key; at most three quarters of the slots
@@ -243,10 +219,8 @@ static phi__toml_name *phi__toml_name_find(const phi__toml_reader *r, const phi_
 static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                uint8_t how) {
     uint32_t hash = phi__toml_name_hash(table, phi__toml_key_of(node));
-    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r)) {
-        phi__toml_no_memory(r);
-        return false;
-    }
+    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r))
+        return phi__toml_no_memory(r);
     phi__toml_name *name = phi__toml_name_slot(r, table, phi__toml_key_of(node), hash);
     name->table = table;
     name->node = node;
@@ -260,19 +234,8 @@ static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_j
 /* ---- tables, the walk of headers and dotted keys, and values that join them ---- */
 
 static phi_json *phi__toml_node(phi__toml_reader *r, uint32_t meta) {
-    phi_json *node;
-    if (r->spare == r->spare_end) {
-        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
-        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
-        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
-        if (r->spare == NULL) {
-            phi__toml_no_memory(r);
-            return NULL;
-        }
-    }
-    node = r->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = meta;
+    phi_json *node = phi__pool_node(&r->pool, r->arena, (size_t)(r->end - r->at), meta);
+    if (node == NULL) (void)phi__toml_no_memory(r);
     return node;
 }
 
@@ -293,8 +256,7 @@ static void phi__toml_key(phi__toml_reader *r) {
 
 static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
-    phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
-    return false;
+    return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
@@ -530,20 +492,13 @@ static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     return true;
 }
 
-static unsigned phi__toml_num_digit(char c) {
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
-    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
-    return 16;
-}
-
 /* 0x, 0o, 0b: the digits without underscores. */
 static uint32_t phi__toml_num_based(const char *at, size_t len, unsigned base,
                                     phi__json_value *value, const char **what) {
     uint64_t n = 0;
     if (len == 0) *what = "expected digits behind the prefix of the number";
     for (size_t i = 0; i < len && *what == NULL; i++) {
-        unsigned digit = phi__toml_num_digit(at[i]);
+        unsigned digit = phi__reader_digit(at[i]);
         if (digit >= base)
             *what = base == 16  ? "a digit that is not hexadecimal"
                     : base == 8 ? "a digit that is not octal"
@@ -566,8 +521,8 @@ static uint32_t phi__toml_num_decimal(const char *at, size_t len, phi__json_valu
         *what = *at >= '0' && *at <= '9' ? "the number is too large for a double"
                                          : phi__toml_bad_number;
         if (*at == '-')
-            *what = phi__toml_num_digit(at[1]) > 9 ? phi__toml_bad_number
-                                                   : "the number is too large for a double";
+            *what = phi__reader_digit(at[1]) > 9 ? phi__toml_bad_number
+                                                 : "the number is too large for a double";
     } else if (after == NULL)
         *what = "expected a digit in the number";
     else if (after != at + len)
@@ -596,7 +551,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
         if (*text.at == '-') value->u |= UINT64_C(1) << 63;
         return PHI__JSON_DOUBLE;
     }
-    if (rest.len == 0 || phi__toml_num_digit(*rest.at) > 9) {
+    if (rest.len == 0 || phi__reader_digit(*rest.at) > 9) {
         *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
                                                           : phi__toml_num_word(text);
         return 0;
@@ -759,10 +714,6 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_str_is_basic(const phi__toml_reader *r) {
-    return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
-}
-
 static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
@@ -819,8 +770,7 @@ static void phi__toml_str_break(phi__toml_reader *r) {
     if (!phi__toml_str_is_multi(r)) {
         phi__toml_wrong(r, r->at,
                         r->is_key ? "a key must end on its line"
-                                  : "a string must end on its line, unless it is in three "
-                                    "quotes");
+                                  : "a string must end on its line, unless it is in three quotes");
         return;
     }
     if (*r->at == '\r') {
@@ -887,7 +837,7 @@ static void phi__toml_str_join(phi__toml_reader *r, const char *stop) {
 /* ---- text ---- */
 
 static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
-    char quote = phi__toml_str_is_basic(r) ? '"' : '\'';
+    char quote = r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         /* Past the characters that need no look. */
         const char *at = r->at;
@@ -962,8 +912,8 @@ static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
         phi__toml_section(r);
     } else if (c == ':' && !r->in_header)
         phi__toml_wrong(r, r->at,
-                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
-                        "as YAML and JSON have");
+                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' as "
+                        "YAML and JSON have");
     else
         phi__toml_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
 }
@@ -979,8 +929,8 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     phi_toml_date date;
     if (!phi__toml_date_read(token, &date)) {
         phi__toml_wrong(r, r->at,
-                        "no date or time that exists: they are written as 1979-05-27, "
-                        "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
+                        "no date or time that exists: they are written as 1979-05-27, 07:32:00, "
+                        "1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
         return;
     }
     r->mark = r->at;
@@ -1054,10 +1004,9 @@ static void phi__toml_read_comment_begin(phi__toml_reader *r) {
 /* White space, line breaks and comments. True: something else, which is at r->at. */
 static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_space(r, stop)) return false;
-    if (r->at == r->end) {
-        phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
-        return false;
-    }
+    if (r->at == r->end)
+        return phi__toml_expected(r, r->at,
+                                  r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
     if (*r->at == '#')
         phi__toml_read_comment_begin(r);
     else if (phi__toml_at_break(r, r->at))
@@ -1137,8 +1086,8 @@ static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
         r->state = PHI__TOML_LINE;
     else if (*r->at == ',')
         phi__toml_wrong(r, r->at,
-                        "expected the end of the line, found ',': no comma is behind a value, "
-                        "and none in a number");
+                        "expected the end of the line, found ',': no comma is behind a value, and "
+                        "none in a number");
     else
         phi__toml_expected(r, r->at, "the end of the line");
 }
@@ -1207,12 +1156,7 @@ PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     }
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
-    if (r->status != PHI_BUSY) {
-        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-            r->arena->at = (char *)r->spare;
-        r->spare = r->spare_end = NULL;
-    }
+    if (r->status != PHI_BUSY) phi__pool_end(&r->pool, r->arena);
     return r->status;
 }
 

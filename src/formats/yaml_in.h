@@ -80,11 +80,12 @@ enum phi__yaml_want {
 };
 
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
-/* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what);
+/* Errors, all of which return false. The first one counts. */
+PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
+
+PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
@@ -133,12 +134,6 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_tree.c: the core schema ---- */
-
-/* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
-   number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
-#define PHI__YAML_TOO_LARGE UINT32_MAX
-
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
@@ -169,20 +164,15 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
-PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r);
 
 /* Those of this line belong to a node on a later one. */
-PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r);
 
 /* "*name" at r->at. */
-PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r);
 
 /* A directive at r->at; a comment, or nothing, is left of its line. */
-PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
-
-/* ---- yaml_read.c: literal and folded ---- */
-PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
-
-/* ---- yaml_read.c: block content ---- */
+PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
 
 #endif

@@ -35,7 +35,7 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 
 /* ---- plain ---- */
 
-static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+static void phi__yaml_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -52,7 +52,7 @@ static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
 }
 
 /* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
@@ -62,7 +62,7 @@ static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
 }
 
 /* Past the characters that neither end a plain scalar nor need a look. */
-static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, bool flow) {
+static const char *phi__yaml_plain_run(const char *at, const char *stop, bool flow) {
     for (; at < stop; at++) {
         unsigned char c = (unsigned char)*at;
         if (c == ':' || c == '#' || c < 0x20 || c >= 0x7f) {
@@ -74,16 +74,16 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
         size_t n = 1;
-        at = phi__yaml_scalar_plain_run(at, stop, flow);
+        at = phi__yaml_plain_run(at, stop, flow);
         if (at == stop) break;
         if (phi__yaml_is_break(*at)) {
             r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
+            phi__yaml_plain_trim(r, at);
             r->scalar.breaks = 0;
             r->state = PHI__YAML_PLAIN_BREAK;
             return;
@@ -91,7 +91,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
         if ((*at == ':' && phi__yaml_is_over(r, at + 1)) ||
             (*at == '#' && phi__yaml_is_space(at[-1])) || (flow && phi__yaml_is_bracket(*at))) {
             r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
+            phi__yaml_plain_trim(r, at);
             r->state = phi__yaml_scalar_after(r);
             return;
         }
@@ -102,7 +102,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     }
     r->at = at;
     if (at < r->end) return;
-    phi__yaml_scalar_plain_trim(r, at);
+    phi__yaml_plain_trim(r, at);
     r->state = phi__yaml_scalar_after(r);
 }
 
@@ -115,7 +115,7 @@ static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -142,7 +142,7 @@ static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) 
 
 /* ---- quoted ---- */
 
-static void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+static void phi__yaml_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -176,7 +176,7 @@ static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-static void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -242,10 +242,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     size_t n = 2;
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
-    if (at + 1 == r->end) {
-        phi__yaml_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
+    if (at + 1 == r->end) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
     if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
         s->mark = at + 1;
         s->breaks = 0;
@@ -259,16 +256,13 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
         n = phi__yaml_scalar_code(r, at, &code);
         if (n == 0) return false;
     }
-    if (code == UINT32_MAX) {
-        phi__yaml_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
+    if (code == UINT32_MAX) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
     if (!phi__yaml_add(r, bytes, phi__utf8_put(bytes, code))) return false;
     *next = s->mark = at + n;
     return true;
 }
 
-static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -290,7 +284,7 @@ static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -400,11 +394,6 @@ static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
         phi__yaml_wrong(r, r->at, "a blank line before this text has more spaces than it");
 }
 
-/* The spaces before a line of text, as far as is known. */
-static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
-    return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
-}
-
 static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && *r->at == ' ' &&
@@ -423,7 +412,7 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         phi__yaml_block_end(r);
         return;
     }
-    if (*r->at == '\t' && spaces < phi__yaml_block_least(r)) {
+    if (*r->at == '\t' && spaces < (s->indent >= 0 ? s->indent : r->need)) {
         phi__yaml_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
         return;
     }
@@ -439,7 +428,7 @@ static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) 
     return at == r->line_at;
 }
 
-PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_line(r, stop);
     if (at == NULL) return;
     (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
@@ -466,7 +455,7 @@ static void phi__yaml_flow_open(phi__yaml_reader *r) {
 static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
     phi__yaml_close(r);
-    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+    r->state = phi__yaml_scalar_after(r);
 }
 
 /* What a frame wants once the node that begins now was read. */
@@ -482,11 +471,11 @@ static void phi__yaml_flow_expect(phi__yaml_reader *r) {
 static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
-    case '!': phi__yaml_props_read(r); return;
+    case '!': phi__yaml_prop_read(r); return;
     case '*':
         phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         phi__yaml_flow_expect(r);
-        phi__yaml_props_alias(r);
+        phi__yaml_prop_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
         return;
     case '[':
@@ -497,7 +486,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
     case '"':
     case '\'':
         phi__yaml_flow_expect(r);
-        phi__yaml_scalar_quoted_begin(r);
+        phi__yaml_quoted_begin(r);
         return;
     case '|':
     case '>': phi__yaml_wrong(r, r->at, "a block scalar inside of brackets"); return;
@@ -510,7 +499,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
     default: break;
     }
     phi__yaml_flow_expect(r);
-    phi__yaml_scalar_plain_begin(r);
+    phi__yaml_plain_begin(r);
 }
 
 /* ---- the tokens ---- */
@@ -536,14 +525,11 @@ static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
         r->at++;
         return;
     }
-    if (!phi__yaml_flow_is_colon(r)) {
+    if (!phi__yaml_flow_is_colon(r))
         phi__yaml_expected(r, r->at, "',' or ']'");
-        return;
-    }
-    if (r->scalar.line != r->line) {
+    else if (r->scalar.line != r->line)
         phi__yaml_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     phi__yaml_open_pair(r, PHI__YAML_WANT_KEY);
     phi__yaml_key(r);
     r->at++;
@@ -654,12 +640,10 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_newline(r);
         return;
     }
-    if (*r->at == '#' && phi__yaml_is_apart(r, r->at)) {
-        r->state = PHI__YAML_COMMENT;
-        return;
-    }
     if (*r->at == '#') {
-        phi__yaml_expected(r, r->at, "white space before a comment");
+        r->state = PHI__YAML_COMMENT;
+        if (!phi__yaml_is_apart(r, r->at))
+            phi__yaml_expected(r, r->at, "white space before a comment");
         return;
     }
     if (r->fresh) {
@@ -682,7 +666,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
-static void phi__yaml_lines_fill(phi__yaml_reader *r) {
+static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_empty(r);
@@ -695,22 +679,22 @@ static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_close(phi__yaml_reader *r) {
-    phi__yaml_lines_fill(r);
+static void phi__yaml_line_close(phi__yaml_reader *r) {
+    phi__yaml_line_fill(r);
     if (r->status != PHI_BUSY) return;
     phi__yaml_close(r);
     phi__yaml_value(r);
 }
 
 /* The document ends: everything closes. */
-static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
-    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
-    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
+static void phi__yaml_line_close_all(phi__yaml_reader *r) {
+    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_line_close(r);
+    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_line_fill(r);
 }
 
-static void phi__yaml_lines_finish(phi__yaml_reader *r) {
+static void phi__yaml_line_finish(phi__yaml_reader *r) {
     if (r->doc == PHI__YAML_DIRECTIVES) phi__yaml_expected(r, r->at, "'---' after the directives");
-    phi__yaml_lines_close_all(r);
+    phi__yaml_line_close_all(r);
     if (r->status != PHI_BUSY) return;
     if (r->root == NULL) r->root = phi__yaml_node(r, PHI__JSON_NULL);
     if (r->root != NULL) r->status = PHI_OK;
@@ -718,22 +702,19 @@ static void phi__yaml_lines_finish(phi__yaml_reader *r) {
 
 /* ---- documents ---- */
 
-static void phi__yaml_lines_second(phi__yaml_reader *r) {
+static void phi__yaml_line_second(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a second document: only one is read");
 }
 
-static void phi__yaml_lines_marker(phi__yaml_reader *r) {
+static void phi__yaml_line_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
-    if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
+    if (r->doc >= PHI__YAML_OPEN) phi__yaml_line_close_all(r);
     if (r->status != PHI_BUSY) return;
-    if (start && r->doc >= PHI__YAML_OPEN) {
-        phi__yaml_lines_second(r);
-        return;
-    }
-    if (!start && r->doc == PHI__YAML_DIRECTIVES) {
+    if (start && r->doc >= PHI__YAML_OPEN)
+        phi__yaml_line_second(r);
+    else if (!start && r->doc == PHI__YAML_DIRECTIVES)
         phi__yaml_expected(r, r->at, "'---' after the directives");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     r->at += 3;
     r->tab = false;
     if (start) {
@@ -748,7 +729,7 @@ static void phi__yaml_lines_marker(phi__yaml_reader *r) {
 }
 
 /* The line's text belongs to no collection. True: it may begin the document's node. */
-static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
+static bool phi__yaml_line_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
@@ -756,26 +737,25 @@ static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
         return true;
     case PHI__YAML_DIRECTIVES:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
-        phi__yaml_expected(r, r->at, "'---' after the directives");
-        return false;
+        return phi__yaml_expected(r, r->at, "'---' after the directives");
     case PHI__YAML_OPEN: return true;
     case PHI__YAML_COMPLETE: phi__yaml_expected(r, r->at, "the end of the document"); return false;
-    default: phi__yaml_lines_second(r); return false;
+    default: phi__yaml_line_second(r); return false;
     }
     r->doc = PHI__YAML_DIRECTIVES;
     r->state = PHI__YAML_REST;
-    phi__yaml_props_directive(r);
+    phi__yaml_prop_directive(r);
     return false;
 }
 
 /* ---- collections ---- */
 
-static void phi__yaml_lines_tab(phi__yaml_reader *r) {
+static void phi__yaml_line_tab(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
-static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
+static void phi__yaml_line_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
     r->may_block = true;
@@ -784,35 +764,35 @@ static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
 }
 
 /* A block collection begins here. */
-static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+static void phi__yaml_line_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
-        phi__yaml_lines_tab(r);
+        phi__yaml_line_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
         phi__yaml_wrong(r, r->at, "a key that is a collection is not supported");
     else
         phi__yaml_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
-static void phi__yaml_lines_item(phi__yaml_reader *r) {
-    phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
-    phi__yaml_lines_indicator(r);
+static void phi__yaml_line_item(phi__yaml_reader *r) {
+    phi__yaml_line_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
+    phi__yaml_line_indicator(r);
 }
 
 /* A line at the column of the mapping on top. */
-static void phi__yaml_lines_member(phi__yaml_reader *r) {
+static void phi__yaml_line_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
     bool indicator = phi__yaml_is_blank(r, r->at + 1);
     if (r->tab) {
-        phi__yaml_lines_tab(r);
+        phi__yaml_line_tab(r);
     } else if (c == '-' && indicator && frame->want != PHI__YAML_WANT_KEY &&
                frame->want != PHI__YAML_WANT_COLON) {
-        phi__yaml_lines_item(r); /* a sequence needs no more spaces than its key */
+        phi__yaml_line_item(r); /* a sequence needs no more spaces than its key */
     } else if (c == ':' && indicator && frame->want == PHI__YAML_WANT_COLON) {
         frame->want = PHI__YAML_WANT_VALUE;
-        phi__yaml_lines_indicator(r);
+        phi__yaml_line_indicator(r);
     } else {
-        phi__yaml_lines_fill(r);
+        phi__yaml_line_fill(r);
         if (r->status != PHI_BUSY) return;
         r->may_block = true;
         r->need = frame->indent + 1;
@@ -820,9 +800,9 @@ static void phi__yaml_lines_member(phi__yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_text(phi__yaml_reader *r) {
+static void phi__yaml_line_text(phi__yaml_reader *r) {
     if (r->at == r->line_at && phi__yaml_marker(r, r->at)) {
-        phi__yaml_lines_marker(r);
+        phi__yaml_line_marker(r);
         return;
     }
     /* Closes what the line's column leaves. */
@@ -835,23 +815,23 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
             phi__yaml_expected(r, r->at, "'- ' and the next item");
             break;
         }
-        phi__yaml_lines_close(r);
+        phi__yaml_line_close(r);
     }
     if (r->status != PHI_BUSY) return;
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
-        if (!phi__yaml_lines_outside(r)) return;
+        if (!phi__yaml_line_outside(r)) return;
     } else if (frame->indent == r->indent) {
         if (frame->kind == PHI__YAML_MAP)
-            phi__yaml_lines_member(r);
+            phi__yaml_line_member(r);
         else {
             /* A line at the column of the sequence on top. */
             if (r->tab)
-                phi__yaml_lines_tab(r);
+                phi__yaml_line_tab(r);
             else
-                phi__yaml_lines_fill(r);
+                phi__yaml_line_fill(r);
             r->top->want = PHI__YAML_WANT_VALUE;
-            phi__yaml_lines_indicator(r);
+            phi__yaml_line_indicator(r);
         }
         return;
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -866,28 +846,28 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-static void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end)
-        phi__yaml_lines_finish(r);
+        phi__yaml_line_finish(r);
     else if (phi__yaml_is_break(*r->at))
         phi__yaml_newline(r);
     else if (*r->at == '#')
         r->state = PHI__YAML_COMMENT;
     else
-        phi__yaml_lines_text(r);
+        phi__yaml_line_text(r);
 }
 
 /* ---- nodes ---- */
 
-static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
+static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
 /* "-", "?" or ":" before a blank. */
-static void phi__yaml_lines_structure(phi__yaml_reader *r) {
+static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
-    bool key = phi__yaml_lines_wants_key(r);
+    bool key = phi__yaml_line_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
@@ -903,79 +883,79 @@ static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     else if (c == '-' && key)
         phi__yaml_expected(r, r->at, "a key");
     else if (c == '-')
-        phi__yaml_lines_item(r);
+        phi__yaml_line_item(r);
     else {
-        if (!key) phi__yaml_lines_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
+        if (!key) phi__yaml_line_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
         if (r->status != PHI_BUSY) return;
         r->top->want = PHI__YAML_WANT_EXPLICIT_KEY;
-        phi__yaml_lines_indicator(r);
+        phi__yaml_line_indicator(r);
     }
 }
 
-static void phi__yaml_lines_node(phi__yaml_reader *r) {
+static void phi__yaml_line_node(phi__yaml_reader *r) {
     char c = *r->at;
     if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
-        phi__yaml_lines_structure(r);
+        phi__yaml_line_structure(r);
         return;
     }
     switch (c) {
     case '&':
-    case '!': phi__yaml_props_read(r); return;
+    case '!': phi__yaml_prop_read(r); return;
     case '*':
         phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         r->state = PHI__YAML_AFTER;
-        phi__yaml_props_alias(r);
+        phi__yaml_prop_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
         return;
     case '[':
     case '{': phi__yaml_flow_open(r); return;
     case '"':
-    case '\'': phi__yaml_scalar_quoted_begin(r); return;
+    case '\'': phi__yaml_quoted_begin(r); return;
     case '|':
     case '>':
-        if (phi__yaml_lines_wants_key(r))
+        if (phi__yaml_line_wants_key(r))
             phi__yaml_expected(r, r->at, "a key");
         else
             phi__yaml_block_begin(r);
         return;
-    default: phi__yaml_scalar_plain_begin(r); return;
+    default: phi__yaml_plain_begin(r); return;
     }
 }
 
-static void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
-        if (phi__yaml_lines_wants_key(r)) {
+        if (phi__yaml_line_wants_key(r)) {
             phi__yaml_expected(r, r->at, "a key");
             return;
         }
-        phi__yaml_props_keep(r);
+        phi__yaml_prop_keep(r);
         r->state = PHI__YAML_REST;
         r->scalar.style = PHI__YAML_NO_NODE;
         return;
     }
-    phi__yaml_lines_node(r);
+    phi__yaml_line_node(r);
 }
 
 /* ---- behind a node ---- */
 
 /* ":" behind a node: it is a key. */
-static void phi__yaml_lines_key(phi__yaml_reader *r) {
+static void phi__yaml_line_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
         phi__yaml_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
         return;
     }
-    if (!phi__yaml_lines_wants_key(r)) {
+    if (!phi__yaml_line_wants_key(r)) {
         if (!r->may_block)
             phi__yaml_wrong(r, r->at,
-                            "': ' inside of a value: quote the value, or begin the mapping on "
-                            "a line of its own");
+                            "': ' inside of a value: quote the value, or begin the mapping on a "
+                            "line of its own");
         else
-            phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
+            phi__yaml_line_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
     }
     phi__yaml_key(r);
     if (r->status != PHI_BUSY) return;
@@ -986,15 +966,15 @@ static void phi__yaml_lines_key(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
-        phi__yaml_lines_key(r);
+        phi__yaml_line_key(r);
         return;
     }
-    if (phi__yaml_lines_wants_key(r)) {
+    if (phi__yaml_line_wants_key(r)) {
         phi__yaml_expected(r, r->at, "':' and a value after the key");
         return;
     }
@@ -1002,7 +982,7 @@ static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
@@ -1035,24 +1015,19 @@ static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
 }
 
-static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
-    if (!phi__yaml_copy(r, units)) return;
-    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
-}
-
 static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
-    case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
-    case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
-    case PHI__YAML_AFTER: phi__yaml_lines_after(r, stop); break;
-    case PHI__YAML_REST: phi__yaml_lines_rest(r, stop); break;
+    case PHI__YAML_LINE: phi__yaml_line_line(r, stop); break;
+    case PHI__YAML_GAP: phi__yaml_line_gap(r, stop); break;
+    case PHI__YAML_AFTER: phi__yaml_line_after(r, stop); break;
+    case PHI__YAML_REST: phi__yaml_line_rest(r, stop); break;
     case PHI__YAML_FLOW: phi__yaml_flow(r, stop); break;
     case PHI__YAML_COMMENT: phi__yaml_read_comment(r, stop); break;
-    case PHI__YAML_PLAIN: phi__yaml_scalar_plain(r, stop); break;
-    case PHI__YAML_PLAIN_BREAK: phi__yaml_scalar_plain_break(r, stop); break;
-    case PHI__YAML_SINGLE: phi__yaml_scalar_single(r, stop); break;
-    case PHI__YAML_DOUBLE: phi__yaml_scalar_double(r, stop); break;
-    case PHI__YAML_QUOTED_BREAK: phi__yaml_scalar_quoted_break(r, stop); break;
+    case PHI__YAML_PLAIN: phi__yaml_plain(r, stop); break;
+    case PHI__YAML_PLAIN_BREAK: phi__yaml_plain_break(r, stop); break;
+    case PHI__YAML_SINGLE: phi__yaml_single(r, stop); break;
+    case PHI__YAML_DOUBLE: phi__yaml_double(r, stop); break;
+    case PHI__YAML_QUOTED_BREAK: phi__yaml_quoted_break(r, stop); break;
     case PHI__YAML_BLOCK_LINE: phi__yaml_block_line(r, stop); break;
     default: phi__yaml_block_text(r, stop); break;
     }
@@ -1101,15 +1076,10 @@ PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
             phi__yaml_read_state(r, stop);
             continue;
         }
-        phi__yaml_read_copy(r, units);
-        if (r->state == PHI__YAML_COPY) break;
+        if (!phi__yaml_copy(r, units)) break;
+        r->state = phi__yaml_scalar_after(r);
     }
-    if (r->status != PHI_BUSY) {
-        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-            r->arena->at = (char *)r->spare;
-        r->spare = r->spare_end = NULL;
-    }
+    if (r->status != PHI_BUSY) phi__pool_end(&r->pool, r->arena);
     return r->status;
 }
 

@@ -8,55 +8,46 @@
 
 /* ---- errors, characters, lines, and room for the text of scalars ---- */
 
-#define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
-
 /* ---- errors ---- */
 
-static void phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
+static bool phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
                            const char *message) {
-    if (r->status != PHI_BUSY) return;
+    if (r->status != PHI_BUSY) return false;
     r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
     r->error.offset = (size_t)(at - r->text);
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+    return false;
 }
 
-PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
+PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
-    unsigned char c = at < r->end ? (unsigned char)*at : 0;
-    if (at >= r->end)
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__yaml_is_break(*at))
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
-    else if (phi__yaml_is_space(*at))
-        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
-    else
-        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__yaml_fail(r, at, PHI_PARSE, message);
+    bool is_break = at < r->end && phi__yaml_is_break(*at);
+    phi__reader_found(message, sizeof message, what, at, r->end, is_break);
+    return phi__yaml_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
-    phi__yaml_fail(r, at, PHI_PARSE, what);
+PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
+    return phi__yaml_fail(r, at, PHI_PARSE, what);
 }
 
-static void phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
+/* At another line than the present one; column from 0. */
+static bool phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
                                const char *what) {
-    if (r->status != PHI_BUSY) return;
-    phi__yaml_fail(r, at, PHI_PARSE, what);
+    if (r->status != PHI_BUSY) return false;
+    (void)phi__yaml_fail(r, at, PHI_PARSE, what);
     r->error.line = line;
     r->error.column = column + 1;
+    return false;
 }
 
-PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
-    phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
+PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
+    return phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-static void phi__yaml_no_memory(phi__yaml_reader *r) {
-    phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static bool phi__yaml_no_memory(phi__yaml_reader *r) {
+    return phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
@@ -72,10 +63,10 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     unsigned char c = (unsigned char)*at;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
     if (c < 0x80) {
-        phi__yaml_wrong(r, at,
-                        quoted ? "a control character in a string must be an escape of a "
-                                 "double-quoted one"
-                               : "a control character, which YAML does not allow");
+        phi__yaml_wrong(
+            r, at,
+            quoted ? "a control character in a string must be an escape of a double-quoted one"
+                   : "a control character, which YAML does not allow");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
@@ -83,8 +74,8 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
         phi__yaml_wrong(r, at, "a byte that is not UTF-8");
     else if (!quoted && phi__yaml_is_unprintable((const unsigned char *)at, n)) {
         phi__yaml_wrong(r, at,
-                        "a character that is not text (or a byte order mark) must be an "
-                        "escape of a double-quoted string");
+                        "a character that is not text (or a byte order mark) must be an escape of "
+                        "a double-quoted string");
         return 0;
     }
     return n;
@@ -140,24 +131,10 @@ PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    phi__yaml_scalar *s = &r->scalar;
-    if (s->text == NULL) s->text = s->to = r->room;
-    if ((size_t)(r->room_end - s->to) > more) return true;
-    size_t have = (size_t)(s->to - s->text);
-    size_t bytes = phi__add(phi__add(have, more), 1);
-    /* doubling, up to the most that the rest of the text can give: three bytes for two */
-    bytes =
-        phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
-    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
-    if (room == NULL) {
-        phi__yaml_no_memory(r);
-        return false;
-    }
-    if (have > 0) memcpy(room, s->text, have);
-    r->room = s->text = room;
-    r->room_end = room + bytes;
-    s->to = room + have;
-    return true;
+    /* the rest of the text can give three bytes for two */
+    return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
+                          (size_t)(r->end - r->at) * 3 / 2) ||
+           phi__yaml_no_memory(r);
 }
 
 PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len) {
@@ -174,12 +151,13 @@ static void phi__yaml_end(phi__yaml_reader *r) {
     *s->to = '\0';
     s->string = s->text;
     s->len = (size_t)(s->to - s->text);
-    r->room = s->to + 1;
+    r->pool.text = s->to + 1;
 }
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* instead of a kind: of a number */
+#define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
@@ -194,13 +172,6 @@ static uint32_t phi__yaml_core_bool(phi_str s) {
     if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
     if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
     return 0;
-}
-
-static int phi__yaml_core_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return 16;
 }
 
 /* Past the digits. */
@@ -272,15 +243,15 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
         }
     }
     if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x')) {
-        int base = s.at[1] == 'x' ? 16 : 8;
+        unsigned base = s.at[1] == 'x' ? 16 : 8;
         uint64_t n = 0;
         bool large = false;
         if (s.len < 3) return 0;
         for (size_t i = 2; i < s.len; i++) {
-            int digit = phi__yaml_core_digit(s.at[i]);
+            unsigned digit = phi__reader_digit(s.at[i]);
             if (digit >= base) return 0;
-            large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
-            if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+            large = large || n > (UINT64_MAX - digit) / base;
+            if (!large) n = n * base + digit;
         }
         if (large) return PHI__YAML_TOO_LARGE;
         value->u = n;
@@ -417,24 +388,12 @@ static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
 
 /* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
 
-#define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind) {
-    phi_json *node;
-    if (r->spare == r->spare_end) {
-        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
-        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
-        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
-        if (r->spare == NULL) {
-            phi__yaml_no_memory(r);
-            return NULL;
-        }
-    }
-    node = r->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = kind;
+    phi_json *node = phi__pool_node(&r->pool, r->arena, (size_t)(r->end - r->at), kind);
+    if (node == NULL) (void)phi__yaml_no_memory(r);
     return node;
 }
 
@@ -454,28 +413,31 @@ static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t l
 
 static void phi__yaml_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
-/* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_merge(phi__yaml_reader *r) {
-    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
-    if (outer->at == NULL) return true;
-    if (inner->at == NULL) {
-        *inner = *outer;
-    } else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
-               (inner->tag != 0 && outer->tag != 0)) {
-        phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
-                           inner->tag != 0 && outer->tag != 0 ? "a second tag for one node"
-                                                              : "a second anchor for one node");
+/* Adds those of `from` to `to`. False: both have an anchor, or both a tag. */
+static bool phi__yaml_props_join(phi__yaml_props *to, phi__yaml_props *from) {
+    if (from->at == NULL) return true;
+    if ((to->anchor_at != NULL && from->anchor_at != NULL) || (to->tag != 0 && from->tag != 0))
         return false;
-    } else if (outer->anchor_at != NULL) {
-        inner->anchor = outer->anchor;
-        inner->anchor_at = outer->anchor_at;
+    if (to->at == NULL)
+        *to = *from;
+    else if (from->anchor_at != NULL) {
+        to->anchor = from->anchor;
+        to->anchor_at = from->anchor_at;
     } else
-        inner->tag = outer->tag;
-    phi__yaml_clear(outer);
+        to->tag = from->tag;
+    phi__yaml_clear(from);
     return true;
 }
 
-static bool phi__yaml_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
+/* Those of earlier lines and of this one belong to one node. */
+static bool phi__yaml_merge(phi__yaml_reader *r) {
+    phi__yaml_props *inner = &r->inner;
+    if (phi__yaml_props_join(inner, &r->outer)) return true;
+    return phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                              inner->tag != 0 && r->outer.tag != 0
+                                  ? "a second tag for one node"
+                                  : "a second anchor for one node");
+}
 
 /* ---- anchors ---- */
 
@@ -487,10 +449,7 @@ static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, 
         phi__yaml_name_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
         name = phi__yaml_name_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
-    if (name == NULL) {
-        phi__yaml_no_memory(r);
-        return false;
-    }
+    if (name == NULL) return phi__yaml_no_memory(r);
     name->node = node;
     name->source = source;
     return true;
@@ -498,20 +457,13 @@ static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, 
 
 /* ---- scalars as nodes ---- */
 
-static const char *phi__yaml_tag_name(uint8_t tag) {
+static bool phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
+                               const char *what) {
     static const char *const names[] = {"",       "!",      "!!str", "!!int", "!!float",
                                         "!!bool", "!!null", "!!seq", "!!map"};
-    return names[tag];
-}
-
-static void phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
-                               const char *what) {
     char message[96];
-    const char *name = phi__yaml_tag_name(props->tag);
-    size_t n = strlen(name);
-    memcpy(message, name, n);
-    memcpy(message + n, what, strlen(what) + 1);
-    phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
+    (void)snprintf(message, sizeof message, "%s%s", names[props->tag], what);
+    return phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
 /* The scalar's text, as a terminated copy. */
@@ -614,14 +566,14 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection are on earlier lines,
    since those on this line are its first key's. */
-static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_prop_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_merge(r) ? &r->inner : NULL;
 }
 
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_props_of(r, kind);
+    phi__yaml_props *props = phi__yaml_prop_of(r, kind);
     phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
@@ -701,7 +653,7 @@ PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
     }
     phi_json *node = r->scalar.node;
     if (node != NULL) {
-        if (r->scalar.is_alias && phi__yaml_has_outer(r))
+        if (r->scalar.is_alias && r->outer.at != NULL)
             phi__yaml_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
                                "an alias cannot have an anchor or a tag");
     } else if (phi__yaml_merge(r)) {
@@ -714,9 +666,9 @@ PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
 
 /* ---- keys ---- */
 
-static void phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
+static bool phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
-    phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
+    return phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
 static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
@@ -727,16 +679,14 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
     if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
-        phi__yaml_no_memory(r);
-        return false;
+        return phi__yaml_no_memory(r);
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, twice, sizeof twice);
-    phi__yaml_key_wrong(r, message);
-    return false;
+    return phi__yaml_key_wrong(r, message);
 }
 
 /* Checks a key of text; false: an error was set. */
@@ -746,10 +696,8 @@ static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_merge(r)) return false;
     if (!phi__yaml_text(r)) return false;
     *key = phi__str(s->string, s->len);
-    if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR) {
-        phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
-        return false;
-    }
+    if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR)
+        return phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
     if (r->inner.anchor_at != NULL) {
         phi_json *node = phi__yaml_tree_scalar(r);
         if (node == NULL) return false;
@@ -761,21 +709,17 @@ static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
 
 PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
-    phi_str key;
+    phi_str key = PHI__LIT("");
     if (r->status != PHI_BUSY) return;
-    if (s->node != NULL && (!s->is_alias || s->string == NULL)) {
+    if (s->node != NULL && (!s->is_alias || s->string == NULL))
         phi__yaml_key_wrong(r, "a key that is a collection is not supported");
-        return;
-    }
-    if (s->node != NULL)
+    else if (s->node != NULL)
         key = phi__str(s->string, s->len);
-    else if (!phi__yaml_key_text(r, &key))
-        return;
-    if (key.len > PHI__YAML_KEY_MOST) {
+    else
+        (void)phi__yaml_key_text(r, &key);
+    if (r->status == PHI_BUSY && key.len > PHI__YAML_KEY_MOST)
         phi__yaml_too_big(r, "a key of more than 16 MiB");
-        return;
-    }
-    if (!phi__yaml_key_is_new(r, key)) return;
+    if (r->status != PHI_BUSY || !phi__yaml_key_is_new(r, key)) return;
     r->top->key = key;
     r->top->key_line = s->line;
     r->top->key_column = phi__yaml_tree_column(r);
@@ -877,7 +821,7 @@ struct phi__yaml_handle {
 /* ---- names ---- */
 
 /* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
+static const char *phi__yaml_prop_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
         size_t n = phi__yaml_char(r, at, false);
@@ -891,7 +835,7 @@ static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, boo
     return at;
 }
 
-static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_prop_mark(phi__yaml_reader *r, const char *at) {
     if (r->inner.at != NULL) return;
     r->inner.at = at;
     r->inner.line = r->line;
@@ -900,7 +844,7 @@ static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
 
 /* ---- tags ---- */
 
-static uint8_t phi__yaml_props_core_tag(phi_str name) {
+static uint8_t phi__yaml_prop_core_tag(phi_str name) {
     static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
     for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
@@ -908,7 +852,7 @@ static uint8_t phi__yaml_props_core_tag(phi_str name) {
 }
 
 /* The core tag that prefix and rest make together. */
-static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
+static uint8_t phi__yaml_prop_whole(phi_str prefix, phi_str rest) {
     char whole[32];
     static const char core[] = "tag:yaml.org,2002:";
     size_t n = sizeof core - 1, len = prefix.len + rest.len;
@@ -916,18 +860,18 @@ static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
     memcpy(whole, prefix.at, prefix.len);
     if (rest.len > 0) memcpy(whole + prefix.len, rest.at, rest.len);
     if (memcmp(whole, core, n) != 0) return PHI__YAML_TAG_NONE;
-    return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
+    return phi__yaml_prop_core_tag(phi__str(whole + n, len - n));
 }
 
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
-                                                             phi_str handle) {
+static const struct phi__yaml_handle *phi__yaml_prop_handle(const phi__yaml_reader *r,
+                                                            phi_str handle) {
     const struct phi__yaml_handle *at = r->handles;
     while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
     return at;
 }
 
 /* "!", "!!" or "!name!" at the start. */
-static size_t phi__yaml_props_handle_len(phi_str tag) {
+static size_t phi__yaml_prop_handle_len(phi_str tag) {
     for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
@@ -938,17 +882,13 @@ static size_t phi__yaml_props_handle_len(phi_str tag) {
     return 1;
 }
 
-static bool phi__yaml_props_is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* True if these are characters of a tag: those of a URI except "!". */
-static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
+static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
-                          phi__yaml_props_is_hex(s.at[i + 2])))
+        if (c == '%' && !(i + 2 < s.len && phi__reader_digit(s.at[i + 1]) < 16 &&
+                          phi__reader_digit(s.at[i + 2]) < 16))
             return false;
         if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
         if (memchr(more, c, sizeof more - 1) != NULL) continue;
@@ -959,48 +899,38 @@ static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
 }
 
 /* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    size_t n = phi__yaml_props_handle_len(tag);
+static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
-    const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
-    if (!phi__yaml_props_is_uri(rest, false)) {
-        phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
-        return false;
-    }
-    if (n > 1 && rest.len == 0) {
-        phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
-        return false;
-    }
+    const struct phi__yaml_handle *declared = phi__yaml_prop_handle(r, handle);
+    if (!phi__yaml_prop_is_uri(rest, false))
+        return phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
+    if (n > 1 && rest.len == 0)
+        return phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
     if (declared != NULL)
-        *out = phi__yaml_props_whole(declared->prefix, rest);
+        *out = phi__yaml_prop_whole(declared->prefix, rest);
     else if (n == 2)
-        *out = phi__yaml_props_core_tag(rest);
-    else if (n > 2) {
-        phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
-        return false;
-    }
+        *out = phi__yaml_prop_core_tag(rest);
+    else if (n > 2)
+        return phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
     if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
     return true;
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
-        phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
-        return false;
-    }
+static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    if (tag.len < 4 || tag.at[tag.len - 1] != '>')
+        return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
     phi_str whole = phi__str(tag.at + 2, tag.len - 3);
-    if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
-        phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
-        return false;
-    }
-    *out = phi__yaml_props_whole(whole, phi__str("", 0));
+    if (!phi__yaml_prop_is_uri(whole, true) || phi__str_is(whole, "!"))
+        return phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
+    *out = phi__yaml_prop_whole(whole, phi__str("", 0));
     return true;
 }
 
-static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_prop_tag(phi__yaml_reader *r, const char *at) {
     bool verbatim = at + 1 < r->end && at[1] == '<';
-    const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
+    const char *end = phi__yaml_prop_name(r, at, r->flow_depth > 0 && !verbatim);
     uint8_t tag = PHI__YAML_TAG_NONE;
     if (end == NULL) return;
     if (verbatim) {
@@ -1011,77 +941,61 @@ static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
         phi__yaml_wrong(r, at, "a second tag for one node");
         return;
     }
-    bool good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
-                         : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    bool good = verbatim ? phi__yaml_prop_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                         : phi__yaml_prop_short(r, phi__str(at, (size_t)(end - at)), &tag);
     if (!good) return;
     if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
         phi__yaml_wrong(r, at,
-                        "a tag that is not of the core schema (!!str, !!int, !!float, "
-                        "!!bool, !!null, !!seq, !!map)");
+                        "a tag that is not of the core schema (!!str, !!int, !!float, !!bool, "
+                        "!!null, !!seq, !!map)");
         return;
     }
-    phi__yaml_props_mark(r, at);
+    phi__yaml_prop_mark(r, at);
     r->inner.tag = tag;
     r->at = end;
 }
 
 /* ---- anchors ---- */
 
-static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
-    const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+static void phi__yaml_prop_anchor(phi__yaml_reader *r, const char *at) {
+    const char *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
-    if (end == at + 1) {
+    if (end == at + 1)
         phi__yaml_expected(r, end, "the name of an anchor");
-        return;
-    }
-    if (r->inner.anchor_at != NULL) {
+    else if (r->inner.anchor_at != NULL)
         phi__yaml_wrong(r, at, "a second anchor for one node");
-        return;
-    }
-    phi__yaml_props_mark(r, at);
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_prop_mark(r, at);
     r->inner.anchor_at = at;
     r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
     r->at = end;
 }
 
-PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r) {
     const char *at = r->at;
     if (*at == '&')
-        phi__yaml_props_anchor(r, at);
+        phi__yaml_prop_anchor(r, at);
     else
-        phi__yaml_props_tag(r, at);
+        phi__yaml_prop_tag(r, at);
     if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
         phi__yaml_expected(r, r->at, "white space after an anchor or a tag");
 }
 
-PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
-    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
-    if (inner->at == NULL) return;
-    if (outer->at == NULL)
-        *outer = *inner;
-    else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
-             (inner->tag != 0 && outer->tag != 0))
+PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r) {
+    const phi__yaml_props *inner = &r->inner;
+    if (!phi__yaml_props_join(&r->outer, &r->inner))
         phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
                            "a second anchor or tag for one node");
-    else if (inner->anchor_at != NULL) {
-        outer->anchor = inner->anchor;
-        outer->anchor_at = inner->anchor_at;
-    } else
-        outer->tag = inner->tag;
-    memset(inner, 0, sizeof *inner);
 }
 
-PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
-    const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r) {
+    const char *at = r->at, *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
-    if (end == at + 1) {
+    if (end == at + 1)
         phi__yaml_expected(r, end, "the name of an anchor after '*'");
-        return;
-    }
-    if (r->inner.at != NULL) {
+    else if (r->inner.at != NULL)
         phi__yaml_wrong(r, at, "an alias cannot have an anchor or a tag");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     r->at = end;
     phi__yaml_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
 }
@@ -1089,18 +1003,18 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
 /* ---- directives ---- */
 
 /* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
+static phi_str phi__yaml_prop_word(phi__yaml_reader *r) {
     const char *at = r->at;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
     if (at < r->end && *at == '#') return phi__str(at, 0);
-    const char *end = phi__yaml_props_name(r, at, false);
+    const char *end = phi__yaml_prop_name(r, at, false);
     if (end != NULL) r->at = end;
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
 
-static void phi__yaml_props_version(phi__yaml_reader *r) {
-    phi_str word = phi__yaml_props_word(r);
+static void phi__yaml_prop_version(phi__yaml_reader *r) {
+    phi_str word = phi__yaml_prop_word(r);
     size_t i, points = 0;
     if (r->status != PHI_BUSY) return;
     for (i = 0; i < word.len; i++) {
@@ -1118,31 +1032,24 @@ static void phi__yaml_props_version(phi__yaml_reader *r) {
     r->has_version = true;
 }
 
-static bool phi__yaml_props_is_handle(phi_str s) {
+static bool phi__yaml_prop_is_handle(phi_str s) {
     if (s.len == 0 || s.at[0] != '!') return false;
-    return phi__yaml_props_handle_len(s) == s.len;
+    return phi__yaml_prop_handle_len(s) == s.len;
 }
 
-static void phi__yaml_props_declare(phi__yaml_reader *r) {
-    phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
+static void phi__yaml_prop_declare(phi__yaml_reader *r) {
+    phi_str handle = phi__yaml_prop_word(r), prefix = phi__yaml_prop_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_props_is_handle(handle)) {
+    if (!phi__yaml_prop_is_handle(handle))
         phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
-        return;
-    }
-    if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
+    else if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true))
         phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
-        return;
-    }
-    if (phi__yaml_props_handle(r, handle) != NULL) {
+    else if (phi__yaml_prop_handle(r, handle) != NULL)
         phi__yaml_wrong(r, handle.at, "a second %TAG directive of this handle");
-        return;
-    }
-    if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
+    else if (r->handle_count++ == PHI__YAML_HANDLES_MOST)
         phi__yaml_too_big(r, "more than 64 %TAG directives");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
     if (declared == NULL) {
         phi__yaml_no_memory(r);
@@ -1154,14 +1061,14 @@ static void phi__yaml_props_declare(phi__yaml_reader *r) {
     r->handles = declared;
 }
 
-PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
     r->at++;
-    phi_str name = phi__yaml_props_word(r);
+    phi_str name = phi__yaml_prop_word(r);
     if (r->status != PHI_BUSY) return;
     if (phi__str_is(name, "YAML"))
-        phi__yaml_props_version(r);
+        phi__yaml_prop_version(r);
     else if (phi__str_is(name, "TAG"))
-        phi__yaml_props_declare(r);
+        phi__yaml_prop_declare(r);
     else
         r->state = PHI__YAML_COMMENT; /* reserved: skipped */
 }

@@ -1,8 +1,6 @@
 /* section.c - what several sections need. */
 #include "sections/section_in.h"
 
-/* ---- for other modules ---- */
-
 PHI__FN bool phi__sec_is_address(const char *url) {
     return phi__str_starts(phi_str_of(url), "http://") ||
            phi__str_starts(phi_str_of(url), "https://");
@@ -18,34 +16,12 @@ PHI__FN phi_str phi__sec_name(const phi_json *node) {
     return name.len > 0 ? name : PHI__LIT("unnamed");
 }
 
-PHI__FN bool phi__sec_pairs(phi_arena *arena, const phi_json *map, const phi__sec_pair **out,
-                            size_t *count) {
-    size_t n = phi_json_count(map);
-    phi_json_iter it = phi_json_each(map);
-    const phi_json *value;
-    phi__sec_pair *pairs;
-    *count = 0;
-    *out = NULL;
-    if (n == 0) return true;
-    pairs = (phi__sec_pair *)phi_arena_alloc(arena, phi__mul(n, sizeof *pairs));
-    if (pairs == NULL) return false;
-    while ((value = phi_json_next(&it)) != NULL) {
-        phi_str key;
-        if (!phi__arena_str(arena, it.key, &key)) return false;
-        pairs[*count].name = key.at;
-        pairs[*count].value = phi_json_str(value, "").at;
-        ++*count;
-    }
-    *out = pairs;
-    return true;
-}
-
 PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__cfg_texts *paths) {
     const char **list;
     if (paths->count == 0) return NULL;
     list = (const char **)phi__arena_zero(ground->arena, (paths->count + 1) * sizeof *list);
     for (size_t i = 0; list != NULL && i < paths->count; i++) {
-        list[i] = phi__cfg_place_join(ground->arena, ground->directory, paths->at[i]);
+        list[i] = phi__cfg_join(ground->arena, ground->directory, paths->at[i]);
         if (list[i] == NULL) return NULL;
     }
     return list;

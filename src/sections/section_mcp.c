@@ -8,118 +8,114 @@
 
 /* ---- the fields of [[mcp.instances]] ---- */
 
-static const phi__cfg_choice phi__sec_mcp_answer_choices[] = {{"sampling", PHI_MCP_SAMPLING, false},
-                                                              {"forms", PHI_MCP_FORMS, false},
-                                                              {"urls", PHI_MCP_URLS, false},
-                                                              {"", 0, false}};
+typedef struct phi__cfg_mcp_server {
+    uint64_t set;
+    const char *id, *name, *description, *cwd;
+    const phi_json *command, *env, *headers, *oauth;
+    phi__cfg_texts args, roots;
+    uint64_t max_message_bytes;
+    bool required;
+    phi_mcp_desc desc; /* its plain fields */
+} phi__cfg_mcp_server;
 
-static const phi__cfg_choice phi__sec_mcp_auth_choices[] = {
-    {"any", PHI_MCP_CLIENT_AUTH_ANY, false},
-    {"client_secret_basic", PHI_MCP_CLIENT_AUTH_BASIC, false},
-    {"client_secret_post", PHI_MCP_CLIENT_AUTH_POST, false},
-    {"none", PHI_MCP_CLIENT_AUTH_NONE, false},
-    {"", 0, false}};
+typedef struct phi__cfg_oauth {
+    uint64_t set;
+    phi_mcp_oauth_desc desc;
+} phi__cfg_oauth;
+
+static const char phi__sec_mcp_answer_choices[] = "sampling forms urls";
+
+static const char phi__sec_mcp_auth_choices[] = "any client_secret_basic client_secret_post none";
 
 /* A host's assertion needs a function of it. */
-static const phi__cfg_choice phi__sec_mcp_grant_choices[] = {
-    {"person", PHI_MCP_GRANT_PERSON, false},
-    {"client", PHI_MCP_GRANT_CLIENT, false},
-    {"", 0, false}};
+static const char phi__sec_mcp_grant_choices[] = "person client";
 
-static const phi__cfg_field phi__sec_mcp_instance_fields[] = {
+static const phi__cfg_table *phi__table_mcp_instance(void);
+static const phi__cfg_table *phi__table_mcp_oauth(void);
+
+static const phi__cfg_field phi__mcp_instance_rows[] = {
     PHI__C_NAMED(mcp_server, id, TEXT, PHI__CFG_ID, "mcp", "null",
                  "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
     PHI__C_NAMED(mcp_server, name, TEXT, PHI__CFG_NAME, "mcp", "null", "Its name, for messages."),
     PHI__C_TEXT(mcp_server, description, 0, "For people."),
-    PHI__C_PLAIN(mcp_server, command, VALUE, 0, "null",
-                 "A program that speaks over its standard input and output: a text, or a list "
-                 "of texts."),
-    PHI__C_PLAIN(mcp_server, args, TEXTS, 0, "[]", "Further arguments of the program."),
+    PHI__C_PLAIN(
+        mcp_server, command, VALUE, 0, "null",
+        "A program that speaks over its standard input and output: a text, or a list of texts."),
+    PHI__C_LIST(mcp_server, args, "[]", "Further arguments of the program."),
     PHI__C_PLAIN(mcp_server, env, MAP, PHI__CFG_SECRET, "{}",
                  "Variables that are added to its environment."),
-    PHI__C_BOOL(mcp_server, hide_keys, "false",
-                "Variables whose names look like keys are not passed on."),
+    PHI__C_FLAG_IN(mcp_server, desc, hide_keys,
+                   "Variables whose names look like keys are not passed on."),
     PHI__C_TEXT(mcp_server, cwd, PHI__CFG_PATH, "Its working directory."),
-    PHI__C_INT(mcp_server, max_restarts, PHI__NO_LIMIT, 1, 4294967295, "3",
-               "How often in a row a program that ended is started again."),
-    PHI__C_BOOL(mcp_server, no_restart, "false", "A program that ended is not started again."),
-    PHI__C_INT(mcp_server, restart_delay_ms, 0, 1, 4294967295, "500",
-               "Milliseconds before the first restart."),
-    PHI__C_INT(mcp_server, close_ms, 0, 1, 4294967295, "2000", "Milliseconds that it has to end."),
-    PHI__C_TEXT(mcp_server, url, 0, "The address of a server over HTTP."),
+    PHI__C_INT_IN(mcp_server, desc, max_restarts, PHI__NO_LIMIT, 1, 4294967295, "3",
+                  "How often in a row a program that ended is started again."),
+    PHI__C_FLAG_IN(mcp_server, desc, no_restart, "A program that ended is not started again."),
+    PHI__C_U32_IN(mcp_server, desc, restart_delay_ms, "500",
+                  "Milliseconds before the first restart."),
+    PHI__C_U32_IN(mcp_server, desc, close_ms, "2000", "Milliseconds that it has to end."),
+    PHI__C_TEXT_IN(mcp_server, desc, url, "The address of a server over HTTP."),
     PHI__C_PLAIN(mcp_server, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
-    PHI__C_TABLE(mcp_server, oauth, phi__sec_mcp_table_oauth, "Authorization by OAuth 2.1."),
-    PHI__C_TEXT(mcp_server, era, 0, "Only this version of the protocol (default: found out)."),
-    PHI__C_SECS(mcp_server, connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
+    PHI__C_TABLE(mcp_server, oauth, mcp_oauth, "Authorization by OAuth 2.1."),
+    PHI__C_TEXT_IN(mcp_server, desc, era,
+                   "Only this version of the protocol (default: found out)."),
+    PHI__C_SECS(mcp_server, desc.connect_timeout_ms, "connect_timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds until it must be ready."),
-    PHI__C_SECS(mcp_server, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+    PHI__C_SECS(mcp_server, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds of a request."),
-    PHI__C_SECS(mcp_server, max_timeout_ms, "max_timeout_secs", PHI__NO_LIMIT, "600",
+    PHI__C_SECS(mcp_server, desc.max_timeout_ms, "max_timeout_secs", PHI__NO_LIMIT, "600",
                 "Seconds of a request that reports progress."),
-    PHI__C_ROW(mcp_server, name_prefix, "name_prefix", TEXT, 0, "prefix", NULL, NULL, NULL, 0, 0,
-               "null", "Tools are named \"{prefix}__{name}\"."),
+    PHI__C_ALIAS(mcp_server, desc.name_prefix, "name_prefix", "prefix", TEXT, "null",
+                 "Tools are named \"{prefix}__{name}\"."),
     PHI__C_INT(mcp_server, max_message_bytes, 0, 1024, 0, "16777216", "Bytes of one message."),
-    PHI__C_INT(mcp_server, max_list, 0, 1, 4294967295, "2000", "Tools of a list at most."),
-    PHI__C_BOOL(mcp_server, needs_approval, "false",
-                "Tools that may change something need an approval."),
-    PHI__C_BOOL(mcp_server, hold_changed_tools, "false",
-                "A tool that the server has changed is not called until it is accepted."),
-    PHI__C_BOOL(mcp_server, deferred, "false",
-                "The model finds and loads the tools when it needs them."),
-    PHI__C_BOOL(mcp_server, never_deferred, "false",
-                "The tools are defined, however many they are."),
-    PHI__C_CHOICES(mcp_server, answers, phi__sec_mcp_answer_choices, "[]",
-                   "What the server may ask of the program."),
+    PHI__C_U32_IN(mcp_server, desc, max_list, "2000", "Tools of a list at most."),
+    PHI__C_FLAG_IN(mcp_server, desc, needs_approval,
+                   "Tools that may change something need an approval."),
+    PHI__C_FLAG_IN(mcp_server, desc, hold_changed_tools,
+                   "A tool that the server has changed is not called until it is accepted."),
+    PHI__C_FLAG_IN(mcp_server, desc, deferred,
+                   "The model finds and loads the tools when it needs them."),
+    PHI__C_FLAG_IN(mcp_server, desc, never_deferred,
+                   "The tools are defined, however many they are."),
+    PHI__C_NAMES(mcp_server, desc.answers, "answers", BITS, 0, phi__sec_mcp_answer_choices, "[]",
+                 "What the server may ask of the program."),
     PHI__C_PLAIN(mcp_server, roots, TEXTS, PHI__CFG_PATH, "[]",
                  "Directories that the server may work in."),
-    PHI__C_TEXT(mcp_server, log_level, 0, "The least level of the server's messages: \"warning\"."),
-    PHI__C_BOOL(mcp_server, required, "false", "There are no agents until the server is ready.")};
+    PHI__C_TEXT_IN(mcp_server, desc, log_level,
+                   "The least level of the server's messages: \"warning\"."),
+    PHI__C_FLAG(mcp_server, required, "There are no agents until the server is ready.")};
 
-static const phi__cfg_table phi__sec_mcp_instance_is = {"mcp.instances", "An MCP server.",
-                                                        PHI__ROWS(phi__sec_mcp_instance_fields)};
-static const phi__cfg_field phi__sec_mcp_fields[] = {
-    PHI__C_TABLES(instances, instances, phi__sec_mcp_table_instance, "The servers.")};
+PHI__TABLE(mcp_instance, "mcp.instances", "An MCP server.")
 
-static const phi__cfg_table phi__sec_mcp_is = {
-    "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
-    PHI__ROWS(phi__sec_mcp_fields)};
-static const phi__cfg_field phi__sec_mcp_oauth_fields[] = {
-    PHI__C_CHOICE(oauth, grant, phi__sec_mcp_grant_choices, "\"person\"",
-                  "Who is authorized: a person at a browser, or the client by its secret."),
-    PHI__C_TEXT(oauth, client_id, 0, "Of a client that the server knows."),
-    PHI__C_TEXT(oauth, client_secret, PHI__CFG_SECRET, "Its secret."),
-    PHI__C_CHOICE(oauth, client_auth, phi__sec_mcp_auth_choices, "\"any\"",
-                  "How the client proves itself."),
-    PHI__C_TEXT(oauth, issuer, 0, "The authorization server that client_id is of."),
-    PHI__C_TEXT(oauth, client_metadata_url, 0, "A document about the program."),
-    PHI__C_TEXT(oauth, client_name, 0, "The name that the person is shown."),
-    PHI__C_TEXT(oauth, client_uri, 0, "A page about the program."),
-    PHI__C_BOOL(oauth, web_application, "false", "The program is a web application."),
-    PHI__C_TEXT(oauth, scope, 0, "Scopes to ask for, separated by blanks."),
-    PHI__C_BOOL(oauth, no_offline_access, "false", "offline_access is not asked for."),
-    PHI__C_INT(oauth, redirect_port, 0, 0, 65535, "0", "The port of the redirect; 0: any."),
-    PHI__C_TEXT(oauth, redirect_uri, 0, "Where the browser is sent back to."),
-    PHI__C_SECS(oauth, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "300",
+PHI__TABLE_LIST(mcp, "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
+                mcp_instance, "The servers.")
+static const phi__cfg_field phi__mcp_oauth_rows[] = {
+    PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
+                     "Who is authorized: a person at a browser, or the client by its secret."),
+    PHI__C_TEXT_IN(oauth, desc, client_id, "Of a client that the server knows."),
+    PHI__C_PLAIN_AS(oauth, desc.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
+                    "Its secret."),
+    PHI__C_CHOICE_IN(oauth, desc, client_auth, phi__sec_mcp_auth_choices, "\"any\"",
+                     "How the client proves itself."),
+    PHI__C_TEXT_IN(oauth, desc, issuer, "The authorization server that client_id is of."),
+    PHI__C_TEXT_IN(oauth, desc, client_metadata_url, "A document about the program."),
+    PHI__C_TEXT_IN(oauth, desc, client_name, "The name that the person is shown."),
+    PHI__C_TEXT_IN(oauth, desc, client_uri, "A page about the program."),
+    PHI__C_FLAG_IN(oauth, desc, web_application, "The program is a web application."),
+    PHI__C_TEXT_IN(oauth, desc, scope, "Scopes to ask for, separated by blanks."),
+    PHI__C_FLAG_IN(oauth, desc, no_offline_access, "offline_access is not asked for."),
+    PHI__C_INT_IN(oauth, desc, redirect_port, 0, 0, 65535, "0",
+                  "The port of the redirect; 0: any."),
+    PHI__C_TEXT_IN(oauth, desc, redirect_uri, "Where the browser is sent back to."),
+    PHI__C_SECS(oauth, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "300",
                 "Seconds of an authorization."),
-    PHI__C_BOOL(oauth, allow_private, "false", "Metadata may name private addresses."),
-    PHI__C_BOOL(oauth, no_legacy, "false", "Servers without metadata are refused.")};
+    PHI__C_FLAG_IN(oauth, desc, allow_private, "Metadata may name private addresses."),
+    PHI__C_FLAG_IN(oauth, desc, no_legacy, "Servers without metadata are refused.")};
 
-static const phi__cfg_table phi__sec_mcp_oauth_is = {
-    "mcp.instances.oauth",
-    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn).",
-    PHI__ROWS(phi__sec_mcp_oauth_fields)};
-/* ---- for other modules ---- */
+PHI__TABLE(
+    mcp_oauth, "mcp.instances.oauth",
+    "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn).")
 
-static const phi__cfg_choice *phi__sec_mcp_table_answers(void) {
-    return phi__sec_mcp_answer_choices;
-}
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_top(void) { return &phi__sec_mcp_is; }
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_instance(void) {
-    return &phi__sec_mcp_instance_is;
-}
-PHI__FN const phi__cfg_table *phi__sec_mcp_table_oauth(void) { return &phi__sec_mcp_oauth_is; }
-
-/* ---- mCP servers: a connection that agents share, or one for each reference ---- */
+/* ---- MCP servers: a connection that agents share, or one for each reference ---- */
 
 /* A connection. */
 typedef struct phi__sec_mcp_link {
@@ -138,11 +134,10 @@ typedef struct phi__sec_mcp_state {
 } phi__sec_mcp_state;
 
 static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map) {
-    const phi__sec_pair *pairs;
     size_t n;
-    const char **list;
-    if (!phi__sec_pairs(arena, map, &pairs, &n)) return NULL;
-    list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
+    const phi_mcp_pair *pairs = (const phi_mcp_pair *)phi__cfg_pairs(arena, map, &n);
+    if (pairs == NULL && n > 0) return NULL;
+    const char **list = (const char **)phi__arena_zero(arena, (n + 1) * sizeof *list);
     for (size_t i = 0; list != NULL && i < n; i++) {
         size_t a = strlen(pairs[i].name), b = strlen(pairs[i].value);
         char *at = phi__arena_bytes(arena, phi__add(a, b) + 2);
@@ -164,12 +159,12 @@ static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *co
         phi__split_command(ground->arena, phi_json_str(command, "").at, words, &fault);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     *words = NULL;
-    phi__cfg_words_error(ground, command, status, "mcp.instances.command", "command: %s", fault);
+    phi__cfg_error(ground, command, status, "mcp.instances.command", "command: %s", fault);
 #else
     *words = NULL;
-    phi__cfg_words_error(ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
-                         "command: expected a list of texts: PHI_NO_PROCESS leaves out what "
-                         "splits a text");
+    phi__cfg_error(
+        ground, command, PHI_UNSUPPORTED, "mcp.instances.command",
+        "command: expected a list of texts: PHI_NO_PROCESS leaves out what splits a text");
 #endif
     return PHI_OK;
 }
@@ -196,15 +191,15 @@ static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *nod
         const phi_json *item = words == NULL ? phi_json_at(t->command, i) : NULL;
         list[i] = words != NULL ? words[i] : phi_json_str(item, "").at;
         if (words != NULL || phi_json_is(item, PHI_JSON_STRING)) continue;
-        phi__cfg_words_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
-                             "command: expected texts in the list");
+        phi__cfg_error(ground, item, PHI_BAD_ARG, "mcp.instances.command",
+                       "command: expected texts in the list");
         return PHI_OK;
     }
     for (size_t i = 0; i < t->args.count; i++) list[n + i] = t->args.at[i];
     if (n == 0)
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
-                             "command: expected a program, as \"my-server --stdio\" or "
-                             "[\"my-server\", \"--stdio\"]");
+        phi__cfg_error(ground, node, PHI_BAD_ARG, "mcp.instances.command",
+                       "command: expected a program, as \"my-server --stdio\" or [\"my-server\", "
+                       "\"--stdio\"]");
     else
         *out = list;
     return PHI_OK;
@@ -237,17 +232,17 @@ static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *ite
     *uri = phi__str_find(text, 0, "://") != SIZE_MAX ? text.at : NULL;
     if (*uri != NULL) return PHI_OK;
     if (text.len == 0) {
-        phi__cfg_words_error(ground, item, PHI_BAD_ARG, field,
-                             "roots: expected directories, found an empty text");
+        phi__cfg_error(ground, item, PHI_BAD_ARG, field,
+                       "roots: expected directories, found an empty text");
         return PHI_OK;
     }
-    const char *path = phi__cfg_place_join(ground->arena, ground->directory, text.at);
+    const char *path = phi__cfg_join(ground->arena, ground->directory, text.at);
     if (path == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__cfg_place_absolute(ground, item, field, path, &path);
+    phi_status status = phi__cfg_absolute(ground, item, field, path, &path);
     if (status == PHI_UNSUPPORTED) {
-        phi__cfg_words_error(ground, item, status, field,
-                             "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES "
-                             "leaves out what resolves paths");
+        phi__cfg_error(ground, item, status, field,
+                       "roots: expected a URI, as \"file:///home/ada\": PHI_NO_FILES leaves out "
+                       "what resolves paths");
         return PHI_OK;
     }
     if (status != PHI_OK || path == NULL) return status;
@@ -277,52 +272,15 @@ static phi_status phi__sec_mcp_roots(phi__cfg_ground *ground, const phi_json *li
 
 static phi_status phi__sec_mcp_oauth(phi__cfg_ground *ground, const phi_json *node,
                                      phi__sec_mcp_link *link, phi_mcp_desc *desc) {
-    phi_mcp_oauth_desc *oauth = &link->oauth;
     if (node == NULL) return PHI_OK;
     phi__cfg_oauth t = PHI_ZERO;
-    if (!phi__cfg_take(ground->arena, node, phi__sec_mcp_table_oauth(), &t)) return PHI_NO_MEMORY;
-    oauth->open_browser_fn = ground->desc.open_url_fn;
-    oauth->user_data = ground->desc.open_url_user_data;
-    oauth->store = ground->desc.store;
-    oauth->client_id = t.client_id;
-    oauth->client_secret = t.client_secret;
-    oauth->grant = t.grant;
-    oauth->client_auth = t.client_auth;
-    oauth->issuer = t.issuer;
-    oauth->client_metadata_url = t.client_metadata_url;
-    oauth->client_name = t.client_name;
-    oauth->client_uri = t.client_uri;
-    oauth->web_application = t.web_application;
-    oauth->scope = t.scope;
-    oauth->no_offline_access = t.no_offline_access;
-    oauth->redirect_port = (int)t.redirect_port;
-    oauth->redirect_uri = t.redirect_uri;
-    oauth->timeout_ms = t.timeout_ms;
-    oauth->allow_private = t.allow_private;
-    oauth->no_legacy = t.no_legacy;
-    desc->oauth = oauth;
+    if (!phi__cfg_take(ground->arena, node, phi__table_mcp_oauth(), &t)) return PHI_NO_MEMORY;
+    link->oauth = t.desc;
+    link->oauth.open_browser_fn = ground->desc.open_url_fn;
+    link->oauth.user_data = ground->desc.open_url_user_data;
+    link->oauth.store = ground->desc.store;
+    desc->oauth = &link->oauth;
     return PHI_OK;
-}
-
-static void phi__sec_mcp_plain(const phi__cfg_mcp_server *t, phi_mcp_desc *desc) {
-    desc->max_restarts = t->max_restarts;
-    desc->no_restart = t->no_restart;
-    desc->restart_delay_ms = t->restart_delay_ms;
-    desc->close_ms = t->close_ms;
-    desc->url = t->url;
-    desc->era = t->era;
-    desc->connect_timeout_ms = t->connect_timeout_ms;
-    desc->timeout_ms = t->timeout_ms;
-    desc->max_timeout_ms = t->max_timeout_ms;
-    desc->name_prefix = t->name_prefix;
-    desc->max_message_bytes = phi__cfg_take_size(t->max_message_bytes);
-    desc->max_list = t->max_list;
-    desc->needs_approval = t->needs_approval;
-    desc->hold_changed_tools = t->hold_changed_tools;
-    desc->deferred = t->deferred;
-    desc->never_deferred = t->never_deferred;
-    desc->answers = phi__cfg_take_bits(&t->answers, phi__sec_mcp_table_answers());
-    desc->log_level = t->log_level;
 }
 
 /* The desc of a server. *fits: it says enough to connect. */
@@ -330,28 +288,28 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
                                     const phi__cfg_mcp_server *t, phi__sec_mcp_link *link,
                                     phi_mcp_desc *desc, bool *fits) {
     const phi_json *roots = phi_json_get(node, "roots");
-    const phi__sec_pair *pairs;
     phi_str name = phi__sec_name(node);
     phi_status status = PHI_OK;
     *fits = false;
-    phi__sec_mcp_plain(t, desc);
-    desc->hide_keys = t->hide_keys || ground->desc.hide_keys;
+    *desc = t->desc;
+    desc->max_message_bytes = phi__cfg_take_size(t->max_message_bytes);
+    desc->hide_keys = desc->hide_keys || ground->desc.hide_keys;
     if (!phi__arena_str(ground->arena, name, &name)) return PHI_NO_MEMORY;
     desc->name = name.at;
-    if ((t->url != NULL) == (t->command != NULL)) {
-        phi__cfg_words_error(ground, node, PHI_BAD_ARG, "mcp.instances",
-                             t->url != NULL
-                                 ? "MCP server \"%s\" has both command and url: keep one of them"
-                                 : "MCP server \"%s\" has neither command nor url: add command = "
-                                   "\"my-server --stdio\", or the url of a server",
-                             name.at);
+    if ((desc->url != NULL) == (t->command != NULL)) {
+        phi__cfg_error(ground, node, PHI_BAD_ARG, "mcp.instances",
+                       desc->url != NULL
+                           ? "MCP server \"%s\" has both command and url: keep one of them"
+                           : "MCP server \"%s\" has neither command nor url: add command = "
+                             "\"my-server --stdio\", or the url of a server",
+                       name.at);
         return PHI_OK;
     }
-    if (t->url != NULL && !phi__sec_is_address(t->url)) {
-        phi__cfg_words_error(ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
-                             "MCP server \"%s\": url: expected an address that begins with "
-                             "http:// or https://",
-                             name.at);
+    if (desc->url != NULL && !phi__sec_is_address(desc->url)) {
+        phi__cfg_error(
+            ground, phi_json_get(node, "url"), PHI_BAD_ARG, "mcp.instances.url",
+            "MCP server \"%s\": url: expected an address that begins with http:// or https://",
+            name.at);
         return PHI_OK;
     }
     if (t->command != NULL) status = phi__sec_mcp_argv(ground, node, t, &desc->argv);
@@ -360,21 +318,12 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
         if (desc->env == NULL) status = PHI_NO_MEMORY;
     }
     if (status == PHI_OK && t->cwd != NULL) {
-        desc->cwd = phi__cfg_place_join(ground->arena, ground->directory, t->cwd);
+        desc->cwd = phi__cfg_join(ground->arena, ground->directory, t->cwd);
         if (desc->cwd == NULL) status = PHI_NO_MEMORY;
     }
-    if (status == PHI_OK && !phi__sec_pairs(ground->arena, t->headers, &pairs, &desc->header_count))
-        status = PHI_NO_MEMORY;
-    if (status == PHI_OK && desc->header_count > 0) {
-        phi_mcp_pair *headers =
-            (phi_mcp_pair *)phi_arena_alloc(ground->arena, desc->header_count * sizeof *headers);
-        for (size_t i = 0; headers != NULL && i < desc->header_count; i++) {
-            headers[i].name = pairs[i].name;
-            headers[i].value = pairs[i].value;
-        }
-        desc->headers = headers;
-        if (headers == NULL) status = PHI_NO_MEMORY;
-    }
+    desc->headers =
+        (const phi_mcp_pair *)phi__cfg_pairs(ground->arena, t->headers, &desc->header_count);
+    if (desc->headers == NULL && desc->header_count > 0) status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__sec_mcp_roots(ground, phi_json_get(node, "roots"), desc);
     if (status == PHI_OK) status = phi__sec_mcp_oauth(ground, t->oauth, link, desc);
     *fits = (desc->argv != NULL || desc->url != NULL) && desc->root_count == phi_json_count(roots);
@@ -405,8 +354,7 @@ static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *maki
     if (phi__sec_mcp_find(s, making, at, used) != NULL) return PHI_OK;
     phi__cfg_mcp_server t = PHI_ZERO;
     link = (phi__sec_mcp_link *)phi__arena_zero(ground->arena, sizeof *link);
-    if (link == NULL ||
-        !phi__cfg_take(ground->arena, used->node, phi__sec_mcp_table_instance(), &t))
+    if (link == NULL || !phi__cfg_take(ground->arena, used->node, phi__table_mcp_instance(), &t))
         return PHI_NO_MEMORY;
     link->node = used->node;
     link->making = making;
@@ -423,8 +371,8 @@ static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *maki
         words = phi_last_error(ground->rt).message;
         status = phi_last_error(ground->rt).status;
         if (status == PHI_NO_MEMORY) return status;
-        phi__cfg_words_error(ground, used->node, status, "mcp.instances", "MCP server \"%s\": %s",
-                             desc.name, words);
+        phi__cfg_error(ground, used->node, status, "mcp.instances", "MCP server \"%s\": %s",
+                       desc.name, words);
     }
     return PHI_OK;
 }
@@ -439,17 +387,15 @@ static phi_status phi__sec_mcp_wait(phi__cfg_making *making, const phi__sec_mcp_
         return PHI_OK;
     if (state == PHI_MCP_CONNECTING) return PHI_BUSY;
     if (link->required)
-        phi__cfg_words_error(ground, link->node, PHI_REFUSED, "mcp.instances",
-                             "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
-                             phi_mcp_get_info(link->mcp).message);
+        phi__cfg_error(ground, link->node, PHI_REFUSED, "mcp.instances",
+                       "MCP server \"%.*s\", which is required: %s", (int)name.len, name.at,
+                       phi_mcp_get_info(link->mcp).message);
     else if (link->making == making && link->at == at)
-        phi__cfg_words_warning(ground, link->node, "mcp.instances",
-                               "MCP server \"%.*s\": %s; its tools are missing", (int)name.len,
-                               name.at, phi_mcp_get_info(link->mcp).message);
+        phi__cfg_warn(ground, link->node, "mcp.instances",
+                      "MCP server \"%.*s\": %s; its tools are missing", (int)name.len, name.at,
+                      phi_mcp_get_info(link->mcp).message);
     return PHI_OK;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__sec_mcp_begin(phi__cfg_ground *ground, const phi_json *node, void **state) {
     phi__sec_mcp_state *s = (phi__sec_mcp_state *)phi__arena_zero(ground->arena, sizeof *s);

@@ -6,141 +6,107 @@
 
 typedef struct phi__cfg_spec {
     uint64_t set;
-    const char *id, *name, *description, *file, *url, *base_url;
-    const char *bearer_token, *user, *password, *client_id, *client_secret, *token_url;
+    const char *id, *name, *description, *file, *url, *response_directory;
     const phi_json *keys, *headers;
-    uint32_t timeout_ms, max_response_bytes, max_schema_bytes;
     uint64_t max_document_bytes;
-    const char *response_directory, *name_prefix;
     phi__cfg_texts upload_roots, operation_ids, tags, path_prefixes, methods;
-    bool skip_unnamed, needs_approval, destructive_needs_approval, deferred, never_deferred;
+    phi_openapi_desc desc; /* its plain fields */
 } phi__cfg_spec;
 
 /* A document, and the tools that were selected of it. */
-typedef struct phi__sec_openapi_doc {
-    struct phi__sec_openapi_doc *next;
+typedef struct phi__sec_api_doc {
+    struct phi__sec_api_doc *next;
     const phi_json *node;
     bool keep, failed;
     phi_openapi *api;
     phi_openapi_filter filter;
     phi_openapi_tools tools;
-} phi__sec_openapi_doc;
+} phi__sec_api_doc;
 
-typedef struct phi__sec_openapi_state {
+typedef struct phi__sec_api_state {
     const phi_json *node;
-    phi__sec_openapi_doc *docs;
-} phi__sec_openapi_state;
+    phi__sec_api_doc *docs;
+} phi__sec_api_state;
 
-static const phi__cfg_field phi__sec_openapi_instance_fields[] = {
+static const phi__cfg_table *phi__table_openapi_instance(void);
+
+static const phi__cfg_field phi__openapi_instance_rows[] = {
     PHI__C_NAMED(spec, id, TEXT, PHI__CFG_ID, "openapi", "null",
                  "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name)."),
     PHI__C_NAMED(spec, name, TEXT, PHI__CFG_NAME, "openapi", "null", "Its name, for messages."),
     PHI__C_TEXT(spec, description, 0, "For people."),
     PHI__C_TEXT(spec, file, PHI__CFG_PATH, "The document, JSON or YAML."),
     PHI__C_TEXT(spec, url, 0, "The document's address, instead of file."),
-    PHI__C_TEXT(spec, base_url, 0,
-                "The address of the API (default: the document's first server)."),
-    PHI__C_TEXT(spec, bearer_token, PHI__CFG_SECRET, "For http bearer and oauth2."),
-    PHI__C_TEXT(spec, user, 0, "For http basic."),
-    PHI__C_TEXT(spec, password, PHI__CFG_SECRET, "For http basic."),
+    PHI__C_TEXT_IN(spec, desc, base_url,
+                   "The address of the API (default: the document's first server)."),
+    PHI__C_PLAIN_AS(spec, desc.auth.bearer_token, "bearer_token", TEXT, PHI__CFG_SECRET, "null",
+                    "For http bearer and oauth2."),
+    PHI__C_TEXT_IN(spec, desc.auth, user, "For http basic."),
+    PHI__C_PLAIN_AS(spec, desc.auth.password, "password", TEXT, PHI__CFG_SECRET, "null",
+                    "For http basic."),
     PHI__C_PLAIN(spec, keys, MAP, PHI__CFG_SECRET, "{}",
                  "For apiKey, by the name of the scheme in the document."),
-    PHI__C_TEXT(spec, client_id, 0, "For the client credentials of oauth2."),
-    PHI__C_TEXT(spec, client_secret, PHI__CFG_SECRET, "The same."),
-    PHI__C_TEXT(spec, token_url, 0, "Of oauth2 (default: the document's)."),
+    PHI__C_TEXT_IN(spec, desc.auth, client_id, "For the client credentials of oauth2."),
+    PHI__C_PLAIN_AS(spec, desc.auth.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
+                    "The same."),
+    PHI__C_TEXT_IN(spec, desc.auth, token_url, "Of oauth2 (default: the document's)."),
     PHI__C_PLAIN(spec, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
-    PHI__C_SECS(spec, timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30", "Seconds of a request."),
-    PHI__C_INT(spec, max_response_bytes, 0, 1, 4294967295, "65536",
-               "Bytes of an answer that the model sees."),
+    PHI__C_SECS(spec, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds of a request."),
+    PHI__C_U32_IN(spec, desc, max_response_bytes, "65536",
+                  "Bytes of an answer that the model sees."),
     PHI__C_TEXT(spec, response_directory, PHI__CFG_PATH,
                 "Where answers that were cut are kept whole."),
     PHI__C_PLAIN(spec, upload_roots, TEXTS, PHI__CFG_PATH, "[]",
                  "Directories whose files may be uploaded."),
-    PHI__C_ROW(spec, name_prefix, "name_prefix", TEXT, 0, "prefix", NULL, NULL, NULL, 0, 0, "null",
-               "Tools are named \"{prefix}__{operation id}\"."),
+    PHI__C_ALIAS(spec, desc.name_prefix, "name_prefix", "prefix", TEXT, "null",
+                 "Tools are named \"{prefix}__{operation id}\"."),
     PHI__C_INT(spec, max_document_bytes, 0, 1, 0, "67108864", "Bytes of the document."),
-    PHI__C_INT(spec, max_schema_bytes, 0, 1, 4294967295, "65536", "Bytes of a tool's schema."),
-    PHI__C_BOOL(spec, skip_unnamed, "false", "Leaves out operations without operationId."),
-    PHI__C_BOOL(spec, needs_approval, "false", "Tools that may change something need an approval."),
-    PHI__C_BOOL(spec, destructive_needs_approval, "false", "The same of DELETE alone."),
-    PHI__C_BOOL(spec, deferred, "false", "The model finds and loads the tools when it needs them."),
-    PHI__C_BOOL(spec, never_deferred, "false", "The tools are defined, however many they are."),
-    PHI__C_PLAIN(spec, operation_ids, TEXTS, 0, "[]", "These operations alone."),
-    PHI__C_PLAIN(spec, tags, TEXTS, 0, "[]", "Operations with one of these tags alone."),
-    PHI__C_PLAIN(spec, path_prefixes, TEXTS, 0, "[]", "Operations of these paths alone."),
-    PHI__C_PLAIN(spec, methods, TEXTS, 0, "[]", "Operations of these methods alone.")};
+    PHI__C_U32_IN(spec, desc, max_schema_bytes, "65536", "Bytes of a tool's schema."),
+    PHI__C_FLAG_IN(spec, desc, skip_unnamed, "Leaves out operations without operationId."),
+    PHI__C_FLAG_IN(spec, desc, needs_approval, "Tools that may change something need an approval."),
+    PHI__C_FLAG_IN(spec, desc, destructive_needs_approval, "The same of DELETE alone."),
+    PHI__C_FLAG_IN(spec, desc, deferred, "The model finds and loads the tools when it needs them."),
+    PHI__C_FLAG_IN(spec, desc, never_deferred, "The tools are defined, however many they are."),
+    PHI__C_LIST(spec, operation_ids, "[]", "These operations alone."),
+    PHI__C_LIST(spec, tags, "[]", "Operations with one of these tags alone."),
+    PHI__C_LIST(spec, path_prefixes, "[]", "Operations of these paths alone."),
+    PHI__C_LIST(spec, methods, "[]", "Operations of these methods alone.")};
 
-static const phi__cfg_table phi__sec_openapi_instance_is = {
-    "openapi.instances", "An OpenAPI document, whose operations are tools.",
-    PHI__ROWS(phi__sec_openapi_instance_fields)};
-static const phi__cfg_table *phi__sec_openapi_instance(void) {
-    return &phi__sec_openapi_instance_is;
-}
+PHI__TABLE(openapi_instance, "openapi.instances",
+           "An OpenAPI document, whose operations are tools.")
 
-static const phi__cfg_field phi__sec_openapi_fields[] = {
-    PHI__C_TABLES(instances, instances, phi__sec_openapi_instance, "The documents.")};
+PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are tools.",
+                openapi_instance, "The documents.")
 
-static const phi__cfg_table phi__sec_openapi_is = {"openapi",
-                                                   "OpenAPI documents, whose operations are tools.",
-                                                   PHI__ROWS(phi__sec_openapi_fields)};
 /* ---- making ---- */
 
-static bool phi__sec_openapi_list_of(phi_arena *arena, const phi_json *map,
-                                     const phi_openapi_pair **out, size_t *count) {
-    const phi__sec_pair *pairs;
-    phi_openapi_pair *list;
-    if (!phi__sec_pairs(arena, map, &pairs, count)) return false;
-    if (*count == 0) return true;
-    list = (phi_openapi_pair *)phi_arena_alloc(arena, *count * sizeof *list);
-    if (list == NULL) return false;
-    for (size_t i = 0; i < *count; i++) {
-        list[i].name = pairs[i].name;
-        list[i].value = pairs[i].value;
-    }
-    *out = list;
-    return true;
-}
-
-static phi_status phi__sec_openapi_desc(phi__cfg_ground *ground, const phi__cfg_spec *t,
-                                        phi_openapi_desc *desc) {
-    desc->base_url = t->base_url;
-    desc->auth.bearer_token = t->bearer_token;
-    desc->auth.user = t->user;
-    desc->auth.password = t->password;
-    desc->auth.client_id = t->client_id;
-    desc->auth.client_secret = t->client_secret;
-    desc->auth.token_url = t->token_url;
-    desc->timeout_ms = t->timeout_ms;
-    desc->max_response_bytes = t->max_response_bytes;
-    desc->max_schema_bytes = t->max_schema_bytes;
+static phi_status phi__sec_api_desc(phi__cfg_ground *ground, const phi__cfg_spec *t,
+                                    phi_openapi_desc *desc) {
+    *desc = t->desc;
     desc->max_document_bytes = phi__cfg_take_size(t->max_document_bytes);
-    desc->name_prefix = t->name_prefix;
-    desc->skip_unnamed = t->skip_unnamed;
-    desc->needs_approval = t->needs_approval;
-    desc->destructive_needs_approval = t->destructive_needs_approval;
-    desc->deferred = t->deferred;
-    desc->never_deferred = t->never_deferred;
     if (t->response_directory != NULL) {
         desc->response_directory =
-            phi__cfg_place_join(ground->arena, ground->directory, t->response_directory);
+            phi__cfg_join(ground->arena, ground->directory, t->response_directory);
         if (desc->response_directory == NULL) return PHI_NO_MEMORY;
     }
     desc->upload_roots = phi__sec_places(ground, &t->upload_roots);
     if (desc->upload_roots == NULL && t->upload_roots.count > 0) return PHI_NO_MEMORY;
-    return phi__sec_openapi_list_of(ground->arena, t->keys, &desc->auth.keys,
-                                    &desc->auth.key_count) &&
-                   phi__sec_openapi_list_of(ground->arena, t->headers, &desc->headers,
-                                            &desc->header_count)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
+    phi_openapi_auth *auth = &desc->auth;
+    auth->keys = (const phi_openapi_pair *)phi__cfg_pairs(ground->arena, t->keys, &auth->key_count);
+    desc->headers =
+        (const phi_openapi_pair *)phi__cfg_pairs(ground->arena, t->headers, &desc->header_count);
+    bool there = (auth->keys != NULL || auth->key_count == 0) &&
+                 (desc->headers != NULL || desc->header_count == 0);
+    return there ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__sec_openapi_open(phi__cfg_ground *ground, phi__sec_openapi_doc *doc,
-                                        const phi__cfg_spec *t) {
+static phi_status phi__sec_api_open(phi__cfg_ground *ground, phi__sec_api_doc *doc,
+                                    const phi__cfg_spec *t) {
     phi_openapi_desc desc = PHI_ZERO;
     const char *words = "";
     phi_str name = phi__sec_name(doc->node);
-    phi_status status = phi__sec_openapi_desc(ground, t, &desc);
+    phi_status status = phi__sec_api_desc(ground, t, &desc);
     if (status != PHI_OK) return status;
     doc->filter.operation_ids = t->operation_ids.at;
     doc->filter.tags = t->tags.at;
@@ -148,26 +114,24 @@ static phi_status phi__sec_openapi_open(phi__cfg_ground *ground, phi__sec_openap
     doc->filter.methods = t->methods.at;
     doc->failed = true;
     if ((t->file != NULL) == (t->url != NULL)) {
-        phi__cfg_words_error(ground, doc->node, PHI_BAD_ARG, "openapi.instances",
-                             t->url != NULL
-                                 ? "OpenAPI document \"%.*s\" has both file and url: keep one of "
-                                   "them"
-                                 : "OpenAPI document \"%.*s\" has neither file nor url: add file "
-                                   "= \"api.yaml\", or the url of the document",
-                             (int)name.len, name.at);
+        phi__cfg_error(ground, doc->node, PHI_BAD_ARG, "openapi.instances",
+                       t->url != NULL
+                           ? "OpenAPI document \"%.*s\" has both file and url: keep one of them"
+                           : "OpenAPI document \"%.*s\" has neither file nor url: add file = "
+                             "\"api.yaml\", or the url of the document",
+                       (int)name.len, name.at);
         return PHI_OK;
     }
     if (t->url != NULL && !phi__sec_is_address(t->url)) {
-        phi__cfg_words_error(ground, phi_json_get(doc->node, "url"), PHI_BAD_ARG,
-                             "openapi.instances.url",
-                             "OpenAPI document \"%.*s\": url: expected an address that begins "
-                             "with http:// or https://",
-                             (int)name.len, name.at);
+        phi__cfg_error(ground, phi_json_get(doc->node, "url"), PHI_BAD_ARG, "openapi.instances.url",
+                       "OpenAPI document \"%.*s\": url: expected an address that begins with "
+                       "http:// or https://",
+                       (int)name.len, name.at);
         return PHI_OK;
     }
     if (ground->check_only) return PHI_OK;
     const char *path =
-        t->file != NULL ? phi__cfg_place_join(ground->arena, ground->directory, t->file) : NULL;
+        t->file != NULL ? phi__cfg_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
     desc.path = path;
     desc.url = path == NULL ? t->url : NULL;
@@ -177,55 +141,55 @@ static phi_status phi__sec_openapi_open(phi__cfg_ground *ground, phi__sec_openap
     words = phi_last_error(ground->rt).message;
     status = phi_last_error(ground->rt).status;
     if (status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(ground, doc->node, status, "openapi.instances",
-                         "OpenAPI document \"%.*s\": %s", (int)name.len, name.at, words);
+    phi__cfg_error(ground, doc->node, status, "openapi.instances", "OpenAPI document \"%.*s\": %s",
+                   (int)name.len, name.at, words);
     return PHI_OK;
 }
 
 /* PHI_BUSY: the document is being read, or its tools are being made. */
-static phi_status phi__sec_openapi_read(phi__cfg_ground *ground, phi__sec_openapi_doc *doc) {
+static phi_status phi__sec_api_read(phi__cfg_ground *ground, phi__sec_api_doc *doc) {
     phi_parse_error error;
     phi_status status = phi_openapi_step(doc->api, &error);
     phi_str name = phi__sec_name(doc->node);
     if (status == PHI_OK) status = phi_openapi_select(doc->api, &doc->filter, &doc->tools);
     if (status == PHI_OK || status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
-    phi__cfg_words_error(ground, doc->node, status, "openapi.instances",
-                         "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
-                         error.message[0] != '\0' ? error.message : phi_status_text(status),
-                         error.line > 0 ? " (in the document)" : "");
+    phi__cfg_error(ground, doc->node, status, "openapi.instances",
+                   "OpenAPI document \"%.*s\": %s%s", (int)name.len, name.at,
+                   error.message[0] != '\0' ? error.message : phi_status_text(status),
+                   error.line > 0 ? " (in the document)" : "");
     doc->failed = true;
     return PHI_OK;
 }
 
-static phi_status phi__sec_openapi_doc_of(phi__sec_openapi_state *s, phi__cfg_ground *ground,
-                                          const phi__cfg_used *used, phi__sec_openapi_doc **out) {
-    phi__sec_openapi_doc *doc = s->docs;
+static phi_status phi__sec_api_doc_of(phi__sec_api_state *s, phi__cfg_ground *ground,
+                                      const phi__cfg_used *used, phi__sec_api_doc **out) {
+    phi__sec_api_doc *doc = s->docs;
     while (used->keep && doc != NULL && (doc->node != used->node || !doc->keep)) doc = doc->next;
     *out = used->keep ? doc : NULL;
     if (*out != NULL) return PHI_OK;
     phi__cfg_spec t = PHI_ZERO;
-    doc = (phi__sec_openapi_doc *)phi__arena_zero(ground->arena, sizeof *doc);
-    if (doc == NULL || !phi__cfg_take(ground->arena, used->node, phi__sec_openapi_instance(), &t))
+    doc = (phi__sec_api_doc *)phi__arena_zero(ground->arena, sizeof *doc);
+    if (doc == NULL || !phi__cfg_take(ground->arena, used->node, phi__table_openapi_instance(), &t))
         return PHI_NO_MEMORY;
     doc->node = used->node;
     doc->keep = used->keep;
     doc->next = s->docs;
     s->docs = doc;
     *out = doc;
-    return phi__sec_openapi_open(ground, doc, &t);
+    return phi__sec_api_open(ground, doc, &t);
 }
 
-static phi_status phi__sec_openapi_one(phi__sec_openapi_state *s, phi__cfg_making *making,
-                                       const phi__cfg_used *used) {
-    phi__sec_openapi_doc *doc = (phi__sec_openapi_doc *)making->work;
+static phi_status phi__sec_api_one(phi__sec_api_state *s, phi__cfg_making *making,
+                                   const phi__cfg_used *used) {
+    phi__sec_api_doc *doc = (phi__sec_api_doc *)making->work;
     phi_status status = PHI_OK;
-    if (doc == NULL) status = phi__sec_openapi_doc_of(s, making->ground, used, &doc);
+    if (doc == NULL) status = phi__sec_api_doc_of(s, making->ground, used, &doc);
     if (status != PHI_OK) return status;
     making->work = doc;
     if (making->ground->check_only)
         phi__making_trust(making);
     else if (!doc->failed)
-        status = phi__sec_openapi_read(making->ground, doc);
+        status = phi__sec_api_read(making->ground, doc);
     if (status != PHI_OK) return status;
     making->work = NULL;
     for (size_t i = 0; status == PHI_OK && i < doc->tools.count; i++) {
@@ -235,32 +199,27 @@ static phi_status phi__sec_openapi_one(phi__sec_openapi_state *s, phi__cfg_makin
     return status;
 }
 
-/* ---- for other modules ---- */
-
-PHI__FN const phi__cfg_table *phi__sec_openapi_table(void) { return &phi__sec_openapi_is; }
-
-PHI__FN phi_status phi__sec_openapi_begin(phi__cfg_ground *ground, const phi_json *node,
-                                          void **state) {
-    phi__sec_openapi_state *s = (phi__sec_openapi_state *)phi__arena_zero(ground->arena, sizeof *s);
+PHI__FN phi_status phi__sec_api_begin(phi__cfg_ground *ground, const phi_json *node, void **state) {
+    phi__sec_api_state *s = (phi__sec_api_state *)phi__arena_zero(ground->arena, sizeof *s);
     *state = s;
     if (s == NULL) return PHI_NO_MEMORY;
     s->node = node;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__sec_openapi_use(void *state, phi__cfg_making *making) {
-    phi__sec_openapi_state *s = (phi__sec_openapi_state *)state;
+PHI__FN phi_status phi__sec_api_use(void *state, phi__cfg_making *making) {
+    phi__sec_api_state *s = (phi__sec_api_state *)state;
     phi__cfg_used used;
     while (phi__making_used(making, "openapi", "openapi", s->node, making->at, &used)) {
-        phi_status status = used.node != NULL ? phi__sec_openapi_one(s, making, &used) : PHI_OK;
+        phi_status status = used.node != NULL ? phi__sec_api_one(s, making, &used) : PHI_OK;
         if (status != PHI_OK) return status;
         making->at++;
     }
     return PHI_OK;
 }
 
-PHI__FN void phi__sec_openapi_end(void *state) {
-    phi__sec_openapi_state *s = (phi__sec_openapi_state *)state;
-    for (phi__sec_openapi_doc *doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
+PHI__FN void phi__sec_api_end(void *state) {
+    phi__sec_api_state *s = (phi__sec_api_state *)state;
+    for (phi__sec_api_doc *doc = s != NULL ? s->docs : NULL; doc != NULL; doc = doc->next)
         phi_openapi_free(doc->api);
 }

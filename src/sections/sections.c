@@ -1,8 +1,817 @@
-/* sections.c - the list of sections, in the order in which an agent gets its parts: scripts come
-   last, for they are called before the hooks that were there. */
-#include "sections/sections.h"
-
+/* sections.c - the sections of phi's own tools: built-in tools, skills, permissions, scripts; and
+   the list of all sections, in the order in which an agent gets its parts: scripts come last, for
+   they are called before the hooks that were there. */
 #include "sections/section_in.h"
+#include "tools/tools_in.h"
+#include "agent/profile.h"
+#include "base/base_in.h"
+#include "config/config_in.h"
+#include "permissions/permissions.h"
+#include "sections/sections.h"
+#include "system/system_in.h"
+#include "tools/scripts.h"
+#include "agent/agent.h"
+#include "log/thread.h"
+#include "loop/hook.h"
+#include "loop/run.h"
+#include "model/event.h"
+
+/* ---- built-in tools by their names, and their settings ---- */
+
+typedef struct phi__cfg_tool_settings {
+    uint64_t set;
+    phi__cfg_texts allowed_paths, deny_patterns;
+    phi_tools_desc desc; /* its plain fields */
+} phi__cfg_tool_settings;
+
+/* Each agent has its own, for its own workspace. */
+typedef struct phi__sec_tools_set {
+    struct phi__sec_tools_set *next;
+    phi__registry *registry;
+} phi__sec_tools_set;
+
+typedef struct phi__sec_tools_state {
+    phi__cfg_tool_settings taken;
+    const char *const *allowed_paths;
+    phi__sec_tools_set *sets;
+} phi__sec_tools_state;
+
+static const char phi__sec_tools_search[] = "automatic rg|ripgrep grep own";
+
+static const phi__cfg_table *phi__table_tool_settings(void);
+
+static const phi__cfg_field phi__tool_settings_rows[] = {
+    PHI__C_PLAIN(tool_settings, allowed_paths, TEXTS, PHI__CFG_PATH, "[]",
+                 "Files and directories that tools may use besides the workspace."),
+    PHI__C_LIST(
+        tool_settings, deny_patterns, "null",
+        "Commands with one of these texts are refused (default: a few that destroy); no boundary."),
+    PHI__C_FLAG_IN(tool_settings, desc, unconfined,
+                   "Tools may use files outside of the workspace, too."),
+    PHI__C_SECS(tool_settings, desc.bash_timeout_ms, "bash_timeout_secs", PHI__NO_LIMIT, "120",
+                "Seconds that a command may run."),
+    PHI__C_SECS(tool_settings, desc.list_timeout_ms, "list_timeout_secs", PHI__NO_LIMIT, "10",
+                "Seconds of list_files."),
+    PHI__C_SECS(tool_settings, desc.search_timeout_ms, "search_timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds of search."),
+    PHI__C_U32_IN(tool_settings, desc, max_output_bytes, "262144",
+                  "Bytes that are kept of each stream of a command: its head and its tail."),
+    PHI__C_INT_IN(tool_settings, desc, max_bash_result_bytes, PHI__NO_LIMIT, 64, 4294967295,
+                  "32768", "Bytes of the result of a command that the model sees."),
+    PHI__C_U32_IN(tool_settings, desc, max_read_bytes, "1048576",
+                  "Bytes of a file that read_file shows."),
+    PHI__C_U32_IN(tool_settings, desc, max_files, "200", "Files that list_files names."),
+    PHI__C_U32_IN(tool_settings, desc, max_matches, "50", "Matches that search shows."),
+    PHI__C_CHOICE_IN(
+        tool_settings, desc, search_with, phi__sec_tools_search, "\"automatic\"",
+        "The program that search runs; automatic: phi's own engine where files are confined.")};
+
+PHI__TABLE(tool_settings, "tool_settings", "Settings of the built-in tools.")
+
+/* The registry's name for one that the original's files use. */
+static const char *phi__sec_tools_alias(phi_str name) {
+    static const char *const names[][2] = {{"file_read", "read_file"}, {"file_write", "write_file"},
+                                           {"file_edit", "edit_file"}, {"file_list", "list_files"},
+                                           {"file_search", "search"},  {"prune", "prun"}};
+    for (size_t i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i][0])) return names[i][1];
+    return name.at;
+}
+
+static phi__registry *phi__sec_tools_registry(phi__sec_tools_state *s,
+                                              const phi__cfg_making *making) {
+    phi__sec_tools_set *set =
+        (phi__sec_tools_set *)phi_arena_alloc(making->ground->arena, sizeof(phi__sec_tools_set));
+    phi_tools_desc desc = s->taken.desc;
+    if (set == NULL) return NULL;
+    desc.workspace = making->workspace;
+    desc.allowed_paths = s->allowed_paths;
+    desc.deny_patterns = s->taken.deny_patterns.at;
+    set->registry = phi__reg_with_defaults(&making->ground->memory->allocator, &desc);
+    if (set->registry == NULL) return NULL;
+    set->next = s->sets;
+    s->sets = set;
+    return set->registry;
+}
+
+static phi_status phi__sec_tools_begin(phi__cfg_ground *ground, const phi_json *node,
+                                       void **state) {
+    phi__sec_tools_state *s = (phi__sec_tools_state *)phi__arena_zero(ground->arena, sizeof *s);
+    if (s == NULL || !phi__cfg_take(ground->arena, node, phi__table_tool_settings(), &s->taken))
+        return PHI_NO_MEMORY;
+    s->allowed_paths = phi__sec_places(ground, &s->taken.allowed_paths);
+    if (s->allowed_paths == NULL && s->taken.allowed_paths.count > 0) return PHI_NO_MEMORY;
+    *state = s;
+    return PHI_OK;
+}
+
+static phi_status phi__sec_tools_use(void *state, phi__cfg_making *making) {
+    phi_json_iter it = phi_json_each(making->names);
+    const phi_json *item;
+    phi_status status = PHI_OK;
+    if (phi_json_count(making->names) == 0) return PHI_OK;
+    phi__registry *registry = phi__sec_tools_registry((phi__sec_tools_state *)state, making);
+    if (registry == NULL) return PHI_NO_MEMORY;
+    for (size_t i = 0; status == PHI_OK && (item = phi_json_next(&it)) != NULL; i++) {
+        phi_tool found[2];
+        const char *name = phi__sec_tools_alias(phi_json_str(item, ""));
+        if (making->known[i]) continue; /* the host's own */
+        size_t n = phi__reg_resolve(registry, &name, 1, found, NULL, NULL);
+        making->known[i] = n > 0;
+        for (size_t j = 0; status == PHI_OK && j < n; j++)
+            status = phi__making_tool(making, &found[j]);
+    }
+    for (size_t i = 0; i < phi__reg_count(registry); i++)
+        (void)phi__making_offer(making, phi__reg_at(registry, i)->name);
+    return status;
+}
+
+static void phi__sec_tools_end(void *state) {
+    phi__sec_tools_state *s = (phi__sec_tools_state *)state;
+    for (phi__sec_tools_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+        phi__reg_free(set->registry);
+}
+
+#ifndef PHI_NO_FILES
+
+/* ---- skills of directories: their index in the prompt, and the tool read_skill ---- */
+
+typedef struct phi__cfg_skills {
+    uint64_t set;
+    phi__cfg_texts directories;
+    uint32_t max_skills, max_file_bytes, max_read_bytes;
+    bool no_index;
+} phi__cfg_skills;
+
+/* The skills of an agent that names some. */
+typedef struct phi__sec_skills_part {
+    struct phi__sec_skills_part *next;
+    phi_skills *skills;
+} phi__sec_skills_part;
+
+typedef struct phi__sec_skill_state {
+    phi__cfg_skills taken;
+    const phi_json *node;
+    phi_skills_desc desc;
+    phi_skills *all; /* NULL: the file has no such section */
+    phi__sec_skills_part *parts;
+} phi__sec_skill_state;
+
+static const phi__cfg_table *phi__table_skills(void);
+
+static const phi__cfg_field phi__skills_rows[] = {
+    PHI__C_PLAIN(
+        skills, directories, TEXTS, PHI__CFG_PATH | PHI__REQUIRED, "[]",
+        "Directories of skills, each NAME/SKILL.md; a later one replaces skills of the same name."),
+    PHI__C_U32(skills, max_skills, "1000", "Skills at most."),
+    PHI__C_U32(skills, max_file_bytes, "1048576", "Bytes of a SKILL.md; a longer one is left out."),
+    PHI__C_U32(skills, max_read_bytes, "262144", "Bytes of one answer of read_skill."),
+    PHI__C_FLAG(skills, no_index, "Leaves the list of skills out of the system prompt.")};
+
+PHI__TABLE(skills, "skills", "Where skills are.")
+
+static bool phi__sec_skill_is_listed(const phi_json *node, phi_str file) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "directories"));
+    const phi_json *item;
+    while ((item = phi_json_next(&it)) != NULL)
+        if (phi_str_equal(phi_json_str(item, ""), file)) return true;
+    return false;
+}
+
+static phi_status phi__sec_skill_load(phi__cfg_ground *ground, phi__sec_skill_state *s) {
+    const phi_json *list = phi_json_get(s->node, "directories");
+    phi_status status = PHI_OK;
+    s->all = phi_skills_new(&s->desc);
+    if (s->all == NULL) return PHI_NO_MEMORY;
+    for (size_t i = 0; status == PHI_OK && i < s->taken.directories.count; i++) {
+        const char *dir =
+            phi__cfg_join(ground->arena, ground->directory, s->taken.directories.at[i]);
+        if (dir == NULL) return PHI_NO_MEMORY;
+        status = phi_skills_load(s->all, dir, s->taken.directories.at[i], SIZE_MAX);
+        if (status != PHI_NOT_FOUND && status != PHI_IO) continue;
+        phi__cfg_error(
+            ground, phi_json_at(list, i), status, "skills.directories",
+            "skills.directories: \"%s\" is no directory that can be read; make it, correct the "
+            "path, which is relative to the directory of this file, or remove it",
+            dir);
+        status = PHI_OK;
+    }
+    if (status == PHI_TOO_BIG)
+        phi__cfg_error(ground, s->node, status, "skills.max_skills",
+                       "skills: there are more than max_skills");
+    return status == PHI_NO_MEMORY ? status : PHI_OK;
+}
+
+/* The skill most like `name`; NULL: none is. */
+static const char *phi__sec_skill_near(phi_arena *arena, const phi_skills *skills, phi_str name) {
+    size_t n = 0;
+    const char **names;
+    while (phi_skills_at(skills, n) != NULL) n++;
+    names = (const char **)phi_arena_alloc(arena, (n + 1) * sizeof *names);
+    if (names == NULL) return NULL;
+    for (size_t i = 0; i < n; i++) names[i] = phi_skills_at(skills, i)->name.at;
+    return phi__cfg_nearest(name, names, n);
+}
+
+/* The skills that an agent names, in a new list. */
+static phi_status phi__sec_skill_pick(phi__sec_skill_state *s, phi__cfg_making *making,
+                                      phi_skills **out) {
+    phi__cfg_ground *ground = making->ground;
+    phi__sec_skills_part *part =
+        (phi__sec_skills_part *)phi_arena_alloc(ground->arena, sizeof(phi__sec_skills_part));
+    phi_status status = PHI_OK;
+    *out = part != NULL ? phi_skills_new(&s->desc) : NULL;
+    if (*out == NULL) return PHI_NO_MEMORY;
+    part->skills = *out;
+    part->next = s->parts;
+    s->parts = part;
+    for (size_t i = 0; status == PHI_OK && i < making->profile.skill_count; i++) {
+        phi_str name = phi_str_of(making->profile.skills[i]);
+        const phi_skill *skill = phi__skills_find(s->all, name);
+        if (skill != NULL) {
+            status = phi__skills_one(*out, skill->base_dir.at, skill->source.at);
+            continue;
+        }
+        const char *near = phi__sec_skill_near(ground->arena, s->all, name);
+        phi__cfg_error(ground, s->node, PHI_NOT_FOUND, "agent.profile.skills",
+                       "agent \"%s\": skills: there is no skill \"%s\" in skills.directories%s%s%s",
+                       making->name, name.at, near != NULL ? "; did you mean \"" : "",
+                       near != NULL ? near : "", near != NULL ? "\"?" : "");
+    }
+    return status == PHI_NO_MEMORY ? status : PHI_OK;
+}
+
+static phi_status phi__sec_skill_give(phi__sec_skill_state *s, phi__cfg_making *making,
+                                      phi_skills *skills) {
+    phi_tool tool;
+    phi_str prompt;
+    phi_status status;
+    if (phi_skills_at(skills, 0) == NULL) return PHI_OK;
+    if (!s->taken.no_index) {
+        status = phi_skills_prompt(skills, PHI_SKILLS_READ_SKILL, making->desc->system_prompt,
+                                   making->ground->arena, &prompt);
+        if (status != PHI_OK) return status;
+        making->desc->system_prompt = prompt.at;
+    }
+    status = phi_skills_tool(skills, &tool);
+    (void)phi__making_offer(making, "read_skill");
+    return status == PHI_OK ? phi__making_tool(making, &tool) : status;
+}
+
+/* Names of the host's own profile choose skills of the file where it has some; else the host loads
+   them. */
+static bool phi__sec_skill_are_hosts(const phi__cfg_making *making) {
+    const phi_agent_desc *base = making->ground->desc.base;
+    return base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
+}
+
+static void phi__sec_skill_end(void *state) {
+    phi__sec_skill_state *s = (phi__sec_skill_state *)state;
+    if (s == NULL) return;
+    for (phi__sec_skills_part *part = s->parts; part != NULL; part = part->next)
+        phi_skills_free(part->skills);
+    phi_skills_free(s->all);
+    s->parts = NULL;
+    s->all = NULL;
+}
+
+static phi_status phi__sec_skill_begin(phi__cfg_ground *ground, const phi_json *node,
+                                       void **state) {
+    phi__sec_skill_state *s = (phi__sec_skill_state *)phi__arena_zero(ground->arena, sizeof *s);
+    *state = s;
+    if (s == NULL || !phi__cfg_take(ground->arena, node, phi__table_skills(), &s->taken))
+        return PHI_NO_MEMORY;
+    s->node = node;
+    s->desc.allocator = ground->memory->allocator;
+    s->desc.max_skills = s->taken.max_skills;
+    s->desc.max_file_bytes = s->taken.max_file_bytes;
+    s->desc.max_read_bytes = s->taken.max_read_bytes;
+    if (node == NULL) return PHI_OK;
+    phi_status status = phi__sec_skill_load(ground, s);
+    if (status == PHI_OK) {
+        /* Problems of single skills are warnings: the others can be used. */
+        const phi_skills *skills = s->all;
+        const phi_skill_problem *p;
+        for (size_t i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++) {
+            if (p->line == 0 && phi__sec_skill_is_listed(node, p->file))
+                continue; /* said already */
+            phi__cfg_warn(ground, node, "skills", "%s%s:%u: %s",
+                          p->loaded ? "" : "this skill is left out: ", p->file.at,
+                          (unsigned)p->line, p->message.at);
+        }
+    }
+    if (status == PHI_NO_MEMORY) phi__sec_skill_end(s);
+    return status;
+}
+
+static phi_status phi__sec_skill_use(void *state, phi__cfg_making *making) {
+    phi__sec_skill_state *s = (phi__sec_skill_state *)state;
+    phi_skills *skills = s->all;
+    phi_status status = PHI_OK;
+    if (making->profile.skill_count > 0 && s->all == NULL && !phi__sec_skill_are_hosts(making)) {
+        phi__cfg_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
+                       "agent \"%s\" names skills, but nothing says where they are: write [skills] "
+                       "directories = [\"skills\"]",
+                       making->name);
+        return PHI_OK;
+    }
+    if (s->all == NULL || (making->is_child && making->profile.skill_count == 0)) return PHI_OK;
+    if (making->profile.skill_count > 0) status = phi__sec_skill_pick(s, making, &skills);
+    return status == PHI_OK ? phi__sec_skill_give(s, making, skills) : status;
+}
+
+#endif
+
+/* ---- the files that a configuration runs or heeds ---- */
+
+enum {
+    PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
+    PHI__PROTECTED_MOST = 500  /* paths */
+};
+
+typedef struct phi__protected {
+    phi_arena *arena;
+    phi_str directory; /* of the file, with a slash behind; empty: it has none */
+    const char **list;
+    size_t count;
+    bool full;
+} phi__protected;
+
+static bool phi__protected_keep(phi__protected *p, phi_str path) {
+    phi_str copy;
+    for (size_t i = 0; i < p->count; i++)
+        if (phi__str_is(path, p->list[i])) return true;
+    p->full = p->count == PHI__PROTECTED_MOST;
+    if (p->full || !phi__arena_str(p->arena, path, &copy)) return false;
+    p->list[p->count++] = copy.at;
+    return true;
+}
+
+/* Absolute, without links; and as it is. */
+static bool phi__protected_resolved(phi__protected *p, phi_str path) {
+    const char *absolute;
+    phi_str copy;
+    if (!phi__arena_str(p->arena, path, &copy) ||
+        phi__cfg_resolve(p->arena, copy.at, &absolute, NULL, 0) == PHI_NO_MEMORY)
+        return false;
+    return (absolute == NULL || phi__protected_keep(p, phi_str_of(absolute))) &&
+           phi__protected_keep(p, path);
+}
+
+/* A word of a command: relative to the workspace, or to the file's directory. */
+static bool phi__protected_word(phi__protected *p, phi_str word) {
+    phi__buf joined;
+    if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
+        return true;
+    if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
+        return true; /* a program of the PATH, or no file */
+    if (word.at[0] == '/') return phi__protected_resolved(p, word);
+    if (!phi__protected_keep(p, word)) return false;
+    if (word.at[0] == '~') return true;
+    phi__buf_init(&joined, p->arena->memory);
+    phi__buf_add_str(&joined, p->directory);
+    phi__buf_add_str(&joined, word);
+    bool good = !joined.failed && phi__protected_resolved(p, phi__buf_str(&joined));
+    phi__buf_free(&joined);
+    return good;
+}
+
+/* Texts under keys that name commands; `all`: each text. */
+static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool all, unsigned depth) {
+    static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *member;
+    if (all && phi_json_is(node, PHI_JSON_STRING)) {
+        phi_str text = phi_json_str(node, "");
+        size_t i = 0;
+        while (i < text.len) {
+            size_t from = i;
+            while (i < text.len && text.at[i] != '\0' &&
+                   strchr(" \t\n'\"`;|&()<>=,", text.at[i]) == NULL)
+                i++;
+            if (!phi__protected_word(p, phi__str(text.at + from, i - from))) return false;
+            i++;
+        }
+        return true;
+    }
+    if (depth == PHI__PROTECTED_DEPTH ||
+        (!phi_json_is(node, PHI_JSON_OBJECT) && !phi_json_is(node, PHI_JSON_ARRAY)))
+        return true;
+    while ((member = phi_json_next(&it)) != NULL) {
+        bool named = all;
+        if (depth == 0 && phi__str_is(it.key, "permissions")) continue; /* patterns, no commands */
+        for (size_t i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
+        if (!phi__protected_tree(p, member, named, depth + 1)) return false;
+    }
+    return true;
+}
+
+PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
+                                              const char *const **out) {
+    size_t n;
+    if (config == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    *out = NULL;
+    phi__protected p = PHI_ZERO;
+    p.arena = arena;
+    p.list = (const char **)phi__arena_zero(arena, (PHI__PROTECTED_MOST + 1) * sizeof *p.list);
+    if (p.list == NULL) return PHI_NO_MEMORY;
+    phi_str path = phi_str_of(phi__load_path(config));
+    for (n = path.len; n > 0 && path.at[n - 1] != '/';) n--;
+    p.directory = phi__str(path.at, n);
+    if ((path.len > 0 && !phi__protected_resolved(&p, path)) ||
+        !phi__protected_tree(&p, phi_config_tree(config), false, 0))
+        return p.full ? PHI_TOO_BIG : PHI_NO_MEMORY;
+    *out = p.list;
+    return PHI_OK;
+}
+
+/* ---- rules of permissions, in front of the host's hook ---- */
+
+enum { PHI__SEC_PERM_NONE = -1 };
+
+typedef struct phi__cfg_permissions {
+    uint64_t set;
+    int mode, otherwise;
+    const phi_json *rules;
+    const char *home, *shell_tools;
+} phi__cfg_permissions;
+
+/* The rules of one agent, and the two hooks of the host behind them. */
+typedef struct phi__sec_perm_one {
+    struct phi__sec_perm_one *next;
+    phi_permissions *permissions;
+    phi_hook_fn ask_fn, hook_fn;
+    void *ask_user_data, *hook_user_data;
+    uint32_t hook_points;
+} phi__sec_perm_one;
+
+typedef struct phi__sec_perm_state {
+    phi__cfg_permissions taken;
+    const phi_json *node;
+    phi_permission_rules rules;
+    phi__sec_perm_one *all;
+} phi__sec_perm_state;
+
+static const char phi__sec_perm_modes[] = "default plan accept_edits all";
+
+static const char phi__sec_perm_verdicts[] = "ask allow deny";
+
+/* A rule of the file; phi_permissions_from_json reads it. */
+typedef struct phi__cfg_rule {
+    uint64_t set;
+    phi_permission_rule rule;
+} phi__cfg_rule;
+
+static const phi__cfg_table *phi__table_permission_rule(void);
+
+static const phi__cfg_field phi__permission_rule_rows[] = {
+    PHI__C_NAMES(rule, rule.verdict, "verdict", CHOICE, PHI__REQUIRED, phi__sec_perm_verdicts,
+                 "null", "What happens to a call that the rule matches."),
+    PHI__C_TEXT_IN(rule, rule, tool, "A pattern of tool names: \"bash\", \"mcp_*\"."),
+    PHI__C_TEXT_IN(rule, rule, command, "A pattern for each word of a command: \"git log *\"."),
+    PHI__C_TEXT_IN(rule, rule, with, "Words of the command, one of which must be there."),
+    PHI__C_TEXT_IN(rule, rule, without, "Words of the command, none of which may be there."),
+    PHI__C_TEXT_IN(rule, rule, piped, "Programs, one of which writes into the command."),
+    PHI__C_TEXT_IN(rule, rule, path, "A pattern of paths: \"./src/\" with \"**\" behind."),
+    PHI__C_TEXT_IN(rule, rule, host, "A pattern of the host of a URL."),
+    PHI__C_TEXT_IN(rule, rule, argument, "A member of the arguments, for `matches`."),
+    PHI__C_TEXT_IN(rule, rule, matches, "A pattern of its text."),
+    PHI__C_TEXT_IN(rule, rule, reason, "Why, for the model and the person who is asked."),
+    PHI__C_TEXT_IN(rule, rule, options, "The options that the command may have, and no other."),
+    PHI__C_TEXT_IN(rule, rule, source,
+                   "A pattern of MCP servers whose tools are meant; \"\": phi's own.")};
+
+PHI__TABLE(permission_rule, "permissions.rules", "A rule: it matches where all of its fields do.")
+
+static const phi__cfg_table *phi__table_permissions(void);
+
+static const phi__cfg_field phi__permissions_rows[] = {
+    PHI__C_CHOICE(permissions, mode, phi__sec_perm_modes, "\"default\"",
+                  "Rules before those of the file. Without it the file's rules are all there are, "
+                  "if it has any."),
+    PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
+                  "What happens to calls that no rule matches."),
+    PHI__C_TABLES(permissions, rules, permission_rule, "Rules; their order has no meaning."),
+    PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
+                "The absolute path that ~ stands for: \"${HOME}\"."),
+    PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
+                 "A pattern of the tools that run shell commands.")};
+
+PHI__TABLE(permissions, "permissions",
+           "Which tool calls may run. Calls to ask about are denied where the program cannot ask.")
+
+/* ---- the hooks behind the rules ---- */
+
+static phi_verdict phi__sec_perm_ask(void *user_data, phi_hook *hook) {
+    phi__sec_perm_one *one = (phi__sec_perm_one *)user_data;
+    return one->ask_fn(one->ask_user_data, hook);
+}
+
+static phi_verdict phi__sec_perm_host(void *user_data, phi_hook *hook) {
+    phi__sec_perm_one *one = (phi__sec_perm_one *)user_data;
+    if (one->hook_fn == NULL || (one->hook_points & (uint32_t)hook->point) == 0) return PHI_ALLOW;
+    return one->hook_fn(one->hook_user_data, hook);
+}
+
+/* ---- making ---- */
+
+/* The file's rules, behind those of the mode. */
+static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_state *s) {
+    const phi__cfg_permissions *t = &s->taken;
+    bool has_mode = phi__fields_has(phi__table_permissions(), t, "mode");
+    const phi_permission_rules *base =
+        has_mode || t->rules == NULL ? phi_permissions_mode((phi_permission_mode)t->mode) : NULL;
+    size_t n = (base != NULL ? base->count : 0) + phi_json_count(t->rules), i = 0;
+    phi_permission_rule *rules =
+        (phi_permission_rule *)phi__arena_zero(ground->arena, phi__mul(n + 1, sizeof *rules));
+    phi_json_iter it = phi_json_each(t->rules);
+    const phi_json *node;
+    if (rules == NULL) return PHI_NO_MEMORY;
+    if (base != NULL) memcpy(rules, base->rules, base->count * sizeof *rules);
+    if (base != NULL) i = base->count;
+    while ((node = phi_json_next(&it)) != NULL) {
+        phi__cfg_rule r = PHI_ZERO;
+        if (!phi__cfg_take(ground->arena, node, phi__table_permission_rule(), &r))
+            return PHI_NO_MEMORY;
+        rules[i++] = r.rule;
+    }
+    s->rules.rules = rules;
+    s->rules.count = n;
+    s->rules.otherwise = base != NULL ? base->otherwise : PHI_PERMISSION_ASK;
+    if (phi__fields_has(phi__table_permissions(), t, "otherwise"))
+        s->rules.otherwise = (phi_permission)t->otherwise;
+    return PHI_OK;
+}
+
+/* one->permissions NULL: a problem says why. PHI_NO_MEMORY. */
+static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *making,
+                                     phi__sec_perm_one *one) {
+    phi__cfg_ground *ground = making->ground;
+    const phi_json *place = making->place != NULL ? making->place : s->node;
+    phi_parse_error error;
+    phi_permissions_desc desc = PHI_ZERO;
+    phi_status status =
+        phi__cfg_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
+    status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
+    if (status == PHI_TOO_BIG)
+        phi__cfg_error(ground, s->node, status, "permissions",
+                       "permissions: the commands of the file name more than 500 files");
+    if (status != PHI_OK) return status == PHI_TOO_BIG ? PHI_OK : status;
+    desc.allocator = ground->memory->allocator;
+    desc.rules = &s->rules;
+    desc.home = s->taken.home;
+    desc.shell_tools = s->taken.shell_tools;
+    if (one->ask_fn != NULL) desc.ask_fn = phi__sec_perm_ask;
+    desc.hook_fn = phi__sec_perm_host;
+    desc.user_data = one;
+    one->permissions = phi_permissions_new(&desc, &error);
+    if (one->permissions != NULL) return PHI_OK;
+    if (error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
+    phi__cfg_error(ground, s->node, error.status, "permissions",
+                   "permissions: a rule is not valid; a path must be absolute or begin with \"./\" "
+                   "or \"~/\", and home must be absolute");
+    return PHI_OK;
+}
+
+static phi_status phi__sec_perm_begin(phi__cfg_ground *ground, const phi_json *node, void **state) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)phi__arena_zero(ground->arena, sizeof *s);
+    *state = s;
+    if (s == NULL || !phi__cfg_take(ground->arena, node, phi__table_permissions(), &s->taken))
+        return PHI_NO_MEMORY;
+    s->node = node;
+    return node != NULL ? phi__sec_perm_read(ground, s) : PHI_OK;
+}
+
+static phi_status phi__sec_perm_use(void *state, phi__cfg_making *making) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)state;
+    phi__sec_perm_one *one;
+    phi_agent_desc *desc = making->desc;
+    if (s->node == NULL) return PHI_OK;
+    one = (phi__sec_perm_one *)phi__arena_zero(making->ground->arena, sizeof *one);
+    if (one == NULL) return PHI_NO_MEMORY;
+    one->ask_fn = making->ground->desc.ask_fn;
+    one->ask_user_data = making->ground->desc.ask_user_data;
+    one->hook_fn = desc->hook_fn;
+    one->hook_points = desc->hook_points;
+    one->hook_user_data = desc->hook_user_data != NULL ? desc->hook_user_data : desc->user_data;
+    phi_status status = phi__sec_perm_make(s, making, one);
+    if (one->permissions == NULL) return status;
+    one->next = s->all;
+    s->all = one;
+    desc->hook_fn = phi_permissions_hook;
+    desc->hook_points |= PHI_HOOK_BEFORE_TOOL;
+    desc->hook_user_data = one->permissions;
+    return PHI_OK;
+}
+
+static void phi__sec_perm_end(void *state) {
+    phi__sec_perm_state *s = (phi__sec_perm_state *)state;
+    for (phi__sec_perm_one *one = s != NULL ? s->all : NULL; one != NULL; one = one->next)
+        phi_permissions_free(one->permissions);
+}
+
+#ifndef PHI_NO_PROCESS
+
+/* ---- programs that are run at points of a run: [callbacks] and [hooks] ---- */
+
+enum { PHI__SEC_SCRIPTS_MOST = 32, PHI__SEC_SCRIPTS_TASK = 0 };
+
+/* The table form of a script. */
+typedef struct phi__cfg_script {
+    uint64_t set;
+    phi_script script;
+} phi__cfg_script;
+
+static const char phi__sec_script_failures[] = "allow=1 deny=2";
+
+static const phi__cfg_table *phi__table_script(void);
+
+static const phi__cfg_field phi__script_rows[] = {
+    PHI__C_TEXT_IN(script, script, command, "The program and its arguments."),
+    PHI__C_TEXT_IN(script, script, tool, "For calls of this tool alone."),
+    PHI__C_SECS(script, script.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
+                "Seconds that it may take."),
+    PHI__C_FLAG_IN(script, script, shell, "The command is a line for sh -c."),
+    PHI__C_CHOICE_IN(script, script, on_failure, phi__sec_script_failures, "null",
+                     "The verdict when it gives none.")};
+PHI__TABLE(script, "callbacks.script", "A script.")
+
+/* The values are read from the tree: the struct is for the table alone. */
+typedef struct phi__cfg_callbacks {
+    uint64_t set;
+    const phi_json *any;
+} phi__cfg_callbacks;
+
+/* Keys, their points (0: no script is run there), and what they are for. */
+#define PHI__SEC_POINTS(X)                                                                         \
+    X("before_loop", PHI_HOOK_BEFORE_LOOP,                                                         \
+      "Before a run; another exit code than 0 prevents it. A command, or a table "                 \
+      "(docs/scripts.md).")                                                                        \
+    X("after_loop", PHI_HOOK_AFTER_LOOP, "After a run.")                                           \
+    X("before_turn", PHI_HOOK_BEFORE_TURN, "Before a turn; another exit code ends the run.")       \
+    X("after_turn", PHI_HOOK_AFTER_TURN, "After a turn.")                                          \
+    X("before_tool_execution", PHI_HOOK_BEFORE_TOOL,                                               \
+      "Before a tool call; another exit code denies it.")                                          \
+    X("after_tool_execution", PHI_HOOK_AFTER_TOOL, "After a tool call.")                           \
+    X("before_compaction_start", PHI_HOOK_BEFORE_COMPACTION,                                       \
+      "Before a compaction; another exit code prevents it.")                                       \
+    X("after_compaction_end", PHI_HOOK_AFTER_COMPACTION, "After a compaction.")                    \
+    X("on_error", PHI_HOOK_ON_ERROR, "After a model call has failed for good.")                    \
+    X("steering", PHI_HOOK_STEERING, "Its reply is a steering message.")                           \
+    X("follow_up", PHI_HOOK_FOLLOW_UP, "Its reply is a follow-up message.")                        \
+    X("filter", PHI_HOOK_FILTER, "Before a user's message is stored; it may refuse it.")           \
+    X("credential", PHI_HOOK_CREDENTIAL, "Its reply is the key of the next model call.")           \
+    X("before_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")   \
+    X("after_task", PHI__SEC_SCRIPTS_TASK, "Ignored with a warning: it belongs to a recorder.")    \
+    X("transform_context", PHI_HOOK_TRANSFORM_CONTEXT,                                             \
+      "For functions alone: ignored with a warning.")                                              \
+    X("convert_to_llm", PHI_HOOK_CONVERT_TO_LLM, "For functions alone: ignored with a warning.")
+
+#define PHI__SEC_ROW(key, point, text) PHI__C_TABLE_AS(callbacks, any, key, VALUE, 0, script, text),
+#define PHI__SEC_POINT(key, point, text) point,
+static const phi__cfg_table *phi__table_callbacks(void);
+
+static const phi__cfg_field phi__callbacks_rows[] = {PHI__SEC_POINTS(PHI__SEC_ROW)};
+static const uint32_t phi__sec_script_points[] = {PHI__SEC_POINTS(PHI__SEC_POINT)};
+#undef PHI__SEC_ROW
+#undef PHI__SEC_POINT
+#undef PHI__SEC_POINTS
+PHI__TABLE(callbacks, "callbacks",
+           "Programs that hear of a run as JSON and may stop it (docs/scripts.md). [hooks] takes "
+           "the same.")
+
+typedef struct phi__sec_script_set {
+    struct phi__sec_script_set *next;
+    phi_scripts *scripts;
+} phi__sec_script_set;
+
+typedef struct phi__sec_script_state {
+    const phi_json *node;
+    phi_script list[PHI__SEC_SCRIPTS_MOST];
+    size_t count;
+    phi__sec_script_set *sets;
+} phi__sec_script_state;
+
+/* Why a value is not run, as a warning. */
+static bool phi__sec_script_skips(phi__cfg_ground *ground, const phi_json *node, const char *key,
+                                  uint32_t point, const char *command) {
+    if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
+        phi__cfg_warn(ground, node, key,
+                      "%s = \"%s\" names a function of a plug-in, which phi does not load: it is "
+                      "ignored; remove it, or write the path of a script",
+                      key, command);
+        return true;
+    }
+    if (point == PHI__SEC_SCRIPTS_TASK) {
+        phi__cfg_warn(ground, node, key,
+                      "%s belongs to a session recorder (phi_recorder_desc.%s_fn): it is ignored "
+                      "here; remove it: before_loop and after_loop are run for each run",
+                      key, key);
+        return true;
+    }
+    if (point != PHI_HOOK_TRANSFORM_CONTEXT && point != PHI_HOOK_CONVERT_TO_LLM) return false;
+    phi__cfg_warn(ground, node, key,
+                  "%s changes messages, which a script cannot: it is ignored; remove it here, and "
+                  "set phi_agent_desc.hook_fn in the program",
+                  key);
+    return true;
+}
+
+static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_state *s,
+                                      phi_str key, const phi_json *node) {
+    size_t i;
+    const phi__cfg_field *field = phi__fields_find(phi__table_callbacks(), key, &i);
+    phi__cfg_script one = PHI_ZERO;
+    if (field == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK; /* warned about */
+    if (phi_json_is(node, PHI_JSON_STRING))
+        one.script.command = phi_json_str(node, "").at;
+    else if (!phi__cfg_take(ground->arena, node, phi__table_script(), &one))
+        return PHI_NO_MEMORY;
+    const char *command = one.script.command;
+    one.script.points = phi__sec_script_points[i];
+    if (command == NULL || command[0] == '\0')
+        phi__cfg_error(
+            ground, node, PHI_BAD_ARG, field->key,
+            "%s: expected a command, as \"./check.sh\", or a table with command = \"...\"",
+            field->key);
+    else if (!phi__sec_script_skips(ground, node, field->key, one.script.points, command))
+        s->list[s->count++] = one.script;
+    return PHI_OK;
+}
+
+/* The scripts of an agent: keys are for the server of the top agent's model. A sub-agent has only
+   those that guard tools, and, without its own key, those for keys. */
+static phi_status phi__sec_script_of(const phi__sec_script_state *s, const phi__cfg_making *making,
+                                     phi_scripts_desc *desc) {
+    const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
+    const char *server = making->top->model.base_url;
+    phi_script *list =
+        (phi_script *)phi_arena_alloc(making->ground->arena, (s->count + 1) * sizeof *list);
+    if (list == NULL) return PHI_NO_MEMORY;
+    desc->scripts = list;
+    for (size_t i = 0; i < s->count; i++) {
+        bool key = s->list[i].points == (uint32_t)PHI_HOOK_CREDENTIAL;
+        if (making->is_child && !(key ? !making->has_own_key : (s->list[i].points & guards) != 0))
+            continue;
+        list[desc->count] = s->list[i];
+        if (key) list[desc->count].server = server != NULL ? server : "";
+        desc->count++;
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__sec_script_begin(phi__cfg_ground *ground, const phi_json *node,
+                                        void **state) {
+    phi__sec_script_state *s = (phi__sec_script_state *)phi__arena_zero(ground->arena, sizeof *s);
+    const phi_json *nodes[2], *value;
+    phi_status status = PHI_OK;
+    *state = s;
+    if (s == NULL) return PHI_NO_MEMORY;
+    nodes[0] = node;
+    nodes[1] = phi_json_get(phi_config_tree(ground->config), "hooks");
+    s->node = node != NULL ? node : nodes[1];
+    for (size_t i = 0; i < 2; i++) {
+        phi_json_iter it = phi_json_each(nodes[i]);
+        while (status == PHI_OK && (value = phi_json_next(&it)) != NULL)
+            status = phi__sec_script_add(ground, s, it.key, value);
+    }
+    return status;
+}
+
+static phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
+    phi__sec_script_state *s = (phi__sec_script_state *)state;
+    phi__cfg_ground *ground = making->ground;
+    phi__sec_script_set *set;
+    phi_scripts_desc desc = PHI_ZERO;
+    phi_parse_error error;
+    if (phi__sec_script_of(s, making, &desc) != PHI_OK) return PHI_NO_MEMORY;
+    if (desc.count == 0) return PHI_OK;
+    set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
+    if (set == NULL) return PHI_NO_MEMORY;
+    desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
+    desc.allocator = ground->memory->allocator;
+    set->scripts = phi_scripts_new(&desc, &error);
+    if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
+    if (set->scripts == NULL) {
+        phi__cfg_error(ground, s->node, PHI_BAD_ARG, "callbacks", "callbacks: %s", error.message);
+        return PHI_OK;
+    }
+    set->next = s->sets;
+    s->sets = set;
+    return phi_scripts_use(set->scripts, making->desc);
+}
+
+static void phi__sec_script_end(void *state) {
+    phi__sec_script_state *s = (phi__sec_script_state *)state;
+    for (phi__sec_script_set *set = s != NULL ? s->sets : NULL; set != NULL; set = set->next)
+        phi_scripts_free(set->scripts);
+}
+
+#endif
+
+/* ---- the list ---- */
 
 /* The top of a file as these sections see it. */
 typedef struct phi__cfg_sections {
@@ -10,53 +819,35 @@ typedef struct phi__cfg_sections {
     const phi_json *node;
 } phi__cfg_sections;
 
-static const phi__cfg_field phi__key_tools = PHI__C_TABLE_AS(
-    sections, node, "tool_settings", phi__sec_tools_table, "Settings of built-in tools.");
-static const phi_config_section phi__in_tools = {
-    "tool_settings",      &phi__key_tools,    NULL,
-    phi__sec_tools_begin, phi__sec_tools_use, phi__sec_tools_end};
-
+/* The section [key], of phi__table_{key}. */
+#define PHI__SECTION(key, space, begin, use, end, text)                                            \
+    static const phi__cfg_field phi__key_##key =                                                   \
+        PHI__C_TABLE_AS(sections, node, #key, TABLE, 0, key, text);                                \
+    static const phi_config_section phi__in_##key = {#key, &phi__key_##key, space, begin, use, end};
+PHI__SECTION(tool_settings, NULL, phi__sec_tools_begin, phi__sec_tools_use, phi__sec_tools_end,
+             "Settings of built-in tools.")
 #ifndef PHI_NO_FILES
-static const phi__cfg_field phi__key_skills =
-    PHI__C_TABLE_AS(sections, node, "skills", phi__sec_skills_table, "Where skills are.");
-static const phi_config_section phi__in_skills = {
-    "skills",           &phi__key_skills, NULL, phi__sec_skills_begin, phi__sec_skills_use,
-    phi__sec_skills_end};
+PHI__SECTION(skills, NULL, phi__sec_skill_begin, phi__sec_skill_use, phi__sec_skill_end,
+             "Where skills are.")
 #endif
-
-static const phi__cfg_field phi__key_mcp =
-    PHI__C_TABLE_AS(sections, node, "mcp", phi__sec_mcp_table_top, "MCP servers.");
-static const phi_config_section phi__in_mcp = {
-    "mcp", &phi__key_mcp, "mcp", phi__sec_mcp_begin, phi__sec_mcp_use, phi__sec_mcp_end};
-
-static const phi__cfg_field phi__key_openapi =
-    PHI__C_TABLE_AS(sections, node, "openapi", phi__sec_openapi_table, "OpenAPI documents.");
-static const phi_config_section phi__in_openapi = {
-    "openapi",           &phi__key_openapi, "openapi", phi__sec_openapi_begin, phi__sec_openapi_use,
-    phi__sec_openapi_end};
-
-static const phi__cfg_field phi__key_permissions = PHI__C_TABLE_AS(
-    sections, node, "permissions", phi__sec_perm_table, "Which tool calls may run.");
-static const phi_config_section phi__in_permissions = {
-    "permissions",       &phi__key_permissions, NULL,
-    phi__sec_perm_begin, phi__sec_perm_use,     phi__sec_perm_end};
-
+PHI__SECTION(mcp, "mcp", phi__sec_mcp_begin, phi__sec_mcp_use, phi__sec_mcp_end, "MCP servers.")
+PHI__SECTION(openapi, "openapi", phi__sec_api_begin, phi__sec_api_use, phi__sec_api_end,
+             "OpenAPI documents.")
+PHI__SECTION(permissions, NULL, phi__sec_perm_begin, phi__sec_perm_use, phi__sec_perm_end,
+             "Which tool calls may run.")
 #ifndef PHI_NO_PROCESS
-static const phi__cfg_field phi__key_callbacks =
-    PHI__C_TABLE_AS(sections, node, "callbacks", phi__sec_scripts_table,
-                    "Programs that are run at points of a run.");
-static const phi_config_section phi__in_callbacks = {
-    "callbacks",          &phi__key_callbacks, NULL, phi__sec_scripts_begin,
-    phi__sec_scripts_use, phi__sec_scripts_end};
+PHI__SECTION(callbacks, NULL, phi__sec_script_begin, phi__sec_script_use, phi__sec_script_end,
+             "Programs that are run at points of a run.")
+
 static const phi__cfg_field phi__key_hooks =
-    PHI__C_TABLE_AS(sections, node, "hooks", phi__sec_scripts_hooks_table, "As callbacks.");
+    PHI__C_TABLE_AS(sections, node, "hooks", TABLE, 0, callbacks, "As callbacks.");
 static const phi_config_section phi__in_hooks = {"hooks", &phi__key_hooks, NULL, NULL, NULL, NULL};
 #endif
 
 /* ---- public ---- */
 
 PHI_API const phi_config_section *const *phi_config_sections(void) {
-    static const phi_config_section *const list[] = {&phi__in_tools,
+    static const phi_config_section *const list[] = {&phi__in_tool_settings,
 #ifndef PHI_NO_FILES
                                                      &phi__in_skills,
 #endif

@@ -43,10 +43,12 @@ static void reference_bounds(phi__buf *out, const phi__cfg_field *field) {
     if ((field->flags & PHI__NO_LIMIT) != 0) phi__buf_text(out, ", or \"unlimited\"");
 }
 
-static void reference_choices(phi__buf *out, const phi__cfg_choice *choice) {
+static void reference_choices(phi__buf *out, const char *choices) {
+    phi__cfg_choice choice = PHI_ZERO;
     unsigned n = 0;
-    for (; choice->name[0] != '\0'; choice++)
-        if (!choice->alias) phi__buf_printf(out, "%s`%s`", n++ > 0 ? ", " : "", choice->name);
+    choice.next = choices;
+    while (phi__choice_next(&choice))
+        if (!choice.alias) phi__buf_printf(out, "%s`%s`", n++ > 0 ? ", " : "", choice.name);
 }
 
 static void reference_type(phi__buf *out, const phi__cfg_field *field) {
@@ -63,6 +65,7 @@ static void reference_type(phi__buf *out, const phi__cfg_field *field) {
     case PHI__CFG_NUMBER: phi__buf_text(out, "number"); break;
     case PHI__CFG_SECONDS: phi__buf_text(out, "seconds"); break;
     case PHI__CFG_CHOICE: reference_choices(out, field->choices); break;
+    case PHI__CFG_BITS:
     case PHI__CFG_TEXTS:
         phi__buf_text(out, "list of texts");
         if (field->choices != NULL) {

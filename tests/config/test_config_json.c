@@ -1,6 +1,6 @@
 /* test_config_json.c - settings as JSON in the shapes of the interchange, both ways. */
 #include "codecs/presets.h"
-#include "config/config_json_in.h"
+#include "config/config_json.h"
 #include "support/test.h"
 
 typedef struct room {
@@ -8,7 +8,10 @@ typedef struct room {
     phi_arena arena;
 } room;
 
+static room *here;
+
 static void room_begin(room *r) {
+    here = r;
     phi_allocator allocator = test_allocator();
     phi_memory_init(&r->memory, &allocator, 0);
     phi_arena_init(&r->arena, &r->memory, 0);
@@ -26,6 +29,79 @@ static const char *text_of(room *r, const phi_json *node) {
     phi_str text = PHI_ZERO;
     if (node == NULL || phi_json_write(&r->arena, node, 0, &text) != PHI_OK) return "no memory";
     return text.at;
+}
+
+/* ---- one part of the settings, as JSON and back ---- */
+
+static phi_json *part_write(const char *key, const phi_settings *settings, uint32_t flags) {
+    phi_str text;
+    phi_json *root = NULL;
+    if (phi_settings_to_json(settings, flags, &here->arena, &text) != PHI_OK) return NULL;
+    if (phi_json_parse(&here->arena, text, 0, &root, NULL) != PHI_OK) return NULL;
+    root = (phi_json *)(uintptr_t)phi_json_get(root, key);
+    CHECK(root != NULL);
+    return root;
+}
+
+static phi_status part_read(const char *key, const phi_json *node, phi_settings *out,
+                            const char **error) {
+    phi_json *root = phi_json_new_object(&here->arena), *copy = NULL;
+    phi_parse_error why = PHI_ZERO;
+    phi_str text;
+    if (error != NULL) *error = NULL;
+    if (root == NULL || phi_json_write(&here->arena, node, 0, &text) != PHI_OK ||
+        phi_json_parse(&here->arena, text, 0, &copy, NULL) != PHI_OK ||
+        phi_json_set(&here->arena, root, key, copy) != PHI_OK ||
+        phi_json_write(&here->arena, root, 0, &text) != PHI_OK)
+        return PHI_NO_MEMORY;
+    phi_status status = phi_settings_from_json(text, &here->arena, out, &why);
+    if (status == PHI_OK || error == NULL) return status;
+    if (phi__arena_str(&here->arena, phi_str_of(why.message), &text)) *error = text.at;
+    return status;
+}
+
+#define PART(name, key, type, member)                                                              \
+    static phi_json *name##_write(const type *value) {                                             \
+        phi_settings settings = PHI_ZERO;                                                          \
+        if (value != NULL) settings.member = *value;                                               \
+        return part_write(key, &settings, PHI_SETTINGS_SECRETS);                                   \
+    }                                                                                              \
+    static phi_status name##_read(const phi_json *node, type *out, const char **error) {           \
+        phi_settings settings = PHI_ZERO;                                                          \
+        phi_status status = part_read(key, node, &settings, error);                                \
+        if (status == PHI_OK) *out = settings.member;                                              \
+        return status;                                                                             \
+    }
+PART(limits, "limits", phi_limits, limits)
+PART(retry, "retry", phi_retry, retry)
+PART(cache, "cache", phi_cache, cache)
+PART(compaction, "context", phi_compaction_config, compaction)
+PART(thinking, "thinking_level", phi_thinking, thinking)
+PART(model, "model", phi_model, model)
+
+static phi_json *model_without_secrets(const phi_model *model) {
+    phi_settings settings = PHI_ZERO;
+    settings.model = *model;
+    return part_write("model", &settings, 0);
+}
+
+static phi_json *level_write(phi_thinking level) { return thinking_write(&level); }
+
+static phi_json *tool_mode_write(phi_tool_mode mode, uint32_t batch) {
+    phi_settings settings = PHI_ZERO;
+    settings.tool_mode = mode;
+    settings.tool_batch = batch;
+    return part_write("tool_execution", &settings, 0);
+}
+
+static phi_status tool_mode_read(const phi_json *node, phi_tool_mode *mode, uint32_t *batch,
+                                 const char **error) {
+    phi_settings settings = PHI_ZERO;
+    phi_status status = part_read("tool_execution", node, &settings, error);
+    if (status != PHI_OK) return status;
+    *mode = settings.tool_mode;
+    *batch = settings.tool_batch;
+    return status;
 }
 
 /* ---- the shapes ---- */
@@ -46,19 +122,16 @@ static const char *text_of(room *r, const phi_json *node) {
 TEST(defaults_are_written_out_in_the_shapes_of_the_interchange) {
     room r;
     room_begin(&r);
-    CHECK_EQ_STR(text_of(&r, phi__set_limits_write(&r.arena, NULL)), LIMITS);
-    CHECK_EQ_STR(text_of(&r, phi__set_retry_write(&r.arena, NULL)), RETRY);
-    CHECK_EQ_STR(text_of(&r, phi__set_compaction_write(&r.arena, NULL)), CONTEXT);
-    CHECK_EQ_STR(text_of(&r, phi__set_cache_write(&r.arena, NULL)),
-                 "{\"enabled\":true,\"strategy\":\"auto\"}");
-    CHECK_EQ_STR(text_of(&r, phi__set_tool_mode_write(&r.arena, PHI_TOOLS_SEQUENTIAL, 0)),
+    CHECK_EQ_STR(text_of(&r, limits_write(NULL)), LIMITS);
+    CHECK_EQ_STR(text_of(&r, retry_write(NULL)), RETRY);
+    CHECK_EQ_STR(text_of(&r, compaction_write(NULL)), CONTEXT);
+    CHECK_EQ_STR(text_of(&r, cache_write(NULL)), "{\"enabled\":true,\"strategy\":\"auto\"}");
+    CHECK_EQ_STR(text_of(&r, tool_mode_write(PHI_TOOLS_SEQUENTIAL, 0)),
                  "{\"type\":\"sequential\"}");
-    CHECK_EQ_STR(text_of(&r, phi__set_tool_mode_write(&r.arena, PHI_TOOLS_PARALLEL, 9)),
-                 "{\"type\":\"parallel\"}");
-    CHECK_EQ_STR(text_of(&r, phi__set_tool_mode_write(&r.arena, PHI_TOOLS_BATCHED, 3)),
+    CHECK_EQ_STR(text_of(&r, tool_mode_write(PHI_TOOLS_PARALLEL, 9)), "{\"type\":\"parallel\"}");
+    CHECK_EQ_STR(text_of(&r, tool_mode_write(PHI_TOOLS_BATCHED, 3)),
                  "{\"type\":\"batched\",\"size\":3}");
-    CHECK_EQ_STR(text_of(&r, phi__set_thinking_write(&r.arena, PHI_THINKING_MINIMAL)),
-                 "\"minimal\"");
+    CHECK_EQ_STR(text_of(&r, level_write(PHI_THINKING_MINIMAL)), "\"minimal\"");
     room_end(&r);
 }
 
@@ -70,9 +143,9 @@ TEST(limits_that_are_off_are_written_as_unlimited) {
     limits.disable = true;
     limits.max_turns = 3;
     limits.max_cost = 1;
-    text = text_of(&r, phi__set_limits_write(&r.arena, &limits));
+    text = text_of(&r, limits_write(&limits));
     CHECK(strstr(text, "\"max_cost\":null") != NULL);
-    CHECK_EQ_INT(phi__set_limits_read(read_json(&r, text), &got, NULL), PHI_OK);
+    CHECK_EQ_INT(limits_read(read_json(&r, text), &got, NULL), PHI_OK);
     CHECK(got.max_turns == PHI_UNLIMITED && got.max_tokens == UINT64_MAX);
     CHECK(got.max_duration_ms == PHI_UNLIMITED && !(got.max_cost > 0));
     room_end(&r);
@@ -89,45 +162,45 @@ TEST(what_others_wrote_is_read) {
     uint32_t batch = 9;
     const char *error = "";
     room_begin(&r);
-    CHECK_EQ_INT(phi__set_limits_read(read_json(&r, "{\"max_turns\":7,\"max_duration\":{\"secs\":1,"
-                                                    "\"nanos\":500000000},\"max_cost\":2.5,"
-                                                    "\"from_another_version\":[1]}"),
-                                      &limits, &error),
+    CHECK_EQ_INT(limits_read(read_json(&r, "{\"max_turns\":7,\"max_duration\":{\"secs\":1,"
+                                           "\"nanos\":500000000},\"max_cost\":2.5,"
+                                           "\"from_another_version\":[1]}"),
+                             &limits, &error),
                  PHI_OK);
     CHECK(error == NULL);
     CHECK_EQ_INT(limits.max_turns, 7);
     CHECK_EQ_INT(limits.max_duration_ms, 1500);
     CHECK(limits.max_cost > 2.49 && limits.max_tokens == 0);
-    CHECK_EQ_INT(phi__set_retry_read(read_json(&r, "{\"max_retries\":0}"), &retry, NULL), PHI_OK);
+    CHECK_EQ_INT(retry_read(read_json(&r, "{\"max_retries\":0}"), &retry, NULL), PHI_OK);
     CHECK(retry.disable);
     CHECK_EQ_INT(
-        phi__set_compaction_read(
-            read_json(&r, "{\"max_context_tokens\":5000,\"keep_first\":0,\"keep_recent\":4,"
-                          "\"compaction\":{\"compaction_scope\":\"TokenBudget\","
-                          "\"focus_message\":\"the tests\"}}"),
-            &c, NULL),
+        compaction_read(read_json(&r,
+                                  "{\"max_context_tokens\":5000,\"keep_first\":0,\"keep_recent\":4,"
+                                  "\"compaction\":{\"compaction_scope\":\"TokenBudget\","
+                                  "\"focus_message\":\"the tests\"}}"),
+                        &c, NULL),
         PHI_OK);
     CHECK(c.keep_no_first_messages && c.keep_recent_messages == 4 &&
           c.scope == PHI_COMPACTION_TOKENS);
     CHECK_EQ_STR(c.focus_message, "the tests");
     CHECK_EQ_INT(
-        phi__set_compaction_read(
-            read_json(&r, "{\"compaction\":{\"compaction_scope\":{\"FixedCount\":0}}}"), &c, NULL),
+        compaction_read(read_json(&r, "{\"compaction\":{\"compaction_scope\":{\"FixedCount\":0}}}"),
+                        &c, NULL),
         PHI_OK);
     CHECK_EQ_INT(c.scope_runs, PHI_COMPACTION_NO_RUNS);
-    CHECK_EQ_INT(phi__set_cache_read(
-                     read_json(&r, "{\"enabled\":true,\"strategy\":{\"manual\":{\"cache_system\":"
-                                   "true,\"cache_tools\":true,\"cache_messages\":false}}}"),
-                     &cache, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        cache_read(read_json(&r, "{\"enabled\":true,\"strategy\":{\"manual\":{\"cache_system\":"
+                                 "true,\"cache_tools\":true,\"cache_messages\":false}}}"),
+                   &cache, NULL),
+        PHI_OK);
     CHECK(cache.mode == PHI_CACHE_MANUAL && cache.system && cache.tools && !cache.messages);
-    CHECK_EQ_INT(phi__set_cache_read(read_json(&r, "{\"enabled\":false}"), &cache, NULL), PHI_OK);
+    CHECK_EQ_INT(cache_read(read_json(&r, "{\"enabled\":false}"), &cache, NULL), PHI_OK);
     CHECK(cache.mode == PHI_CACHE_DISABLED && !cache.system);
-    CHECK_EQ_INT(phi__set_tool_mode_read(read_json(&r, "{\"type\":\"batched\",\"size\":3}"), &mode,
-                                         &batch, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        tool_mode_read(read_json(&r, "{\"type\":\"batched\",\"size\":3}"), &mode, &batch, NULL),
+        PHI_OK);
     CHECK(mode == PHI_TOOLS_BATCHED && batch == 3);
-    CHECK_EQ_INT(phi__set_thinking_read(read_json(&r, "\"High\""), &level, NULL), PHI_OK);
+    CHECK_EQ_INT(thinking_read(read_json(&r, "\"High\""), &level, NULL), PHI_OK);
     CHECK_EQ_INT(level, PHI_THINKING_HIGH);
     room_end(&r);
 }
@@ -155,7 +228,7 @@ TEST(a_model_is_read_and_written_without_its_secrets_unless_they_are_asked_for) 
     (void)snprintf(text, sizeof text, MODEL, "sk-1", "blue", "");
     (void)snprintf(bare, sizeof bare, MODEL, "", "", quirks);
     (void)snprintf(whole, sizeof whole, MODEL, "sk-1", "blue", quirks);
-    CHECK_EQ_INT(phi__set_model_read(read_json(&r, text), &r.arena, &m, NULL), PHI_OK);
+    CHECK_EQ_INT(model_read(read_json(&r, text), &m, NULL), PHI_OK);
     CHECK_EQ_STR(m.protocol, PHI_PROTOCOL_OPENAI_CHAT);
     CHECK_EQ_STR(m.id, "gpt-4o");
     CHECK_EQ_STR(m.api_key, "sk-1");
@@ -164,8 +237,8 @@ TEST(a_model_is_read_and_written_without_its_secrets_unless_they_are_asked_for) 
     CHECK_EQ_INT(m.header_count, 1);
     CHECK_EQ_STR(m.headers[0].value, "blue");
     CHECK(m.cost.output > 9.9);
-    CHECK_EQ_STR(text_of(&r, phi__set_model_write(&r.arena, &m, 0)), bare);
-    CHECK_EQ_STR(text_of(&r, phi__set_model_write(&r.arena, &m, PHI_SETTINGS_SECRETS)), whole);
+    CHECK_EQ_STR(text_of(&r, model_without_secrets(&m)), bare);
+    CHECK_EQ_STR(text_of(&r, model_write(&m)), whole);
     room_end(&r);
 }
 
@@ -189,9 +262,9 @@ TEST(every_protocol_is_read_by_both_spellings) {
             phi_model m = PHI_ZERO;
             const phi_json *node;
             (void)snprintf(text, sizeof text, "{\"api\":\"%s\"}", rows[i][j]);
-            CHECK_EQ_INT(phi__set_model_read(read_json(&r, text), &r.arena, &m, NULL), PHI_OK);
+            CHECK_EQ_INT(model_read(read_json(&r, text), &m, NULL), PHI_OK);
             CHECK_EQ_STR(m.protocol, rows[i][2]);
-            node = phi__set_model_write(&r.arena, &m, 0);
+            node = model_without_secrets(&m);
             CHECK_EQ_STR(phi_json_str(phi_json_get(node, "api"), "").at, rows[i][0]);
         }
     room_end(&r);
@@ -199,42 +272,36 @@ TEST(every_protocol_is_read_by_both_spellings) {
 
 /* ---- mistakes ---- */
 
-typedef phi_status (*read_fn)(room *r, const phi_json *node, const char **error);
+typedef phi_status (*read_fn)(const phi_json *node, const char **error);
 
-static phi_status limits_of(room *r, const phi_json *node, const char **error) {
+static phi_status limits_of(const phi_json *node, const char **error) {
     phi_limits v = PHI_ZERO;
-    (void)r;
-    return phi__set_limits_read(node, &v, error);
+    return limits_read(node, &v, error);
 }
-static phi_status retry_of(room *r, const phi_json *node, const char **error) {
+static phi_status retry_of(const phi_json *node, const char **error) {
     phi_retry v = PHI_ZERO;
-    (void)r;
-    return phi__set_retry_read(node, &v, error);
+    return retry_read(node, &v, error);
 }
-static phi_status cache_of(room *r, const phi_json *node, const char **error) {
+static phi_status cache_of(const phi_json *node, const char **error) {
     phi_cache v = PHI_ZERO;
-    (void)r;
-    return phi__set_cache_read(node, &v, error);
+    return cache_read(node, &v, error);
 }
-static phi_status context_of(room *r, const phi_json *node, const char **error) {
+static phi_status context_of(const phi_json *node, const char **error) {
     phi_compaction_config v = PHI_ZERO;
-    (void)r;
-    return phi__set_compaction_read(node, &v, error);
+    return compaction_read(node, &v, error);
 }
-static phi_status mode_of(room *r, const phi_json *node, const char **error) {
+static phi_status mode_of(const phi_json *node, const char **error) {
     phi_tool_mode mode;
     uint32_t batch;
-    (void)r;
-    return phi__set_tool_mode_read(node, &mode, &batch, error);
+    return tool_mode_read(node, &mode, &batch, error);
 }
-static phi_status level_of(room *r, const phi_json *node, const char **error) {
+static phi_status level_of(const phi_json *node, const char **error) {
     phi_thinking v;
-    (void)r;
-    return phi__set_thinking_read(node, &v, error);
+    return thinking_read(node, &v, error);
 }
-static phi_status model_of(room *r, const phi_json *node, const char **error) {
+static phi_status model_of(const phi_json *node, const char **error) {
     phi_model v = PHI_ZERO;
-    return phi__set_model_read(node, &r->arena, &v, error);
+    return model_read(node, &v, error);
 }
 
 TEST(a_value_that_does_not_fit_is_named_with_what_was_expected) {
@@ -288,10 +355,9 @@ TEST(a_value_that_does_not_fit_is_named_with_what_was_expected) {
     room_begin(&r);
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *error = NULL;
-        CHECK_EQ_INT(rows[i].read(&r, read_json(&r, rows[i].text), &error), PHI_BAD_ARG);
+        CHECK_EQ_INT(rows[i].read(read_json(&r, rows[i].text), &error), PHI_BAD_ARG);
         CHECK_EQ_STR(error != NULL ? error : "", rows[i].error);
-        CHECK_EQ_INT(rows[i].read(&r, read_json(&r, rows[i].text), NULL), PHI_BAD_ARG);
-        CHECK_EQ_INT(rows[i].read(&r, NULL, NULL), PHI_BAD_ARG);
+        CHECK_EQ_INT(rows[i].read(read_json(&r, rows[i].text), NULL), PHI_BAD_ARG);
     }
     room_end(&r);
 }
@@ -353,20 +419,20 @@ TEST(keep_first_and_keep_recent_count_messages_and_in_compaction_turns) {
     room r;
     room_begin(&r);
     CHECK_EQ_INT(
-        phi__set_compaction_read(
-            read_json(&r, "{\"keep_first\":0,\"keep_recent\":4,\"compaction\":{}}"), &c, NULL),
+        compaction_read(read_json(&r, "{\"keep_first\":0,\"keep_recent\":4,\"compaction\":{}}"), &c,
+                        NULL),
         PHI_OK);
     CHECK(!c.keep_no_first && c.keep_first_turns == 0 && c.keep_recent_turns == 0);
     CHECK(c.keep_no_first_messages && c.keep_recent_messages == 4);
-    CHECK_EQ_INT(phi__set_compaction_read(
-                     read_json(&r, "{\"keep_first\":3,\"compaction\":{\"keep_first_turns\":0,"
-                                   "\"keep_recent_turns\":6}}"),
-                     &c, NULL),
-                 PHI_OK);
+    CHECK_EQ_INT(
+        compaction_read(read_json(&r, "{\"keep_first\":3,\"compaction\":{\"keep_first_turns\":0,"
+                                      "\"keep_recent_turns\":6}}"),
+                        &c, NULL),
+        PHI_OK);
     CHECK(c.keep_no_first && c.keep_recent_turns == 6);
     CHECK(!c.keep_no_first_messages && c.keep_first_messages == 3 && c.keep_recent_messages == 0);
     c.keep_recent_messages = 7;
-    CHECK_EQ_STR(text_of(&r, phi__set_compaction_write(&r.arena, &c)),
+    CHECK_EQ_STR(text_of(&r, compaction_write(&c)),
                  "{\"max_context_tokens\":100000,\"system_prompt_tokens\":4000,\"compaction\":{"
                  "\"compact_at_pct\":0.9,\"compact_budget_threshold_pct\":0.05,"
                  "\"compaction_scope\":{\"FixedCount\":3},\"keep_first_turns\":0,"
@@ -388,30 +454,30 @@ TEST(what_is_written_reads_back_and_is_written_the_same) {
         const char *was;
         room_begin(&r);
         random_settings(&l, &y, &c, &x, &m);
-        was = text_of(&r, phi__set_limits_write(&r.arena, &l));
-        CHECK_EQ_INT(phi__set_limits_read(read_json(&r, was), &l2, NULL), PHI_OK);
-        CHECK_EQ_STR(text_of(&r, phi__set_limits_write(&r.arena, &l2)), was);
+        was = text_of(&r, limits_write(&l));
+        CHECK_EQ_INT(limits_read(read_json(&r, was), &l2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, limits_write(&l2)), was);
         CHECK(l.max_turns == 0 || l.max_turns == l2.max_turns);
         CHECK(l.max_duration_ms == 0 || l.max_duration_ms == l2.max_duration_ms);
         CHECK(l.max_tokens == 0 || l.max_tokens == l2.max_tokens);
         CHECK(l.max_cost - l2.max_cost == 0 && l.pause == l2.pause);
-        was = text_of(&r, phi__set_retry_write(&r.arena, &y));
-        CHECK_EQ_INT(phi__set_retry_read(read_json(&r, was), &y2, NULL), PHI_OK);
-        CHECK_EQ_STR(text_of(&r, phi__set_retry_write(&r.arena, &y2)), was);
+        was = text_of(&r, retry_write(&y));
+        CHECK_EQ_INT(retry_read(read_json(&r, was), &y2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, retry_write(&y2)), was);
         CHECK(y.disable == y2.disable && y.max_server_delay_ms == y2.max_server_delay_ms);
-        was = text_of(&r, phi__set_cache_write(&r.arena, &c));
-        CHECK_EQ_INT(phi__set_cache_read(read_json(&r, was), &c2, NULL), PHI_OK);
+        was = text_of(&r, cache_write(&c));
+        CHECK_EQ_INT(cache_read(read_json(&r, was), &c2, NULL), PHI_OK);
         CHECK(c.mode == c2.mode && c.system == c2.system && c.messages == c2.messages);
         CHECK(c.one_hour == c2.one_hour);
-        was = text_of(&r, phi__set_compaction_write(&r.arena, &x));
-        CHECK_EQ_INT(phi__set_compaction_read(read_json(&r, was), &x2, NULL), PHI_OK);
-        CHECK_EQ_STR(text_of(&r, phi__set_compaction_write(&r.arena, &x2)), was);
+        was = text_of(&r, compaction_write(&x));
+        CHECK_EQ_INT(compaction_read(read_json(&r, was), &x2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, compaction_write(&x2)), was);
         CHECK(x.keep_no_first == x2.keep_no_first && x.scope == x2.scope);
         CHECK(x.scope_runs == 0 || x.scope_runs == x2.scope_runs);
         CHECK(x.disable == x2.disable && x.scope_tokens == x2.scope_tokens);
-        was = text_of(&r, phi__set_model_write(&r.arena, &m, PHI_SETTINGS_SECRETS));
-        CHECK_EQ_INT(phi__set_model_read(read_json(&r, was), &r.arena, &m2, NULL), PHI_OK);
-        CHECK_EQ_STR(text_of(&r, phi__set_model_write(&r.arena, &m2, PHI_SETTINGS_SECRETS)), was);
+        was = text_of(&r, model_write(&m));
+        CHECK_EQ_INT(model_read(read_json(&r, was), &m2, NULL), PHI_OK);
+        CHECK_EQ_STR(text_of(&r, model_write(&m2)), was);
         CHECK(m.quirks == m2.quirks && m.header_count == m2.header_count);
         CHECK(m.max_tokens == 0 || m.max_tokens == m2.max_tokens);
         CHECK_EQ_STR(m2.api_version != NULL ? m2.api_version : "",
@@ -435,14 +501,14 @@ TEST(a_lack_of_memory_is_said_and_leaves_nothing) {
         c.focus_message = "x";
         room_begin(&r);
         test_alloc_fail_at(n);
-        node = phi__set_model_write(&r.arena, &m, PHI_SETTINGS_SECRETS);
+        node = model_write(&m);
         if (node != NULL) {
-            phi_status status = phi__set_model_read(node, &r.arena, &back, NULL);
+            phi_status status = model_read(node, &back, NULL);
             CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
         }
-        (void)phi__set_compaction_write(&r.arena, &c);
-        (void)phi__set_limits_write(&r.arena, NULL);
-        (void)phi__set_cache_write(&r.arena, NULL);
+        (void)compaction_write(&c);
+        (void)limits_write(NULL);
+        (void)cache_write(NULL);
         tripped = test_alloc_tripped();
         n++;
         test_alloc_fail_at(-1);
@@ -461,18 +527,18 @@ TEST(the_extra_of_a_model_is_an_object_in_its_json_and_reads_back) {
     const phi_json *node;
     room_begin(&r);
     model.extra = "{\"metadata\":{\"user_id\":\"u\"}}";
-    node = phi__set_model_write(&r.arena, &model, 0);
+    node = model_without_secrets(&model);
     CHECK_EQ_STR(text_of(&r, phi_json_get(node, "extra")), model.extra);
-    CHECK_EQ_INT(phi__set_model_read(node, &r.arena, &got, &error), PHI_OK);
+    CHECK_EQ_INT(model_read(node, &got, &error), PHI_OK);
     CHECK_EQ_STR(got.extra, model.extra);
     node = read_json(&r, "{\"id\":\"m\",\"extra\":\"{\\\"a\\\":1}\"}");
-    CHECK_EQ_INT(phi__set_model_read(node, &r.arena, &got, &error), PHI_OK);
+    CHECK_EQ_INT(model_read(node, &got, &error), PHI_OK);
     CHECK_EQ_STR(got.extra, "{\"a\":1}");
     node = read_json(&r, "{\"id\":\"m\",\"extra\":[1]}");
-    CHECK(phi__set_model_read(node, &r.arena, &got, &error) != PHI_OK);
+    CHECK(model_read(node, &got, &error) != PHI_OK);
     CHECK_EQ_STR(error, "extra: expected an object, or its JSON as a text");
     model.extra = NULL;
-    CHECK(phi_json_get(phi__set_model_write(&r.arena, &model, 0), "extra") == NULL);
+    CHECK(phi_json_get(model_without_secrets(&model), "extra") == NULL);
     room_end(&r);
 }
 
@@ -481,9 +547,9 @@ TEST(thinking_above_high_has_its_words) {
     phi_thinking level = PHI_THINKING_OFF;
     const char *error = NULL;
     room_begin(&r);
-    CHECK_EQ_STR(text_of(&r, phi__set_thinking_write(&r.arena, PHI_THINKING_XHIGH)), "\"xhigh\"");
-    CHECK_EQ_STR(text_of(&r, phi__set_thinking_write(&r.arena, PHI_THINKING_MAX)), "\"max\"");
-    CHECK_EQ_INT(phi__set_thinking_read(read_json(&r, "\"Max\""), &level, &error), PHI_OK);
+    CHECK_EQ_STR(text_of(&r, level_write(PHI_THINKING_XHIGH)), "\"xhigh\"");
+    CHECK_EQ_STR(text_of(&r, level_write(PHI_THINKING_MAX)), "\"max\"");
+    CHECK_EQ_INT(thinking_read(read_json(&r, "\"Max\""), &level, &error), PHI_OK);
     CHECK_EQ_INT(level, PHI_THINKING_MAX);
     room_end(&r);
 }

@@ -29,9 +29,10 @@ static void check_default(const phi__cfg_field *field) {
         break;
     case PHI__CFG_BOOL: CHECK(phi_json_is(value, PHI_JSON_BOOL)); break;
     case PHI__CFG_CHOICE:
-        CHECK(phi__cfg_take_choice(field->choices, phi_json_str(value, "")) != NULL);
+        CHECK(phi__choice_find(field->choices, phi_json_str(value, ""), NULL));
         break;
     case PHI__CFG_TEXT: CHECK(phi_json_is(value, PHI_JSON_STRING)); break;
+    case PHI__CFG_BITS:
     case PHI__CFG_TEXTS:
     case PHI__CFG_TABLES: CHECK(phi_json_is(value, PHI_JSON_ARRAY)); break;
     default: CHECK(phi_json_is(value, PHI_JSON_OBJECT)); break;
@@ -39,15 +40,25 @@ static void check_default(const phi__cfg_field *field) {
 }
 
 static void check_field(const phi__cfg_field *field) {
-    static const uint8_t sizes[] = {sizeof(char *),         sizeof(bool),       0,
-                                    sizeof(double),         sizeof(uint32_t),   sizeof(int),
-                                    sizeof(phi__cfg_texts), sizeof(phi_json *), sizeof(phi_json *),
-                                    sizeof(phi_json *),     sizeof(phi_json *), sizeof(phi_json *)};
+    static const uint8_t sizes[] = {sizeof(char *),
+                                    sizeof(bool),
+                                    0,
+                                    sizeof(double),
+                                    sizeof(uint32_t),
+                                    sizeof(int),
+                                    sizeof(phi__cfg_texts),
+                                    0,
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *),
+                                    sizeof(phi_json *)};
     size_t n = strlen(field->text);
     bool references =
         (field->flags & (PHI__CFG_REFERENCE | PHI__ONLY_REFERENCE | PHI__CFG_ID | PHI__CFG_NAME)) !=
         0;
-    bool good = sizes[field->kind] == 0 || sizes[field->kind] == field->size;
+    bool good = sizes[field->kind] == 0 || sizes[field->kind] == field->size ||
+                (field->flags & PHI__CFG_PART) != 0;
     good = CHECK(good) && CHECK(n > 0 && field->text[n - 1] == '.');
     good = CHECK((field->space != NULL) == references) && good;
     if (field->kind == PHI__CFG_CHOICE) good = CHECK(field->choices != NULL) && good;
@@ -126,12 +137,12 @@ TEST(every_kind_is_taken) {
     CHECK(phi__cfg_take(&arena,
                         read_json("{\"max_turns\":\"unlimited\",\"max_total_tokens\":"
                                   "\"unlimited\",\"max_duration_secs\":1.5,\"max_cost\":2.5,"
-                                  "\"pause\":true,\"retry\":{}}"),
+                                  "\"pause\":true,\"retry\":{\"max_retries\":2}}"),
                         phi__table_execution(), &e));
     CHECK_EQ_INT(e.limits.max_turns, PHI_UNLIMITED);
     CHECK(e.limits.max_tokens == UINT64_MAX);
     CHECK_EQ_INT(e.limits.max_duration_ms, 1500);
-    CHECK(e.limits.max_cost == 2.5 && e.limits.pause && phi_json_is(e.retry, PHI_JSON_OBJECT));
+    CHECK(e.limits.max_cost == 2.5 && e.limits.pause && e.retry.retry.max_retries == 2);
     CHECK(phi__cfg_take(&arena, read_json("{\"enabled\":[\"a\",\"b\"],\"strategy\":\"Batched\"}"),
                         phi__table_tools(), &t));
     CHECK_EQ_INT(t.enabled.count, 2);
@@ -140,8 +151,8 @@ TEST(every_kind_is_taken) {
     CHECK_EQ_INT(t.mode, PHI_TOOLS_BATCHED);
     CHECK(phi__cfg_take(&arena, read_json("{\"on\":[\"server\",\"no-model\"],\"stay\":\"for\"}"),
                         phi__table_failover(), &f));
-    CHECK_EQ_INT(phi__cfg_take_bits(&f.on, phi__table_failover_on()), 2 + 32);
-    CHECK_EQ_INT(f.stay, 1);
+    CHECK_EQ_INT(f.failover.on, PHI_FAILOVER_SERVER | PHI_FAILOVER_NO_MODEL);
+    CHECK_EQ_INT(f.failover.stay, PHI_FAILOVER_STAY_FOR);
     CHECK(phi__cfg_take(&arena, read_json("{\"traversal\":\"dfs\",\"max_nodes\":7}"),
                         phi__table_tot(), &tot));
     CHECK_EQ_INT(tot.options.traversal, PHI_TOT_DFS);
@@ -193,13 +204,111 @@ TEST(each_quirk_has_the_name_of_its_bit) {
                 {"think_open", PHI_QUIRK_THINK_OPEN},
                 {"text_calls", PHI_QUIRK_TEXT_CALLS},
                 {"repair_calls", PHI_QUIRK_REPAIR_CALLS}};
-    const phi__cfg_choice *choice = phi__table_quirk_names();
+    phi__cfg_choice choice = PHI_ZERO;
     size_t i;
+    choice.next = phi__names_quirks();
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        CHECK_EQ_STR(choice[i].name, rows[i].name);
-        CHECK(phi__table_quirk_bit(&choice[i]) == rows[i].bit);
+        CHECK(phi__choice_next(&choice));
+        CHECK_EQ_STR(choice.name, rows[i].name);
+        CHECK((uint64_t)1 << choice.value == rows[i].bit);
     }
-    CHECK_EQ_STR(choice[i].name, "");
+    CHECK(!phi__choice_next(&choice));
+}
+
+TEST(each_choice_has_the_number_of_its_name) {
+    static const struct {
+        phi__cfg_table_fn table;
+        const char *key, *name;
+        int value;
+    } rows[] = {{phi__table_provider, "api", "google-vertex", PHI__CFG_API_VERTEX},
+                {phi__table_provider, "api", "azure", PHI__CFG_API_AZURE},
+                {phi__table_provider, "api", "bedrock", PHI__CFG_API_BEDROCK},
+                {phi__table_profile, "thinking_level", "off", PHI_THINKING_OFF},
+                {phi__table_profile, "thinking_level", "medium", PHI_THINKING_MEDIUM},
+                {phi__table_profile, "thinking_level", "max", PHI_THINKING_MAX},
+                {phi__table_agent, "keep", "complete", PHI_KEEP_COMPLETE},
+                {phi__table_agent, "keep", "none", PHI_KEEP_NONE},
+                {phi__table_agent, "steering_mode", "one_at_a_time", PHI_QUEUE_ONE_AT_A_TIME},
+                {phi__table_agent, "follow_up_mode", "all", PHI_QUEUE_ALL},
+                {phi__table_agent, "at_memory_limit", "compact", PHI_AT_MEMORY_LIMIT_COMPACT},
+                {phi__table_agent, "at_memory_limit", "forget", PHI_AT_MEMORY_LIMIT_FORGET},
+                {phi__table_agent, "at_memory_limit", "stop", PHI_AT_MEMORY_LIMIT_STOP},
+                {phi__table_format, "type", "text", PHI_FORMAT_TEXT},
+                {phi__table_format, "type", "json", PHI_FORMAT_JSON_OBJECT},
+                {phi__table_format, "type", "JSON_schema", PHI_FORMAT_JSON_SCHEMA},
+                {phi__table_policy, "summaries", "use", PHI_SUMMARIES_USE},
+                {phi__table_policy, "summaries", "none", PHI_SUMMARIES_NONE},
+                {phi__table_policy, "summaries", "request", PHI_SUMMARIES_REQUEST},
+                {phi__table_policy, "summaries", "write", PHI_SUMMARIES_WRITE},
+                {phi__table_policy, "summary_role", "user", PHI_ROLE_USER},
+                {phi__table_policy, "summary_role", "assistant", PHI_ROLE_ASSISTANT},
+                {phi__table_effects, "mode", "allow_all", PHI_EFFECTS_ALLOW_ALL},
+                {phi__table_effects, "mode", "deny_all", PHI_EFFECTS_DENY_ALL},
+                {phi__table_effects, "mode", "allow_list", PHI_EFFECTS_ALLOW_LIST},
+                {phi__table_session, "scope", "persistent", 1},
+                {phi__table_tools, "tool_strategy", "sequential", PHI_TOOLS_SEQUENTIAL},
+                {phi__table_tools, "tool_strategy", "parallel", PHI_TOOLS_PARALLEL},
+                {phi__table_tools, "tool_strategy", "batched", PHI_TOOLS_BATCHED},
+                {phi__table_tools, "choice", "auto", PHI_TOOL_CHOICE_AUTO},
+                {phi__table_tools, "choice", "none", PHI_TOOL_CHOICE_NONE},
+                {phi__table_tools, "choice", "required", PHI_TOOL_CHOICE_REQUIRED},
+                {phi__table_failover, "stay", "run", PHI_FAILOVER_STAY_RUN},
+                {phi__table_failover, "stay", "ever", PHI_FAILOVER_STAY_EVER},
+                {phi__table_compaction, "scope", "runs", PHI_COMPACTION_RUNS},
+                {phi__table_compaction, "scope", "tokens", PHI_COMPACTION_TOKENS},
+                {phi__table_cache, "strategy", "auto", PHI_CACHE_AUTO},
+                {phi__table_cache, "strategy", "disabled", PHI_CACHE_DISABLED},
+                {phi__table_cache, "strategy", "manual", PHI_CACHE_MANUAL},
+                {phi__table_strategy, "type", "cot", PHI__CFG_STRATEGY_COT},
+                {phi__table_strategy, "type", "adaptive", PHI__CFG_STRATEGY_ADAPTIVE},
+                {phi__table_aot, "profile", "standard", PHI_AOT_STANDARD},
+                {phi__table_aot, "profile", "short", PHI_AOT_SHORT},
+                {phi__table_aot, "profile", "long", PHI_AOT_LONG},
+                {phi__table_aot, "style", "dfs", PHI_AOT_DFS},
+                {phi__table_aot, "style", "bfs", PHI_AOT_BFS},
+                {phi__table_tot, "traversal", "bfs", PHI_TOT_BFS},
+                {phi__table_tot, "traversal", "dfs", PHI_TOT_DFS},
+                {phi__table_got, "aggregation", "synthesis", PHI_GOT_SYNTHESIS},
+                {phi__table_got, "aggregation", "voting", PHI_GOT_VOTING},
+                {phi__table_got, "aggregation", "weighted", PHI_GOT_WEIGHTED}};
+    static const struct {
+        phi__cfg_table_fn table;
+        const char *key, *name;
+        unsigned bit;
+    } bits[] = {{phi__table_policy, "include", "messages", PHI_INCLUDE_MESSAGES},
+                {phi__table_policy, "include", "tools", PHI_INCLUDE_TOOLS},
+                {phi__table_policy, "include", "summaries", PHI_INCLUDE_SUMMARIES},
+                {phi__table_effects, "allow", "merge", PHI_EFFECT_MERGE},
+                {phi__table_effects, "allow", "replace", PHI_EFFECT_REPLACE},
+                {phi__table_effects, "allow", "delete_keys", PHI_EFFECT_DELETE_KEYS},
+                {phi__table_effects, "deny", "set_path", PHI_EFFECT_SET_PATH},
+                {phi__table_effects, "deny", "delete_path", PHI_EFFECT_DELETE_PATH},
+                {phi__table_effects, "deny", "emit", PHI_EFFECT_EMIT},
+                {phi__table_failover, "on", "network", PHI_FAILOVER_NETWORK},
+                {phi__table_failover, "on", "rate_limited", PHI_FAILOVER_RATE_LIMITED},
+                {phi__table_failover, "on", "invalid_request", PHI_FAILOVER_INVALID_REQUEST}};
+    phi__cfg_choice choice;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const phi__cfg_field *field =
+            phi__fields_find(rows[i].table(), phi_str_of(rows[i].key), NULL);
+        CHECK(phi__choice_find(field->choices, phi_str_of(rows[i].name), &choice));
+        if (!CHECK_EQ_INT(choice.value, rows[i].value)) printf("choice %s\n", rows[i].name);
+    }
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
+        const phi__cfg_field *field =
+            phi__fields_find(bits[i].table(), phi_str_of(bits[i].key), NULL);
+        CHECK(phi__choice_find(field->choices, phi_str_of(bits[i].name), &choice));
+        CHECK_EQ_INT(1u << choice.value, bits[i].bit);
+    }
+    CHECK(!phi__choice_find("one two|zwei", phi_str_of("tw"), NULL));
+    CHECK(!phi__choice_find("one two|zwei", phi_str_of("two "), NULL));
+    CHECK(!phi__choice_find("one two|zwei", phi__str("two\0", 4), NULL));
+    CHECK(phi__choice_find("one two|zwei three", phi_str_of("ZWEI"), &choice));
+    CHECK(choice.value == 1 && choice.alias);
+    CHECK(phi__choice_of("one=4 two|zwei three", 5, &choice) && !choice.alias);
+    CHECK_EQ_STR(choice.name, "two");
+    CHECK(!phi__choice_of("one=4 two|zwei three", 7, &choice));
+    CHECK_EQ_STR(choice.name, "");
 }
 
 TEST(compat_changes_the_quirks_of_a_preset) {
@@ -355,6 +464,7 @@ TEST(the_schema_survives_every_failed_allocation) {
 TEST_MAIN(TEST_ENTRY(every_field_has_a_place_a_default_and_a_sentence),
           TEST_ENTRY(a_struct_is_filled_from_a_base_and_an_instance_over_it),
           TEST_ENTRY(every_kind_is_taken), TEST_ENTRY(each_quirk_has_the_name_of_its_bit),
+          TEST_ENTRY(each_choice_has_the_number_of_its_name),
           TEST_ENTRY(compat_changes_the_quirks_of_a_preset), TEST_ENTRY(references_are_read),
           TEST_ENTRY(references_find_tables_and_aliases_providers),
           TEST_ENTRY(names_that_are_nearly_right_are_near),

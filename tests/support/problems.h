@@ -6,14 +6,12 @@
 #include "config/config_own_in.h"
 
 static inline phi_status config_status(const phi_config *config) {
-    const phi_config_problem *error =
-        phi__problems_error(config != NULL ? &config->problems : NULL);
+    const phi_config_problem *error = phi__prob_error(config != NULL ? &config->problems : NULL);
     return error != NULL ? error->status : PHI_OK;
 }
 
 static inline const char *config_message(const phi_config *config) {
-    const phi_config_problem *error =
-        phi__problems_error(config != NULL ? &config->problems : NULL);
+    const phi_config_problem *error = phi__prob_error(config != NULL ? &config->problems : NULL);
     return error != NULL ? error->message.at : "";
 }
 
