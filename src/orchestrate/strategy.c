@@ -1,13 +1,14 @@
 /* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
    machine with the answers of the calls that it made, and does what the machine commands. */
-#include "orchestrate/strategy_in.h"
+#include "orchestrate/machine_in.h"
 
 #include "log/log_in.h"
 #include "model/model_in.h"
 #include "model/event_parts.h"
 #include "persist/persist_in.h"
 #include "text/text_in.h"
-#include "orchestrate/parse_in.h"
+#include "agent/agent_in.h"
+#include "features/features_in.h"
 
 #include <stdio.h>
 
@@ -605,14 +606,6 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 
 /* ---- the beginning ---- */
 
-static uint64_t phi__strategy_add(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static uint64_t phi__strategy_times(uint64_t a, uint64_t b) {
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
-
 /* The share of `all` for `calls` of the bill's `of` calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
@@ -626,8 +619,7 @@ PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strateg
         desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
     memset(out, 0, sizeof *out);
     strategy->bill(options, prompt_tokens, answer_tokens, out);
-    if (out->output_tokens == 0)
-        out->output_tokens = phi__strategy_times(out->calls, answer_tokens);
+    if (out->output_tokens == 0) out->output_tokens = phi__bill_times(out->calls, answer_tokens);
     if (most >= out->calls) return;
     out->input_tokens = phi__strategy_part(out->input_tokens, most, out->calls);
     out->output_tokens = phi__strategy_part(out->output_tokens, most, out->calls);
@@ -656,13 +648,12 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     uint64_t left = bill.calls > job->made ? bill.calls - job->made : 0;
     for (size_t i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
         in += phi_tokens_of_message(counter, job->request->messages[i]);
-    in = phi__strategy_add(phi__strategy_times(in, bill.in_conversation), bill.input_tokens);
-    in = phi__strategy_add(
-        in,
-        phi__strategy_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
+    in = phi__bill_add(phi__bill_times(in, bill.in_conversation), bill.input_tokens);
+    in = phi__bill_add(
+        in, phi__bill_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
     in = phi__strategy_part(in, left, bill.calls);
     answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
-    if (phi__pot_reserve(agent->run, phi__strategy_add(in, answer),
+    if (phi__pot_reserve(agent->run, phi__bill_add(in, answer),
                          (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output, left,
                          reason, sizeof reason))
         return true;
