@@ -4,10 +4,11 @@
    same function looks at the whole evaluation and takes the next step. */
 #include "orchestrate/evaluate_in.h"
 
+#include "agent/agent_in.h"
 #include "agent/profile.h"
 #include "agent/snapshot.h"
 #include "base/base_in.h"
-#include "orchestrate/judge_in.h"
+#include "features/features_in.h"
 #include "log/log_in.h"
 #include "loop/loop_in.h"
 #include "model/event_parts.h"
@@ -62,9 +63,12 @@ struct phi__evaluation {
     uint64_t deadline_us; /* of evaluate_fn */
 };
 
-static void phi__evaluation_outcome(phi__seat *seat, phi_status status);
-static void phi__evaluation_give(phi__evaluation *e);
-static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
+static void phi__evaluate_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                               bool stopping);
+static void phi__evaluate_gone(phi__agent *child);
+
+static const phi__child_watch phi__evaluate_watch = {
+    false, false, NULL, NULL, phi__evaluate_over, phi__evaluate_gone};
 
 /* ---- selection by place or tokens ---- */
 
@@ -115,11 +119,10 @@ static bool phi__evaluation_is_judge(const phi__seat *seat) {
     return seat->index == seat->of->pub.branch_count;
 }
 
-/* Takes a child in. And gives it back: it is freed when its events were popped. */
-static void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
-                                 const phi__child_watch *watch) {
+/* Takes a child in. */
+static void phi__evaluation_seat(phi__seat *seat, phi__agent *child) {
     seat->child = child;
-    child->tree.watch = watch;
+    child->tree.watch = &phi__evaluate_watch;
     child->tree.watched = seat;
     child->tree.in_place = !phi__evaluation_is_judge(seat);
     phi__find_hold(child, "it is a branch of an evaluation");
@@ -135,42 +138,14 @@ static phi__agent *phi__evaluation_leave(phi__seat *seat) {
     return child;
 }
 
-static void phi__evaluation_unseat(phi__seat *seat) {
-    phi__agent *child = phi__evaluation_leave(seat);
-    if (child == NULL) return;
-    phi__find_hold(child, "it was a branch of an evaluation that is over"); /* until it is freed */
-    phi__shot_last(child);
-}
-
 /* ---- the evaluation ---- */
 
-/* A new one, without children and not attached. NULL: no memory. */
-static phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_count) {
-    phi__evaluation *e = (phi__evaluation *)phi__alloc(&agent->memory, sizeof *e);
-    if (e == NULL) return NULL;
-    e->agent = agent;
-    phi_arena_init(&e->arena, &agent->memory, 512);
-    e->branches = (phi_branch *)phi__arena_zero(&e->arena, branch_count * sizeof *e->branches);
-    e->seats = (phi__seat *)phi__arena_zero(&e->arena, (branch_count + 1) * sizeof *e->seats);
-    if (e->branches == NULL || e->seats == NULL) {
-        phi_arena_free(&e->arena);
-        phi__free(&agent->memory, e, sizeof *e);
-        return NULL;
+static void phi__evaluation_give(phi__evaluation *e) {
+    for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
+        phi__agent *payer = phi__find_agent(e->payers[i]);
+        if (payer != NULL) phi__budget_give(payer, &e->held);
     }
-    e->pub.status = PHI_BUSY;
-    e->pub.branches = e->branches;
-    e->pub.branch_count = branch_count;
-    e->pub.selected = SIZE_MAX;
-    e->judge_status = PHI_BUSY;
-    e->aborts = agent->tree.aborts;
-    e->lane = agent->thread->lanes.active;
-    e->entries = agent->thread->log.count;
-    for (size_t i = 0; i <= branch_count; i++) {
-        e->seats[i].of = e;
-        e->seats[i].index = i;
-        if (i < branch_count) e->branches[i].status = PHI_BUSY;
-    }
-    return e;
+    memset(&e->held, 0, sizeof e->held);
 }
 
 /* Frees its memory, and the children that it has. NULL: harmless. */
@@ -181,7 +156,7 @@ static void phi__evaluation_free(phi__evaluation *e) {
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     phi__io_timer_clear(agent->rt->io, &e->timer);
     phi__evaluation_give(e);
-    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+    for (size_t i = 0; e->seats != NULL && i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__evaluation_leave(&e->seats[i]);
         if (child != NULL) phi__end_drop(child);
     }
@@ -211,14 +186,6 @@ static bool phi__evaluation_payers(phi__evaluation *e) {
     for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent)
         e->payers[e->payer_count++] = agent->handle;
     return true;
-}
-
-static void phi__evaluation_give(phi__evaluation *e) {
-    for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
-        phi__agent *payer = phi__find_agent(e->payers[i]);
-        if (payer != NULL) phi__budget_give(payer, &e->held);
-    }
-    memset(&e->held, 0, sizeof e->held);
 }
 
 /* ---- outcomes ---- */
@@ -319,8 +286,8 @@ static phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_age
 
 /* Makes the child of a seat, a branch's with a copy of the agent's view. PHI_OK, or phi_last_error
    has words that name the configuration. */
-static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi_agent_desc *config,
-                                     const phi__child_watch *watch) {
+static phi_status phi__branches_make(phi__evaluation *e, size_t index,
+                                     const phi_agent_desc *config) {
     bool judge = index == e->pub.branch_count;
     phi_agent_desc d = phi__branches_desc(e, config, judge);
     phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
@@ -328,14 +295,13 @@ static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi
         /* The error of phi_agent_new, with the configuration that it is about. */
         char words[320]; /* all that phi_last_error has */
         const char *last = "";
-        phi_status status = phi__error_last(e->agent->rt, &last);
+        phi_status status = phi__error_last(agent->rt, &last);
         (void)snprintf(words, sizeof words, "%s", last);
-        if (index == e->pub.branch_count)
-            return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
-        return phi__error(e->agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
+        if (judge) return phi__error(agent->rt, status, "phi_evaluate: judge: %s", words);
+        return phi__error(agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
                           words);
     }
-    phi__evaluation_seat(&e->seats[index], child, watch);
+    phi__evaluation_seat(&e->seats[index], child);
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
@@ -350,47 +316,39 @@ static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi
 
 /* ---- loop ids ---- */
 
-static phi_str phi__branches_segment(const phi__evaluation *e, size_t index) {
-    const phi__agent *child = e->seats[index].child;
-    return child != NULL ? child->line.segment : phi__str("", 0);
-}
-
-/* "session.segment.N"; a host may have given an id of this form: then the next number. */
-static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
-    phi__agent *agent = e->agent;
-    phi__buf name;
-    phi__buf_init(&name, &agent->memory);
-    do {
-        phi__buf_clear(&name);
-        phi__buf_add_str(&name, agent->line.session->id);
-        phi__buf_char(&name, '.');
-        phi__buf_add_str(&name, phi__branches_segment(e, index));
-        phi__buf_char(&name, '.');
-        phi__buf_u64(&name, (*number)++);
-    } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
-    bool done =
-        !name.failed &&
-        phi__arena_str(&e->arena, phi__buf_str(&name),
-                       index == e->pub.branch_count ? &e->judge_id : &e->branches[index].loop_id);
-    phi__buf_free(&name);
-    return done;
-}
-
-/* Loop ids for all seats that have a child, with one count, in the arena. False: no memory. */
+/* Loop ids for all seats that have a child, in the arena: "session.segment.N", with one count, from
+   the first number that is free in all segments. A host may have given an id of this form: then the
+   next number. */
 static bool phi__branches_name(phi__evaluation *e) {
-    phi__agent *agent = e->agent;
-    if (!phi__session_read(&agent->rt->sessions, agent->line.session, agent->thread)) return false;
-    /* The first number that is free in all segments. */
+    const phi__agent *agent = e->agent;
+    phi__session *session = agent->line.session;
     uint32_t most = 0;
+    phi__buf name;
+    if (!phi__session_read(&agent->rt->sessions, session, agent->thread)) return false;
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
-        if (e->seats[i].child == NULL) continue;
+        const phi__agent *child = e->seats[i].child;
         uint32_t so_far =
-            phi__session_count_so_far(e->agent->line.session, phi__branches_segment(e, i));
+            child != NULL ? phi__session_count_so_far(session, child->line.segment) : 0;
         if (so_far > most) most = so_far;
     }
-    uint32_t number = most + 1;
-    for (size_t i = 0; i <= e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL && !phi__branches_name_one(e, i, &number)) return false;
+    phi__buf_init(&name, &e->agent->memory);
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        if (e->seats[i].child == NULL) continue;
+        do {
+            phi__buf_clear(&name);
+            phi__buf_add_str(&name, session->id);
+            phi__buf_char(&name, '.');
+            phi__buf_add_str(&name, e->seats[i].child->line.segment);
+            phi__buf_char(&name, '.');
+            phi__buf_u64(&name, ++most);
+        } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
+        phi_str *id = i == e->pub.branch_count ? &e->judge_id : &e->branches[i].loop_id;
+        if (name.failed || !phi__arena_str(&e->arena, phi__buf_str(&name), id)) {
+            phi__buf_free(&name);
+            return false;
+        }
+    }
+    phi__buf_free(&name);
     return true;
 }
 
@@ -480,40 +438,30 @@ static bool phi__conclude_emit_start(const phi__evaluation *e) {
 
 /* ---- the log ---- */
 
-static bool phi__conclude_lane_name(const char *prefix, phi_str loop_id, phi_arena *arena,
-                                    phi_str *out) {
-    size_t head = strlen(prefix), len = head + loop_id.len;
-    char *to = (char *)phi_arena_alloc(arena, phi__add(len, 1));
-    if (to == NULL) return false;
-    memcpy(to, prefix, head);
-    if (loop_id.len > 0) memcpy(to + head, loop_id.at, loop_id.len);
-    to[len] = '\0';
-    *out = phi__str(to, len);
-    return true;
-}
-
-/* The lane of that name; where there is none it begins, as a fork of the one that was active when
-   the evaluation began, or empty. */
-static phi_status phi__conclude_lane(phi__evaluation *e, phi_str name, bool forks, uint32_t *lane) {
-    phi_thread *thread = e->agent->thread;
-    bool any = forks && e->entries > 0;
-    *lane = phi__lane_find(thread, name);
-    if (*lane != PHI__LANE_NONE) return PHI_OK;
-    return phi__lane_new(thread, name, any ? e->lane : (uint32_t)PHI__LANE_NONE,
-                         any ? e->entries - 1 : 0, lane);
-}
-
-/* A child that the host has freed left nothing to copy, and has no lane. */
+/* Copies the run of a seat's child to the lane of that name. Where there is no such lane it begins:
+   of a branch as a fork of the one that was active when the evaluation began, else empty. A child
+   that the host has freed left nothing to copy, and has no lane. */
 static phi_status phi__conclude_copy_one(phi__evaluation *e, size_t i, const char *prefix,
                                          phi_str loop_id, phi_str *out) {
+    phi_thread *thread = e->agent->thread;
     const phi__agent *child = e->seats[i].child;
+    bool forks = i < e->pub.branch_count && e->entries > 0;
+    phi_status status = PHI_OK;
+    phi__buf text;
     phi_str name;
-    uint32_t lane = 0;
     if (child == NULL) return PHI_OK;
-    if (!phi__conclude_lane_name(prefix, loop_id, &e->arena, &name)) return PHI_NO_MEMORY;
-    phi_status status = phi__conclude_lane(e, name, i < e->pub.branch_count, &lane);
-    if (status == PHI_OK) status = phi__graft_run(e->agent->thread, lane, child->thread, loop_id);
-    if (status == PHI_OK && out != NULL) *out = name;
+    phi__buf_init(&text, &e->agent->memory);
+    phi__buf_text(&text, prefix);
+    phi__buf_add_str(&text, loop_id);
+    bool made = !text.failed && phi__arena_str(&e->arena, phi__buf_str(&text), &name);
+    phi__buf_free(&text);
+    if (!made) return PHI_NO_MEMORY;
+    uint32_t lane = phi__lane_find(thread, name);
+    if (lane == PHI__LANE_NONE)
+        status = phi__lane_new(thread, name, forks ? e->lane : (uint32_t)PHI__LANE_NONE,
+                               forks ? e->entries - 1 : 0, &lane);
+    if (status == PHI_OK) status = phi__graft_run(thread, lane, child->thread, loop_id);
+    if (status == PHI_OK) *out = name;
     return status;
 }
 
@@ -521,11 +469,12 @@ static phi_status phi__conclude_copy_one(phi__evaluation *e, size_t i, const cha
 static phi_status phi__conclude_copy(phi__evaluation *e) {
     phi_status status = PHI_OK;
     size_t i;
+    phi_str lane;
     for (i = 0; i < e->pub.branch_count && status == PHI_OK; i++)
         status =
             phi__conclude_copy_one(e, i, "branch/", e->branches[i].loop_id, &e->branches[i].lane);
     if (status != PHI_OK || e->pub.judge_loop_id.len == 0) return status;
-    return phi__conclude_copy_one(e, i, "~judge/", e->judge_id, NULL);
+    return phi__conclude_copy_one(e, i, "~judge/", e->judge_id, &lane);
 }
 
 static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__evaluation *e,
@@ -580,8 +529,6 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     return PHI_OK;
 }
 
-/* ---- public to the room ---- */
-
 /* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
    does. What the branches did is in the log in any case, as far as memory goes. */
 static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected) {
@@ -598,7 +545,13 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
     e->phase = PHI__EVALUATION_OVER;
-    for (size_t i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
+    /* A child is freed when its events were popped. */
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        phi__agent *child = phi__evaluation_leave(&e->seats[i]);
+        if (child == NULL) continue;
+        phi__find_hold(child, "it was a branch of an evaluation that is over");
+        phi__shot_last(child);
+    }
     phi__find_hold(agent, NULL);
     /* Without memory its figures are empty. */
     static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
@@ -680,14 +633,7 @@ static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *
 
 /* ---- reading ---- */
 
-static phi_status phi__saving_parse(phi__agent *agent, phi_arena *arena, phi_json **root) {
-    phi_str text = phi__attached_saved(agent, "phi.evaluation");
-    phi_status status = PHI_NOT_FOUND;
-    if (text.len > 0) status = phi_json_parse(arena, text, 0, root, NULL);
-    if (status == PHI_OK && !phi_json_is(*root, PHI_JSON_OBJECT)) status = PHI_NOT_FOUND;
-    return status;
-}
-
+/* PHI_OK if the view is still that of the snapshot. */
 static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, size_t branch_count) {
     const phi_thread *thread = agent->thread;
     size_t count = phi_json_count(phi_json_get(root, "branches"));
@@ -704,25 +650,8 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
                       "phi_evaluate: the history has changed since the snapshot");
 }
 
-/* PHI_OK if a restored evaluation of so many branches waits for the agent, and the view is still
-   that of the snapshot; else phi_last_error says why not. */
-static phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
-    phi_json *root = NULL;
-    phi_arena arena;
-    phi_arena_init(&arena, &agent->memory, 0);
-    phi_status status = phi__saving_parse(agent, &arena, &root);
-    if (status == PHI_OK)
-        status = phi__saving_check(agent, root, branch_count);
-    else
-        status =
-            phi__error(agent->rt, status, "phi_evaluate: %s",
-                       status == PHI_NOT_FOUND ? "no evaluation waits" : phi_status_text(status));
-    phi_arena_free(&arena);
-    return status;
-}
-
 static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
-                                      const phi_agent_desc *config, const phi__child_watch *watch) {
+                                      const phi_agent_desc *config) {
     phi__evaluation *e = seat->of;
     phi_agent_desc d = phi__branches_desc(e, config, phi__evaluation_is_judge(seat));
     phi_status status = PHI_NO_MEMORY;
@@ -736,7 +665,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     }
     phi__buf_free(&text);
     if (status != PHI_OK) return status;
-    phi__evaluation_seat(seat, phi__find_agent(child), watch);
+    phi__evaluation_seat(seat, phi__find_agent(child));
     seat->runs = seat->child->run != NULL;
     if (!phi__evaluation_is_judge(seat)) e->branches[seat->index].agent = child;
     return PHI_OK;
@@ -745,8 +674,7 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
 /* A branch without a run and without an outcome ended as its snapshot was restored: it counts as
    cancelled. */
 static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi_json *node,
-                                         const phi_agent_desc *config,
-                                         const phi__child_watch *watch) {
+                                         const phi_agent_desc *config) {
     phi_branch *branch = &e->branches[i];
     int64_t status = phi_json_int(phi_json_get(node, "status"), 1);
     if (!phi__arena_str(&e->arena, phi__records_get_str(node, "loop_id"), &branch->loop_id) ||
@@ -757,32 +685,29 @@ static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi
     branch->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     branch->cost = phi__records_get_double(node, "cost");
     branch->original_count = phi__records_get_size(node, "original_count");
-    phi_status restored =
-        phi__saving_restore(&e->seats[i], phi_json_get(node, "agent"), config, watch);
+    phi_status restored = phi__saving_restore(&e->seats[i], phi_json_get(node, "agent"), config);
     if (restored == PHI_OK && !e->seats[i].runs && branch->status == PHI_BUSY)
         branch->status = PHI_CANCELLED;
     return restored;
 }
 
 static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
-                                        const phi_evaluate_desc *desc,
-                                        const phi__child_watch *watch) {
+                                        const phi_evaluate_desc *desc) {
     size_t index = e->pub.branch_count;
     if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
     if (!phi__session_saw(&e->agent->rt->sessions, e->agent->line.session, e->judge_id))
         return PHI_NO_MEMORY;
-    if (!phi__records_get_bool(root, "judging"))
-        return phi__branches_make(e, index, desc->judge, watch);
+    if (!phi__records_get_bool(root, "judging")) return phi__branches_make(e, index, desc->judge);
     e->phase = PHI__EVALUATION_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
     e->judge_status = PHI_CANCELLED; /* unless its run goes on */
-    phi_status status = phi__saving_restore(
-        &e->seats[index], phi_json_get(phi_json_get(root, "judge"), "agent"), desc->judge, watch);
-    return status;
+    return phi__saving_restore(&e->seats[index], phi_json_path(root, "judge.agent"), desc->judge);
 }
 
-static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
-                                   const phi_evaluate_desc *desc, const phi__child_watch *watch) {
+/* Fills a new evaluation and makes its children again. PHI_PARSE, PHI_NO_MEMORY, or why a child
+   could not be made. */
+static phi_status phi__saving_get(phi__evaluation *e, const phi_json *root,
+                                  const phi_evaluate_desc *desc) {
     phi_json_iter each = phi_json_each(phi_json_get(root, "branches"));
     const phi_json *node;
     phi_status status = PHI_OK;
@@ -794,11 +719,9 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     if (!phi__arena_str(&e->arena, phi__records_get_str(root, "query"), &e->pub.query) ||
         !phi__arena_str(&e->arena, phi__records_get_str(root, "judge_id"), &e->judge_id))
         return PHI_NO_MEMORY;
-    while (status == PHI_OK && (node = phi_json_next(&each)) != NULL) {
-        status = phi__saving_get_branch(e, i, node, &desc->configs[i], watch);
-        i++;
-    }
-    if (status == PHI_OK) status = phi__saving_get_judge(e, root, desc, watch);
+    for (; status == PHI_OK && (node = phi_json_next(&each)) != NULL; i++)
+        status = phi__saving_get_branch(e, i, node, &desc->configs[i]);
+    if (status == PHI_OK) status = phi__saving_get_judge(e, root, desc);
     if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) {
         /* The reservation for the judge's call is in the saved budget as a request; it is made
@@ -812,22 +735,157 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     return status;
 }
 
-/* Fills a new evaluation and makes its children again. PHI_PARSE, PHI_NO_MEMORY, or why a child
-   could not be made. */
-static phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
-                                  const phi__child_watch *watch) {
-    phi__agent *agent = e->agent;
-    phi_json *root = NULL;
-    phi_arena arena;
-    phi_arena_init(&arena, &agent->memory, 0);
-    phi_status status = phi__saving_parse(agent, &arena, &root);
-    if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
-    phi_arena_free(&arena);
-    if (status == PHI_NO_MEMORY)
-        return phi__error(agent->rt, status, "phi_evaluate: out of memory");
-    if (status == PHI_PARSE)
-        return phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
-    return status;
+/* ---- the judge's prompt and verdict: no model, no memory but an arena's ---- */
+
+enum {
+    PHI__JUDGE_LINES = 80, /* behaviours C 63, and the next two */
+    PHI__JUDGE_LEAST = 200,
+    PHI__JUDGE_TIERS = 3,
+    PHI__JUDGE_TOKEN_BYTES = 4 /* of text, by estimate; model/tokens.h */
+};
+
+static bool phi__judge_blank(phi_str s) { return phi__str_trim(s).len == 0; }
+
+static bool phi__judge_has_text(const phi_message *message) {
+    for (size_t i = 0; i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TEXT &&
+            !phi__judge_blank(message->content[i].text))
+            return true;
+    return false;
+}
+
+PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message) {
+    bool first = true;
+    if (message->role == PHI_ROLE_EXTENSION || !phi__judge_has_text(message)) return;
+    if (out->len > 0) phi__buf_char(out, '\n');
+    if (message->role == PHI_ROLE_USER)
+        phi__buf_text(out, "User: ");
+    else if (message->role == PHI_ROLE_ASSISTANT)
+        phi__buf_text(out, "Assistant: ");
+    else {
+        phi__buf_text(out, "Tool [");
+        phi__buf_add_str(out, message->tool_name);
+        phi__buf_text(out, "]: ");
+    }
+    for (size_t i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (!first) phi__buf_char(out, '\n');
+        phi__buf_add_str(out, message->content[i].text);
+        first = false;
+    }
+}
+
+PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c) {
+    phi__texts_args args = PHI_ZERO;
+    if (!phi__judge_blank(c->context)) {
+        phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_CONTEXT, NULL);
+        phi__buf_char(out, '\n');
+        phi__buf_add_str(out, c->context);
+        phi__buf_text(out, "\n\n");
+    }
+    phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_QUERY, NULL);
+    phi__buf_char(out, '\n');
+    phi__buf_add_str(out, c->query);
+    for (size_t i = 0; i < c->count; i++) {
+        args.n = (uint64_t)i + 1;
+        phi__buf_text(out, "\n\n");
+        phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_RESPONSE, &args);
+        phi__buf_char(out, '\n');
+        phi__buf_add_str(out, c->responses[i]);
+    }
+    phi__buf_text(out, "\n\n");
+    phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_ASK, NULL);
+}
+
+/* ---- fitting it into the judge's window ---- */
+
+/* The fitting has two passes, since the judge compares the responses and not the conversation
+   before them: the first pass shortens the context only, the second one leaves the context at its
+   shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
+   that the tier before it has left, so that a text never grows again. */
+
+static bool phi__judge_join(phi_str *s, size_t head, const char *between, size_t tail,
+                            phi_arena *arena) {
+    size_t middle = strlen(between), end = s->len - tail;
+    char *to = phi__arena_bytes(arena, phi__add(head + middle, end));
+    if (to == NULL) return false;
+    memcpy(to, s->at, head);
+    memcpy(to + head, between, middle);
+    memcpy(to + head + middle, s->at + tail, end);
+    *s = phi__str(to, head + middle + end);
+    return true;
+}
+
+/* Tier 0: the last lines. Tier 1: the first paragraph and the last one, if others are between them.
+   Tier 2: `most` bytes, the dots included. */
+static bool phi__judge_shorten(phi_str *s, int tier, size_t most, phi_arena *arena) {
+    static const char between[] = "\n\n...\n\n", dots[] = "...";
+    size_t at = s->len, lines = 0;
+    if (tier == 0) {
+        while (at > 0 && (s->at[at - 1] != '\n' || ++lines < PHI__JUDGE_LINES)) at--;
+        *s = phi__str_from(*s, at);
+        return true;
+    }
+    if (tier == 1) {
+        size_t head = phi__str_find(*s, 0, "\n\n");
+        while (at >= 2 && (s->at[at - 1] != '\n' || s->at[at - 2] != '\n')) at--;
+        if (head == SIZE_MAX || at < 2 || head + sizeof between - 1 >= at) return true;
+        return phi__judge_join(s, head, between, at, arena);
+    }
+    if (s->len <= most) return true;
+    return phi__judge_join(s, phi__utf8_cut(*s, most - (sizeof dots - 1)), dots, s->len, arena);
+}
+
+static uint64_t phi__judge_tokens(const phi__judge_case *c, const phi_token_counter *counter) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->count; i++) sum += phi_tokens_of_text(counter, c->responses[i]);
+    return sum;
+}
+
+/* Bytes that each of n texts may have, of so many tokens: whole tokens, since texts are counted in
+   those. */
+static size_t phi__judge_share(uint64_t tokens, size_t n) {
+    uint64_t bytes = tokens < SIZE_MAX / 8 ? tokens / n * PHI__JUDGE_TOKEN_BYTES : SIZE_MAX / 2;
+    return phi__max((size_t)bytes, PHI__JUDGE_LEAST);
+}
+
+PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
+                                  const phi_token_counter *counter, phi_arena *arena) {
+    uint64_t budget = max_tokens / 5 * 4 + max_tokens % 5 * 4 / 5;
+    uint64_t said = phi__judge_tokens(c, counter);
+    size_t i;
+    if (max_tokens == 0) return PHI_OK;
+    uint64_t rest = budget > said ? budget - said : 0;
+    for (int tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
+        if (tier == PHI__JUDGE_TIERS) break;
+        if (!phi__judge_shorten(&c->context, tier, phi__judge_share(rest, 1), arena))
+            return PHI_NO_MEMORY;
+    }
+    for (int tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
+        if (tier == PHI__JUDGE_TIERS) return PHI_LIMIT;
+        for (i = 0; i < c->count; i++)
+            if (!phi__judge_shorten(&c->responses[i], tier, phi__judge_share(budget, c->count),
+                                    arena))
+                return PHI_NO_MEMORY;
+        said = phi__judge_tokens(c, counter);
+    }
+    return PHI_OK;
+}
+
+static bool phi__judge_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
+    size_t i = 0;
+    while (i < reply.len) {
+        uint64_t n = 0;
+        for (; i < reply.len && !phi__judge_space(reply.at[i]); i++) {
+            char c = reply.at[i];
+            if (c >= '0' && c <= '9' && n < UINT32_MAX) n = n * 10 + (uint64_t)(c - '0');
+        }
+        if (n >= 1 && n <= count) return (size_t)n - 1;
+        i++;
+    }
+    return 0;
 }
 
 /* ---- the judge ---- */
@@ -856,16 +914,21 @@ static bool phi__judging_view(const phi__evaluation *e, phi_arena *arena,
            phi_thread_view(thread, lane.at, e->entries - 1, arena, items, count) == PHI_OK;
 }
 
+static phi_message phi__evaluate_message(const phi_content *content, size_t count) {
+    phi_message message = PHI_ZERO;
+    message.role = PHI_ROLE_USER;
+    message.content = content;
+    message.content_count = count;
+    return message;
+}
+
 /* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
    in view. False: no memory. */
 static bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count) {
     const phi_view_item *items;
     phi_arena arena;
     bool failed = false;
-    phi_message message = PHI_ZERO;
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
+    phi_message message = phi__evaluate_message(content, count);
     phi_arena_init(&arena, &e->agent->memory, 0);
     if (content == NULL) {
         size_t view = 0;
@@ -1067,9 +1130,6 @@ static void phi__evaluate_gone(phi__agent *child) {
     seat->child = NULL;
 }
 
-static const phi__child_watch phi__evaluate_watch = {
-    false, false, NULL, NULL, phi__evaluate_over, phi__evaluate_gone};
-
 /* ---- with the agent ---- */
 
 static void phi__evaluate_freed(phi__attached *attached) {
@@ -1163,16 +1223,6 @@ static phi_status phi__evaluate_no_memory(phi__agent *agent) {
     return phi__error(agent->rt, PHI_NO_MEMORY, "phi_evaluate: out of memory");
 }
 
-static phi_status phi__evaluate_make_children(phi__evaluation *e, const phi_evaluate_desc *desc) {
-    phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < desc->config_count && status == PHI_OK; i++)
-        status = phi__branches_make(e, i, &desc->configs[i], &phi__evaluate_watch);
-    if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
-        status = phi__branches_make(e, i, desc->judge, &phi__evaluate_watch);
-    return status;
-}
-
 static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *content,
                                       size_t count) {
     phi__agent *agent = e->agent;
@@ -1182,33 +1232,51 @@ static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *con
         if (phi__branches_start(&e->seats[i], content, count) != PHI_OK)
             return phi__evaluate_no_memory(agent);
     /* Reserves the most that the first model call of each branch, and the judge's, may cost. */
-    size_t size = sizeof reason;
-    const phi_token_counter *counter = phi__projection_counter(e->agent);
-    phi_message message = PHI_ZERO;
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
+    const phi_message message = phi__evaluate_message(content, count);
+    const phi_token_counter *counter = phi__projection_counter(agent);
     uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;
-    for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size))
-            return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    if (!phi__branches_hold(e, prompt, reason, size))
+    bool room = true;
+    for (size_t i = 0; room && i < e->pub.branch_count; i++)
+        room = phi__reserve_call(e->seats[i].child->run, prompt, reason, sizeof reason);
+    if (!room || !phi__branches_hold(e, prompt, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
     return phi__branches_count(e) && phi__conclude_emit_start(e) ? PHI_OK
                                                                  : phi__evaluate_no_memory(agent);
 }
 
-/* The parts that a new evaluation and a restored one have in common. NULL: no memory. */
+/* A new one, or the beginning of a restored one: without children and not attached. NULL: no
+   memory. */
 static phi__evaluation *phi__evaluate_new(phi__agent *agent, const phi_evaluate_desc *desc) {
-    phi__evaluation *e = phi__evaluation_new(agent, desc->config_count);
+    size_t count = desc->config_count;
+    phi__evaluation *e = (phi__evaluation *)phi__alloc(&agent->memory, sizeof *e);
     if (e == NULL) return NULL;
+    e->agent = agent;
+    phi_arena_init(&e->arena, &agent->memory, 512);
+    e->branches = (phi_branch *)phi__arena_zero(&e->arena, count * sizeof *e->branches);
+    e->seats = (phi__seat *)phi__arena_zero(&e->arena, (count + 1) * sizeof *e->seats);
+    e->timer.fire = phi__evaluate_timer;
+    if (e->branches == NULL || e->seats == NULL ||
+        phi__io_timer_set(agent->rt->io, &e->timer, UINT64_MAX) != PHI_OK) {
+        phi__evaluation_free(e);
+        return NULL;
+    }
+    e->pub.status = PHI_BUSY;
+    e->pub.branches = e->branches;
+    e->pub.branch_count = count;
+    e->pub.selected = SIZE_MAX;
     e->by = desc->by;
     e->evaluate_fn = desc->evaluate_fn;
     e->user_data = desc->user_data;
-    e->timer.fire = phi__evaluate_timer;
-    if (phi__io_timer_set(agent->rt->io, &e->timer, UINT64_MAX) == PHI_OK) return e;
-    phi__evaluation_free(e);
-    return NULL;
+    e->judge_status = PHI_BUSY;
+    e->aborts = agent->tree.aborts;
+    e->lane = agent->thread->lanes.active;
+    e->entries = agent->thread->log.count;
+    for (size_t i = 0; i <= count; i++) {
+        e->seats[i].of = e;
+        e->seats[i].index = i;
+        if (i < count) e->branches[i].status = PHI_BUSY;
+    }
+    return e;
 }
 
 static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *desc,
@@ -1227,7 +1295,10 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
                                                                 : phi__evaluate_no_memory(agent);
     if (status == PHI_OK) {
         e->continues = content == NULL;
-        status = phi__evaluate_make_children(e, desc);
+        for (size_t i = 0; i < desc->config_count && status == PHI_OK; i++)
+            status = phi__branches_make(e, i, &desc->configs[i]);
+        if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
+            status = phi__branches_make(e, desc->config_count, desc->judge);
     }
     if (status == PHI_OK) status = phi__evaluate_start(e, content, count);
     if (status == PHI_OK) {
@@ -1236,6 +1307,41 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     }
     phi__evaluation_free(e);
     phi__events_unreserve(agent);
+    return status;
+}
+
+/* Takes up the evaluation that a snapshot of the agent has. */
+static phi_status phi__evaluate_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
+    phi_str saved = phi__attached_saved(agent, "phi.evaluation");
+    phi__evaluation *e = NULL;
+    phi_json *root = NULL;
+    phi_status status = PHI_OK;
+    phi_arena arena;
+    bool reserved = false;
+    phi_arena_init(&arena, &agent->memory, 0);
+    if (saved.len > 0) status = phi_json_parse(&arena, saved, 0, &root, NULL);
+    if (status != PHI_OK)
+        (void)phi__error(agent->rt, status, "phi_evaluate: %s", phi_status_text(status));
+    else if (!phi_json_is(root, PHI_JSON_OBJECT))
+        status = phi__error(agent->rt, PHI_NOT_FOUND, "phi_evaluate: no evaluation waits");
+    else
+        status = phi__saving_check(agent, root, desc->config_count);
+    if (status == PHI_OK) {
+        reserved = phi__events_reserve(agent);
+        if (reserved) e = phi__evaluate_new(agent, desc);
+        status = e != NULL ? phi__saving_get(e, root, desc) : PHI_NO_MEMORY;
+        if (status == PHI_NO_MEMORY) (void)phi__evaluate_no_memory(agent);
+        if (status == PHI_PARSE)
+            (void)phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
+    }
+    phi_arena_free(&arena);
+    if (status == PHI_OK) {
+        phi__evaluate_attach(e);
+        phi__evaluation_later(e, 0);
+        return PHI_OK;
+    }
+    phi__evaluation_free(e);
+    if (reserved) phi__events_unreserve(agent);
     return status;
 }
 
@@ -1250,22 +1356,7 @@ PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc)
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
     phi_status status = phi__evaluate_check_desc(handle.rt, desc);
     if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
-    if (status == PHI_OK && desc->resume) {
-        status = phi__saving_waits(agent, desc->config_count);
-        if (status != PHI_OK) return status;
-        if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
-        phi__evaluation *e = phi__evaluate_new(agent, desc);
-        status = e == NULL ? phi__evaluate_no_memory(agent)
-                           : phi__saving_get(e, desc, &phi__evaluate_watch);
-        if (status == PHI_OK) {
-            phi__evaluate_attach(e);
-            phi__evaluation_later(e, 0);
-            return PHI_OK;
-        }
-        phi__evaluation_free(e);
-        phi__events_unreserve(agent);
-        return status;
-    }
+    if (status == PHI_OK && desc->resume) return phi__evaluate_resume(agent, desc);
     if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
     return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
 }
