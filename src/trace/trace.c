@@ -13,6 +13,366 @@
 
 #include <stdio.h>
 
+/* ---- text on its way to the sink: secrets hidden, long texts cut, escaped for a page ---- */
+
+enum {
+    PHI__TRACE_OUT_PIECE = 65536, /* bytes a call of the sink at most */
+    PHI__TRACE_OUT_MUCH = 32768,  /* so many are written */
+    PHI__TRACE_OUT_TEXT = 8000    /* of a text by default: 10,000 entries stay below 12 MB */
+};
+
+static size_t phi__tout_most(const phi_trace *t) {
+    if (t->desc.text_bytes == PHI_UNLIMITED) return SIZE_MAX;
+    return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
+}
+
+/* The text's first bytes, without secrets; of a text that is cut also without the beginning of one
+   at its end. */
+static phi_str phi__tout_hidden(phi_trace *t, phi_str text, bool cut) {
+    if (t->secrets.count == 0 || text.len == 0) return text;
+    char *copy = phi__arena_bytes(&t->scratch, text.len);
+    if (copy == NULL) {
+        t->text.failed = true;
+        return phi__str("", 0);
+    }
+    memcpy(copy, text.at, text.len);
+    (void)phi__secret_hide(&t->secrets, copy, text.len,
+                           cut ? PHI__SECRET_WORDS : PHI__SECRET_BYTES);
+    return phi__str(copy, text.len);
+}
+
+PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text) {
+    phi__json_write_key(&t->text, phi_str_of(key));
+    phi__json_write_str(&t->text, phi__tout_hidden(t, text, false));
+}
+
+PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text) {
+    if (text.len > 0) phi__tout_whole(t, key, text);
+}
+
+/* The same, cut at the limit: then "key of" has its length. */
+static void phi__tout_str(phi_trace *t, const char *key, phi_str text) {
+    size_t most = phi__tout_most(t), len = text.len;
+    char more[16];
+    if (len <= most) {
+        phi__tout_whole(t, key, text);
+        return;
+    }
+    text.len = phi__utf8_cut(text, most);
+    phi__json_write_key(&t->text, phi_str_of(key));
+    phi__json_write_str(&t->text, phi__tout_hidden(t, text, true));
+    (void)snprintf(more, sizeof more, "%.8s of", key);
+    phi__records_u64(&t->text, more, len);
+}
+
+PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text) {
+    static const char note[] = " [the first part of %llu bytes]";
+    size_t most = phi__tout_most(t), len = text.len;
+    char words[64];
+    if (len <= most) return phi__tout_hidden(t, text, false);
+    text.len = phi__utf8_cut(text, most);
+    text = phi__tout_hidden(t, text, true);
+    (void)snprintf(words, sizeof words, note, (unsigned long long)len);
+    char *whole = phi__arena_bytes(&t->scratch, phi__add(text.len, strlen(words)));
+    if (whole == NULL) {
+        t->text.failed = true;
+        return phi__str("", 0);
+    }
+    memcpy(whole, text.at, text.len);
+    memcpy(whole + text.len, words, strlen(words));
+    return phi__str(whole, text.len + strlen(words));
+}
+
+static void phi__tout_usage(phi_trace *t, const phi_usage *usage) {
+    if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
+                          usage->cache_read == 0 && usage->cache_write == 0))
+        return;
+    phi__json_write_key(&t->text, PHI__LIT("u"));
+    phi__buf_printf(&t->text, "[%llu,%llu,%llu,%llu,%llu]", (unsigned long long)usage->input,
+                    (unsigned long long)usage->output, (unsigned long long)usage->cache_read,
+                    (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
+}
+
+/* What a model's rates say; nothing where they are not known. */
+static void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
+    for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
+        const phi_model *m = &t->desc.models[i];
+        if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
+        double cost = phi_cost_of(&m->cost, usage);
+        if (cost > 0) phi__records_double(&t->text, "$", cost);
+        return;
+    }
+}
+
+/* Gives the bytes to the sink if they are many, or `all`. */
+static phi_status phi__tout_write(phi_trace *t, bool all) {
+    size_t at = 0;
+    phi_status status = PHI_OK;
+    if (t->out.failed) return PHI_NO_MEMORY;
+    if (t->out.len < PHI__TRACE_OUT_MUCH && !all) return PHI_OK;
+    while (status == PHI_OK && at < t->out.len) {
+        size_t n = phi__min(t->out.len - at, PHI__TRACE_OUT_PIECE);
+        status = t->sink.write(t->sink.user_data, t->out.at + at, n);
+        at += n;
+    }
+    phi__buf_clear(&t->out);
+    return status;
+}
+
+/* A "<" could end the script, and U+2028 a line of it: both occur in strings alone. */
+static size_t phi__tout_plain(const char *at, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        if (at[i] == '<') return i;
+        if ((unsigned char)at[i] == 0xe2 && i + 2 < len && (unsigned char)at[i + 1] == 0x80 &&
+            ((unsigned char)at[i + 2] & 0xfe) == 0xa8)
+            return i;
+    }
+    return len;
+}
+
+/* Moves `text` to the sink's bytes, escaped for a page's script. */
+static phi_status phi__tout_move(phi_trace *t, bool all) {
+    size_t at = 0;
+    if (t->text.failed || t->secrets.failed) return PHI_NO_MEMORY;
+    while (at < t->text.len) {
+        size_t n = phi__tout_plain(t->text.at + at, t->text.len - at);
+        phi__buf_add(&t->out, t->text.at + at, n);
+        at += n;
+        if (at == t->text.len) break;
+        if (t->text.at[at] == '<') {
+            phi__buf_text(&t->out, "\\u003c");
+            at++;
+        } else {
+            phi__buf_printf(&t->out, "\\u20%02x", (unsigned char)t->text.at[at + 2] & 0x7fu);
+            at += 3;
+        }
+    }
+    phi__buf_clear(&t->text);
+    phi__arena_rewind(&t->scratch);
+    return phi__tout_write(t, all);
+}
+
+static phi_status phi__tout_raw(phi_trace *t, const char *text) {
+    phi__buf_text(&t->out, text);
+    return phi__tout_write(t, false);
+}
+
+/* ---- the system prompt of an entry ---- */
+
+static bool phi__trace_prompt_is_in(const phi__entry *e) {
+    return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
+}
+
+PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry) {
+    if (phi__trace_prompt_is_in(entry)) return entry->seq + 1;
+    return (entry->flags & PHI_ENTRY_GRAFTED) == 0 ? t->prompt : 0;
+}
+
+PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
+    return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
+}
+
+/* ---- the view that each request was made of ---- */
+
+/* It is kept as the walk goes on, and written as a change of the view that was written before, since
+   most requests add a few messages to the last one.
+
+   [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
+   the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's
+   own. */
+
+static void phi__trace_view_drop(phi_trace *t) {
+    if (t->thread != NULL) phi__fold_free(t->thread->log.memory, &t->view.fold);
+    t->view.valid = false;
+    t->view.same = 0;
+}
+
+static void phi__trace_view_free(phi_trace *t) {
+    phi__trace_view *v = &t->view;
+    phi__trace_view_drop(t);
+    phi__free(t->memory, v->seen, v->seen_cap * sizeof *v->seen);
+    v->seen = NULL;
+    v->seen_count = v->seen_cap = 0;
+    v->requested = false;
+}
+
+/* A request was made if there is an answer, or if a turn ends without one. */
+static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
+    phi__trace_view *v = &t->view;
+    bool was = v->requested;
+    switch ((int)e->kind) {
+    case PHI_ENTRY_TURN_START:
+        v->requested = true;
+        v->turn_lane = e->lane;
+        return false;
+    case PHI_ENTRY_MESSAGE:
+        if (e->message->role != PHI_ROLE_ASSISTANT || (e->loop_id.len == 0 && !was)) return false;
+        v->requested = false;
+        return true;
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_LOOP_END: v->requested = false; return was;
+    default: return false;
+    }
+}
+
+/* From item `at` on the fold may differ from the view in `seen`. */
+static void phi__trace_view_changed(phi__trace_view *v, size_t at) {
+    if (at < v->same) v->same = at;
+}
+
+static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
+    phi__trace_view *v = &t->view;
+    if (op->rewrite.revoke != NULL) {
+        phi__trace_view_drop(t);
+        return;
+    }
+    if (op->rewrite.span_count == 0) return;
+    phi__trace_view_changed(v, phi__fold_find(&v->fold, op->rewrite.spans[0].from));
+    v->work += v->fold.count - v->same;
+    if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
+}
+
+/* If memory is short, the fold is made again when it is needed. */
+static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
+    phi__trace_view *v = &t->view;
+    if (!v->valid) return;
+    if (e->kind == PHI_ENTRY_REWRITE) {
+        if (e->of.op->lane == v->lane) phi__trace_view_rewrite(t, e->of.op);
+    } else if (e->lane != v->lane)
+        return;
+    else if (e->kind == PHI_ENTRY_MESSAGE) {
+        if (phi__fold_room(t->thread->log.memory, &v->fold, 1))
+            phi__fold_message(&v->fold, e);
+        else
+            phi__trace_view_drop(t);
+    } else if (e->kind == PHI_ENTRY_LOOP_END && e->keep == PHI_KEEP_NONE && e->ordinal > 0) {
+        phi__trace_view_changed(v, phi__fold_find(&v->fold, (uint64_t)e->ordinal - 1));
+        phi__fold_take_out(&v->fold, (uint64_t)e->ordinal - 1, e->seq);
+    }
+}
+
+/* The view of that lane before the walk's entry. False: no memory. */
+static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
+    phi__trace_view *v = &t->view;
+    phi_status status = PHI_OK;
+    if (v->valid && v->lane == lane) return true;
+    phi__trace_view_drop(t);
+    if (t->seq > t->base) status = phi__fold_lane(t->thread, lane, t->seq - 1, &v->fold);
+    v->work += t->thread->log.held;
+    v->valid = status == PHI_OK;
+    v->lane = lane;
+    return v->valid;
+}
+
+static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *item) {
+    return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
+}
+
+/* `seen` becomes the fold, of which the first `keep` items are in it already. */
+static bool phi__trace_view_see(phi_trace *t, size_t keep) {
+    phi__trace_view *v = &t->view;
+    if (v->fold.count > v->seen_cap) {
+        void *grown = phi__grow(t->memory, v->seen, &v->seen_cap, v->fold.count, sizeof *v->seen);
+        if (grown == NULL) return false;
+        v->seen = (phi__trace_seen *)grown;
+    }
+    for (size_t i = keep; i < v->fold.count; i++) {
+        v->seen[i].from = v->fold.items[i].from;
+        v->seen[i].to = v->fold.items[i].to;
+        v->seen[i].flags = v->fold.items[i].flags;
+    }
+    v->same = v->seen_count = v->fold.count;
+    return true;
+}
+
+/* ---- what a policy left out ---- */
+
+/* "g": [n, verdict] for each row of items with the same one; 9: of no group. */
+enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
+
+static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
+    phi__proj_order order = PHI_ZERO;
+    phi__projection made = PHI_ZERO;
+    phi__fold_link(&t->view.fold);
+    order.fold = &t->view.fold;
+    order.count = t->view.fold.count;
+    order.policy = &t->policy;
+    order.all = true;
+    order.counter = &t->desc.token_counter;
+    order.system_prompt = prompt;
+    order.tools_tokens = t->desc.tools_tokens;
+    uint8_t *all = (uint8_t *)phi_arena_alloc(&t->scratch, phi__max(order.count, 1));
+    t->view.work += order.count;
+    if (all == NULL || phi__project(&order, &t->scratch, &made) != PHI_OK) {
+        t->text.failed = true;
+        return;
+    }
+    size_t i, n, count = t->view.fold.count;
+    memset(all, PHI__TRACE_VIEW_NO_GROUP, phi__max(count, 1));
+    for (const phi__group *g = made.groups; g != NULL; g = g->newer) {
+        all[g->at] = (uint8_t)g->verdict;
+        for (i = 0; i < g->result_count; i++)
+            if (g->places[i] < count) all[g->places[i]] = (uint8_t)g->verdict;
+    }
+    phi__records_raw(&t->text, "g", "[");
+    for (i = 0; i < count; i += n) {
+        for (n = 1; i + n < count && all[i + n] == all[i];) n++;
+        phi__json_write_comma(&t->text);
+        phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
+    }
+    phi__buf_char(&t->text, ']');
+    const phi_projection_meta *meta = &made.meta; /* the budget is for messages alone */
+    uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
+    sent = phi__trace_view_less(sent, meta->tools_tokens);
+    phi__records_raw(&t->text, "x", "[");
+    phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)sent,
+                    (unsigned long long)meta->budget_tokens,
+                    (unsigned long long)meta->messages_included);
+}
+
+/* By the counter; it counts the items that are new to the fold. */
+static uint64_t phi__trace_view_tokens(phi_trace *t) {
+    phi__fold *fold = &t->view.fold;
+    if (t->desc.token_counter.count_text != NULL)
+        t->view.work += fold->count - phi__min(fold->counted, fold->count);
+    return phi__fold_tokens(fold, &t->desc.token_counter);
+}
+
+static void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
+    if (!phi__trace_view_make(t, lane)) {
+        t->text.failed = true;
+        return;
+    }
+    phi__records_u64(&t->text, "tokens", phi__trace_view_tokens(t));
+    phi__trace_view *v = &t->view;
+    size_t keep = phi__min(v->same, v->seen_count), tail = 0;
+    while (keep < v->seen_count && keep < v->fold.count &&
+           phi__trace_view_is(&v->seen[keep], &v->fold.items[keep]))
+        keep++;
+    size_t most = phi__min(v->seen_count, v->fold.count) - keep;
+    while (tail < most && phi__trace_view_is(&v->seen[v->seen_count - 1 - tail],
+                                             &v->fold.items[v->fold.count - 1 - tail]))
+        tail++;
+    v->work += v->fold.count - phi__min(v->same, v->fold.count);
+    phi__records_raw(&t->text, "v", "[");
+    phi__buf_printf(&t->text, "%llu,%llu,[", (unsigned long long)keep,
+                    (unsigned long long)(v->seen_count - tail - keep));
+    for (size_t i = keep; i < v->fold.count - tail && !t->text.failed; i++) {
+        const phi__item *item = &v->fold.items[i];
+        phi__json_write_comma(&t->text);
+        if (item->from == item->to && item->flags == 0)
+            phi__json_number_put_u64(&t->text, item->from);
+        else
+            phi__buf_printf(&t->text, "[%llu,%llu,%u]", (unsigned long long)item->from,
+                            (unsigned long long)item->to, (unsigned)item->flags);
+    }
+    phi__buf_text(&t->text, "]]");
+    if (!phi__trace_view_see(t, keep)) t->text.failed = true;
+    if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
+}
+
 /* ---- a thread and its entries as the page's data, which scripts/trace_page/page.js reads ---- */
 
 static void phi__tentry_content(phi_trace *t, const phi_content *c) {
@@ -221,15 +581,7 @@ static phi_str phi__tentry_id(const phi_thread *thread) {
                                    : thread->id;
 }
 
-/* ---- a trace that is being written ---- */
-
-/* Each entry of the threads becomes JSON in `text`: the page's here, spans in trace_spans.c.
-   trace_out.c gives it to the sink. Pointers to entries are not kept between two slices: a log in a
-   store may leave memory. */
-
-typedef struct phi__trace_id {
-    unsigned char trace[16], span[8];
-} phi__trace_id;
+/* ---- the walk ---- */
 
 static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) {
     return i == 0 ? t->main : t->desc.children[i - 1];
@@ -272,7 +624,7 @@ static phi_status phi__trace_entry(phi_trace *t) {
     }
     phi__entry *entry = phi__thread_at(t->thread, t->seq);
     if (entry == NULL) return PHI_NOT_FOUND;
-    phi__trace_prompt_note(t, entry);
+    if (phi__trace_prompt_is_in(entry)) t->prompt = entry->seq + 1;
     if (t->kind == PHI_TRACE_HTML) {
         phi__tentry_put(t, entry);
         phi__trace_view_after(t, entry);
@@ -349,8 +701,9 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
             phi__records_u64(&t->text, "active", t->thread->lanes.active);
             phi__records_raw(&t->text, "lanes", "[");
             for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+                phi_str name = phi__lane_name(t->thread, (uint32_t)i);
                 phi__json_write_comma(&t->text);
-                phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
+                phi__json_write_str(&t->text, phi__tout_hidden(t, name, false));
             }
             phi__buf_char(&t->text, ']');
             phi__records_raw(&t->text, "entries", "[");
