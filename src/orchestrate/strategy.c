@@ -1,5 +1,10 @@
 /* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
-   machine with the answers of the calls that it made, and does what the machine commands. */
+   machine with the answers of the calls that it made, and does what the machine commands.
+
+   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
+   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
+   each, for one run. Answers go to the machine in the order in which their calls were made,
+   whichever came first, so that a run does not depend on the network's timing. */
 #include "orchestrate/machine_in.h"
 
 #include "log/log_in.h"
@@ -55,9 +60,8 @@ typedef struct phi__strategy_job {
     phi_str text;           /* the answer or the message; terminated */
 } phi__strategy_job;
 
-/* ---- model calls: hidden agents, whose logs are copied onto the strategy's own lane ---- */
-
-/* ---- while it runs ---- */
+/* ---- model calls while they run: hidden agents, whose logs are copied onto the strategy's own
+   lane ---- */
 
 static phi__strategy_call *phi__scall_of(const phi__agent *child) {
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
@@ -68,12 +72,6 @@ static phi__strategy_call *phi__scall_of(const phi__agent *child) {
     return NULL;
 }
 
-static bool phi__scall_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
-    if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
-    return phi__arena_str(room, event->arguments, &event->arguments) &&
-           phi__events_emit(agent, event, NULL, 0);
-}
-
 /* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
    must outlive the child. False: no memory. */
 static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
@@ -82,9 +80,12 @@ static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
     phi_event shown = *event;
     if (event->kind != PHI_EV_DECISION) return true;
     shown.loop_id = phi__str(NULL, 0);
-    return phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) &&
-           phi__arena_str(room, event->tool_name, &shown.tool_name) &&
-           phi__scall_emit(agent, room, &shown);
+    if (!phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) ||
+        !phi__arena_str(room, event->tool_name, &shown.tool_name))
+        return false;
+    if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, &shown);
+    return phi__arena_str(room, event->arguments, &shown.arguments) &&
+           phi__events_emit(agent, &shown, NULL, 0);
 }
 
 static bool phi__scall_event(phi__agent *child, const phi_event *event) {
@@ -217,7 +218,6 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     return d;
 }
 
-/* strategy.c */
 /* Where the prompt begins that ends before `to`: user messages of one run, and of none. */
 static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     phi_str run = {NULL, 0}; /* a prompt that an earlier run has not answered is no part of it */
@@ -229,89 +229,69 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* The number of the request's messages before the prompt. */
-static size_t phi__scall_before(const phi_model_request *request) {
-    return phi__scall_from(request, request->message_count);
-}
-
-static phi_status phi__scall_history(const phi__strategy_job *job, phi__agent *child) {
-    const phi_model_request *request = job->request;
-    size_t before = phi__scall_before(request);
-    phi_status status = PHI_OK;
-    for (size_t i = 0; i < before && status == PHI_OK; i++)
-        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
-    return status;
-}
-
-/* The prompt as the user wrote it, with its images; or the machine's text. A conversation that ends
-   in results of tools continues without a prompt. False: no memory. */
-static bool phi__scall_prompts(const phi__strategy_job *job, const phi_strategy_call *call,
-                               phi_arena *arena, phi__run_order *order) {
-    const phi_model_request *request = job->request;
-    size_t before = phi__scall_before(request), count = request->message_count - before;
-    if (!call->in_conversation || call->prompt.at != NULL) {
-        order->prompts = phi__compact_say(call->prompt, arena);
-        order->prompt_count = 1;
-        return order->prompts != NULL;
-    }
-    phi_message *prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
-    for (size_t i = 0; prompts != NULL && i < count; i++)
-        prompts[i] = *request->messages[before + i];
-    order->prompts = prompts;
-    order->prompt_count = count;
-    if (count == 0) order->continuation = PHI_CONTINUATION_DEFAULT;
-    return prompts != NULL;
-}
-
+/* Gives the child its run. The prompt is the user's, with its images, after the history before it;
+   or it is the machine's text. A conversation that ends in results of tools continues without a
+   prompt. */
 static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
                                  phi__agent *child) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__scall_from(request, request->message_count);
+    size_t count = request->message_count - before;
+    bool own = call->in_conversation && call->prompt.at == NULL;
+    phi_status status = PHI_OK;
     phi_arena scratch;
-    phi_status status = PHI_NO_MEMORY;
-    phi_arena_init(&scratch, &child->memory, 0);
     phi__run_order order = PHI_ZERO;
+    for (size_t i = 0; call->in_conversation && i < before && status == PHI_OK; i++)
+        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&scratch, &child->memory, 0);
     order.goes_on = true;
-    if (phi__scall_prompts(job, call, &scratch, &order)) status = phi__run_new(child, &order);
+    if (own) {
+        phi_message *prompts =
+            (phi_message *)phi_arena_alloc(&scratch, phi__mul(count, sizeof *prompts));
+        for (size_t i = 0; prompts != NULL && i < count; i++)
+            prompts[i] = *request->messages[before + i];
+        order.prompts = prompts;
+        order.prompt_count = count;
+        if (count == 0) order.continuation = PHI_CONTINUATION_DEFAULT;
+    } else {
+        order.prompts = phi__compact_say(call->prompt, &scratch);
+        order.prompt_count = 1;
+    }
+    status = order.prompts != NULL ? phi__run_new(child, &order) : PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;
 }
 
-/* The agent out of a snapshot, with its run; or a new one. */
-static phi__agent *phi__scall_make(phi__strategy_job *job, const phi_agent_desc *d,
-                                   const phi_json *saved) {
-    const phi_json *root = phi_json_get(saved, "agent");
-    if (root != NULL) return phi__snap_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
-    return phi__agent_make(job->agent->rt, d, NULL);
-}
-
+/* Makes the agent of a call: out of a snapshot, with its run; or a new one. */
 static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
                                    const phi_strategy_call *call, const phi_json *saved) {
+    phi_runtime *rt = job->agent->rt;
     phi_agent_desc d = phi__scall_desc(job, call, slot->most_turns);
+    const phi_json *root = phi_json_get(saved, "agent");
     phi__agent *child = NULL;
-    phi_status status = PHI_OK;
     phi__buf system;
-    if (job->agent->rt->closing) return PHI_CANCELLED;
-    phi__buf_init(&system, &job->agent->memory);
+    if (rt->closing) return PHI_CANCELLED;
     /* The agent's own prompt says who answers, and the strategy's how. */
     phi_str own = job->request->system_prompt;
+    phi__buf_init(&system, &job->agent->memory);
     phi__buf_add_str(&system, own);
     if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(&system, "\n\n");
     phi__buf_add_str(&system, call->system_prompt);
     phi__buf_char(&system, '\0');
-    if (!system.failed) {
-        d.system_prompt = system.at;
-        child = phi__scall_make(job, &d, saved);
-    } else
-        status = PHI_NO_MEMORY;
+    bool room = !system.failed;
+    d.system_prompt = system.at;
+    if (room)
+        child = root != NULL ? phi__snap_make(rt, &d, root, PHI_RESTORE_RESUME)
+                             : phi__agent_make(rt, &d, NULL);
     phi__buf_free(&system);
-    if (child == NULL) return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL);
+    if (child == NULL) return room ? phi__error_last(rt, NULL) : PHI_NO_MEMORY;
     child->tree.watch = phi__scall_watch();
     child->tree.watched = job;
     child->tree.of_run = child->tree.no_last_tools = true;
     slot->child = child->handle;
     if (saved != NULL) return child->run != NULL || slot->over ? PHI_OK : PHI_PARSE;
-    if (call->in_conversation) status = phi__scall_history(job, child);
-    if (status == PHI_OK) status = phi__scall_run(job, call, child);
-    return status;
+    return phi__scall_run(job, call, child);
 }
 
 /* True if the agent makes model calls of this strategy, or is below such an agent. */
@@ -489,11 +469,6 @@ static void phi__scall_drop_all(phi__strategy_job *job) {
 
 /* ---- a strategy at work ---- */
 
-/* A job begins and ends with the provider's call of a run. It owns its machine, whose memory is
-   an arena in the agent's budget, and the hidden agents that make the model calls, each for one
-   run. Answers go to the machine in the order in which their calls were made, whichever came first,
-   so that a run does not depend on the network's timing. */
-
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
 
@@ -528,8 +503,7 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__buf_char(&json, '{');
     phi__records_str(&json, "loop_id", job->agent->run->loop_id);
     phi__records_str(&json, "strategy", phi_str_of(job->desc->strategy->name));
-    phi__json_write_comma(&json);
-    phi__json_write_key(&json, PHI__LIT("result"));
+    phi__records_raw(&json, "result", "");
     phi__buf_add_str(&json, result);
     phi__buf_char(&json, '}');
     phi_status status = json.failed ? PHI_NO_MEMORY
@@ -539,60 +513,68 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
 }
 
-static bool phi__strategy_end(phi__strategy_job *job, phi_status status, phi_str text,
+static void phi__strategy_end(phi__strategy_job *job, phi_status status, phi_str text,
                               phi_str result) {
     job->over = true;
     job->status = status;
-    return phi__arena_str(&job->arena, text, &job->text) && phi__strategy_note(job, result);
+    if (!phi__arena_str(&job->arena, text, &job->text) || !phi__strategy_note(job, result))
+        job->no_memory = true;
 }
 
-static bool phi__strategy_fault(phi__strategy_job *job, const char *words) {
-    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
+static void phi__strategy_fault(phi__strategy_job *job, const char *words) {
+    phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
 }
 
 /* False: no memory. */
-static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
+static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
+    const phi_strategy *strategy = job->desc->strategy;
+    phi_arena *room = phi__thread_room(job->agent->thread);
+    phi_strategy_best best = PHI_ZERO;
+    phi_event event = PHI_ZERO;
+    phi_strategy_progress *progress =
+        (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
+    if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
+        !phi__arena_str(room, phi_str_of(strategy->name), &progress->name))
+        return false;
+    strategy->best(job->state, &best);
+    progress->calls = job->made;
+    progress->most_calls = job->most;
+    progress->nodes = best.nodes;
+    progress->has_score = best.has_score;
+    progress->score = best.score;
+    event.kind = PHI_EV_STRATEGY;
+    event.strategy = progress;
+    event.text = best.text;
+    return phi__events_emit(job->agent, &event, NULL, 0);
+}
+
+static void phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
     switch (command->kind) {
-    case PHI_STRATEGY_ASK: return phi__scall_begin(job, &command->call);
-    case PHI_STRATEGY_EMIT: {
-        phi_str phase = command->phase;
-        phi_arena *room = phi__thread_room(job->agent->thread);
-        phi_strategy_progress *progress;
-        phi_strategy_best best = PHI_ZERO;
-        progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
-        if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
-            !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
-            return false;
-        job->desc->strategy->best(job->state, &best);
-        progress->calls = job->made;
-        progress->most_calls = job->most;
-        progress->nodes = best.nodes;
-        progress->has_score = best.has_score;
-        progress->score = best.score;
-        phi_event event = PHI_ZERO;
-        event.kind = PHI_EV_STRATEGY;
-        event.strategy = progress;
-        event.text = best.text;
-        return phi__events_emit(job->agent, &event, NULL, 0);
-    }
+    case PHI_STRATEGY_ASK:
+        if (!phi__scall_begin(job, &command->call)) job->no_memory = true;
+        return;
+    case PHI_STRATEGY_EMIT:
+        if (!phi__strategy_emit(job, command->phase)) job->no_memory = true;
+        return;
     case PHI_STRATEGY_DONE:
         job->reason = command->stop_reason;
-        return phi__strategy_end(job, PHI_OK, command->text, command->result);
+        phi__strategy_end(job, PHI_OK, command->text, command->result);
+        return;
     case PHI_STRATEGY_FAIL:
-        return phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
-                                 command->text, command->result);
+        phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
+                          command->text, command->result);
+        return;
     }
-    return true;
 }
 
 static void phi__strategy_do_all(phi__strategy_job *job, phi_status status,
                                  const phi_strategy_commands *commands) {
-    if (status == PHI_NO_MEMORY) job->no_memory = true;
-    if (status != PHI_OK && status != PHI_NO_MEMORY &&
-        !phi__strategy_fault(job, phi_status_text(status)))
+    if (status == PHI_NO_MEMORY)
         job->no_memory = true;
+    else if (status != PHI_OK)
+        phi__strategy_fault(job, phi_status_text(status));
     for (size_t i = 0; i < commands->count && !job->over && !job->no_memory; i++)
-        if (!phi__strategy_do(job, &commands->at[i])) job->no_memory = true;
+        phi__strategy_do(job, &commands->at[i]);
     phi_arena_free(&job->scratch);
 }
 
@@ -628,7 +610,7 @@ PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strateg
 }
 
 /* Reserves what the calls that are left may cost, or ends the job with a message. */
-static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
+static void phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     const phi__agent *agent = job->agent;
     const phi_cost *rates = &agent->desc.model.cost;
     const phi_strategy *strategy = job->desc->strategy;
@@ -656,12 +638,12 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     if (phi__pot_reserve(agent->run, phi__bill_add(in, answer),
                          (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output, left,
                          reason, sizeof reason))
-        return true;
+        return;
     (void)snprintf(words, sizeof words, "strategy %s: up to %llu model calls: %s",
                    job->desc->strategy->name, (unsigned long long)left, reason);
     job->kind = PHI_FAILURE_QUOTA;
     job->kind_status = PHI_REFUSED;
-    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
+    phi__strategy_fault(job, words);
 }
 
 /* Claims what a snapshot holds of this run's machine; NULL: nothing. */
@@ -714,15 +696,13 @@ static void phi__strategy_begin(phi__strategy_job *job) {
         phi__buf_add_str(&text,
                          phi_message_text(request->messages[from], "\n", &job->scratch, &failed));
     }
-    if (!(!failed && !text.failed) || !phi__machine_text(&text, &job->arena, &prompt))
-        job->no_memory = true;
-    phi__buf_free(&text);
+    if (failed) text.failed = true;
+    if (!phi__machine_text(&text, &job->arena, &prompt)) job->no_memory = true;
     /* registered under the protocol of the agent's own model, it would make its own calls */
-    if (phi__scall_inside(job->agent, job->desc)) {
-        if (!phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider"))
-            job->no_memory = true;
-    } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
-        job->no_memory = true;
+    if (phi__scall_inside(job->agent, job->desc))
+        phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider");
+    else if (!job->no_memory)
+        phi__strategy_reserve(job, prompt);
     if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
     job->saved = NULL;
     phi_arena_free(&job->scratch);
@@ -744,11 +724,10 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_u64(out, "turn", job->agent->run->turn.index);
     phi__records_u64(out, "made", job->made - phi__scall_again(job));
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
-    phi__json_write_comma(out);
-    phi__json_write_key(out, PHI__LIT("state"));
+    phi__records_raw(out, "state", "");
     (void)phi__json_write(out, state, 0);
     /* The calls that go on where they were when a snapshot is restored: those that may have called
-   tools. An array. */
+       tools. */
     phi__records_raw(out, "calls", "[");
     for (size_t i = 0; i < job->call_count; i++) {
         const phi__strategy_call *call = &job->calls[i];
@@ -764,8 +743,7 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
         phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
         phi__records_str(out, "text", phi__buf_str(&call->text));
         phi__machine_put_usage(out, &call->usage);
-        phi__json_write_comma(out);
-        phi__json_write_key(out, PHI__LIT("agent"));
+        phi__records_raw(out, "agent", "");
         phi__buf_add_str(out, text);
         phi__buf_char(out, '}');
     }
@@ -847,15 +825,8 @@ static void phi__strategy_stop(phi__strategy_job *job) {
     if (job->agent->slot == NULL || job->no_memory) return;
     if (phi__scall_left(job) == 0) job->stopped = true;
     phi__strategy_tell(job, &event);
-    if (!job->over && !job->no_memory &&
-        !phi__strategy_fault(job, "the strategy did not end when it had to"))
-        job->no_memory = true;
-}
-
-/* The model wants no more tools than it may have, but the calls are used up, or a budget. */
-static bool phi__strategy_used_up(const phi_strategy_event *event, const phi__strategy_call *call) {
-    return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
-           event->tool_rounds <= call->max_rounds;
+    if (!job->over && !job->no_memory)
+        phi__strategy_fault(job, "the strategy did not end when it had to");
 }
 
 static void phi__strategy_answer(phi__strategy_job *job) {
@@ -865,8 +836,10 @@ static void phi__strategy_answer(phi__strategy_job *job) {
         return;
     }
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
-    if (phi__strategy_used_up(&event, &job->calls[0])) {
-        job->settle = true; /* the call stays until then, for its text */
+    if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
+        event.tool_rounds <= job->calls[0].max_rounds) {
+        /* The calls are used up, or a budget. The call stays until then, for its text. */
+        job->settle = true;
         return;
     }
     phi__strategy_tell(job, &event);
@@ -879,9 +852,9 @@ static void phi__strategy_step(phi__strategy_job *job) {
         if (job->agent->slot == NULL) return;
         if (job->settle || phi__strategy_spent(job))
             phi__strategy_stop(job);
-        else if (job->call_count == 0) {
-            if (!phi__strategy_fault(job, "the strategy waits for no call")) job->no_memory = true;
-        } else if (job->calls[0].over)
+        else if (job->call_count == 0)
+            phi__strategy_fault(job, "the strategy waits for no call");
+        else if (job->calls[0].over)
             phi__strategy_answer(job);
         else
             return;
