@@ -14,8 +14,6 @@ typedef struct phi__children {
        which then ends the outer one: it has swept all. */
     phi__link *next;
     uint64_t made;
-    /* of every tool that delegates */
-    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
 } phi__children;
 
 typedef struct phi__child {
@@ -42,6 +40,9 @@ typedef struct phi__child {
 } phi__child;
 
 enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
+
+/* The function of every tool that delegates. */
+static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
 
 /* ---- the children of an agent ---- */
 
@@ -82,20 +83,6 @@ static void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]) {
 
 /* ---- the end of one ---- */
 
-static void phi__child_no_more(phi__agent *agent, phi_status status, const phi_failure *failure,
-                               bool stopping) {
-    (void)agent;
-    (void)status;
-    (void)failure;
-    (void)stopping;
-}
-
-/* When a hidden agent is freed, its last charge still goes to its parent. */
-static const phi__child_watch phi__child_left_hidden = {true, false, NULL, NULL, phi__child_no_more,
-                                                        NULL};
-static const phi__child_watch phi__child_left_shown = {false, false, NULL, NULL, phi__child_no_more,
-                                                       NULL};
-
 static void phi__child_free_block(phi__child *child) {
     phi__free(&child->of->parent->memory, child->block, child->block_bytes);
     child->block = NULL;
@@ -107,8 +94,7 @@ static void phi__child_drop_agent(phi__child *child) {
     phi__agent *agent = child->agent;
     child->agent = NULL;
     if (agent == NULL) return;
-    agent->tree.watch = phi__find_hidden(agent) ? &phi__child_left_hidden : &phi__child_left_shown;
-    agent->tree.watched = NULL;
+    agent->tree.watched = NULL; /* a hidden one keeps its watch: its last charge is its parent's */
     phi__end_drop(agent);
 }
 
@@ -208,7 +194,7 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
         (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
     if (tools == NULL) return false;
     for (size_t i = 0; out->tools != NULL && i < out->tool_count; i++)
-        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
+        if (out->tools[i].start != phi__subagents_start) tools[n++] = out->tools[i];
     out->tools = tools;
     out->tool_count = n;
     return true;
@@ -460,6 +446,7 @@ static void phi__forward_all(phi__child *child) {
 
 /* ---- following a child's agent ---- */
 
+/* NULL: the agent is being freed, and nobody follows it any more. */
 static phi__child *phi__follow_watched(const phi__agent *agent) {
     return (phi__child *)agent->tree.watched;
 }
@@ -468,7 +455,7 @@ static phi__child *phi__follow_watched(const phi__agent *agent) {
 static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
     phi__child *child = phi__follow_watched(agent);
     phi__buf text;
-    if (child->call.rt == NULL) return false;
+    if (child == NULL || child->call.rt == NULL) return false;
     if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
         child->call.rt = NULL;
         phi__schedule_cancel_tree(child->agent, false);
@@ -491,17 +478,20 @@ static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
     }
 }
 
-static void phi__follow_between(phi__agent *agent) { phi__forward_all(phi__follow_watched(agent)); }
+static void phi__follow_between(phi__agent *agent) {
+    if (phi__follow_watched(agent) != NULL) phi__forward_all(phi__follow_watched(agent));
+}
 
 static void phi__follow_over(phi__agent *agent, phi_status status, const phi_failure *failure,
                              bool stopping) {
+    phi__child *child = phi__follow_watched(agent);
     (void)stopping;
-    if (phi__follow_watched(agent)->running)
-        phi__result_give(phi__follow_watched(agent), status, failure);
+    if (child != NULL && child->running) phi__result_give(child, status, failure);
 }
 
 static void phi__follow_gone(phi__agent *agent) {
     phi__child *child = phi__follow_watched(agent);
+    if (child == NULL) return;
     child->agent = NULL;
     phi__result_fail(child, PHI_CANCELLED, "The sub-agent was freed");
 }
@@ -522,8 +512,9 @@ static void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__a
 /* Levels of sub-agents above an agent and itself; 0: it is none. */
 static uint32_t phi__follow_depth(const phi__agent *agent) {
     const phi__child_watch *watch = agent->tree.watch;
-    bool ours = watch == &phi__follow_hidden || watch == &phi__follow_shown;
-    return ours ? phi__follow_watched(agent)->depth : 0;
+    if (watch != &phi__follow_hidden && watch != &phi__follow_shown) return 0;
+    const phi__child *child = phi__follow_watched(agent);
+    return child != NULL ? child->depth : 0;
 }
 
 /* ---- children in a snapshot ---- */
@@ -757,15 +748,6 @@ static phi_status phi__children_begin(phi__child *child, phi_str task) {
 
 /* ---- the tool that delegates, and the host's own way to it ---- */
 
-static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
-
-/* NULL: no memory. */
-static phi__children *phi__subagents_all(phi__agent *parent) {
-    phi__children *all = phi__children_all(parent);
-    if (all != NULL) all->start = phi__subagents_start;
-    return all;
-}
-
 /* ---- a call ---- */
 
 /* The child for a task: a new one, or one that is kept. NULL: words say why, or phi_last_error. */
@@ -794,7 +776,7 @@ static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc, ph
         (void)snprintf(words, size, "Invalid arguments: Missing required 'task' parameter");
         return false;
     }
-    phi__children *all = status != PHI_NO_MEMORY ? phi__subagents_all(parent) : NULL;
+    phi__children *all = status != PHI_NO_MEMORY ? phi__children_all(parent) : NULL;
     if (all == NULL) {
         (void)snprintf(words, size, "Out of memory");
         return false;
@@ -857,7 +839,7 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
 /* A snapshot of a program without sub-agents has the call and no child: the call begins again. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
-    phi__children *all = phi__subagents_all(parent);
+    phi__children *all = phi__children_all(parent);
     phi__child *child = all != NULL ? phi__subagents_frozen(all, phi__update_info(call).id) : NULL;
     const char *last = "";
     char words[360];
@@ -944,7 +926,7 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const ch
     if (status != PHI_OK) return status;
     if (task != NULL && task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
-    phi__children *all = phi__subagents_all(parent);
+    phi__children *all = phi__children_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
     if (task == NULL) return phi__subagents_resume_all(all, desc);
     phi__children_sweep(all);

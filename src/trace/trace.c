@@ -444,6 +444,38 @@ static void phi__tentry_message(phi_trace *t, const phi_message *m) {
 
 /* ---- other entries ---- */
 
+static void phi__tentry_rewrite(phi_trace *t, const phi_rewrite *r) {
+    phi__buf *out = &t->text;
+    phi__tout_some(t, "id", phi_str_of(r->op_id));
+    phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
+    phi__tout_some(t, "revoke", phi_str_of(r->revoke));
+    phi__tout_some(t, "to", phi_str_of(r->switch_to));
+    phi__records_raw(out, "spans", "[");
+    for (size_t i = 0; i < r->span_count && !out->failed; i++) {
+        const phi_span *span = &r->spans[i];
+        phi__json_write_comma(out);
+        phi__buf_printf(out, "[%llu,%llu,%d,[", (unsigned long long)span->from,
+                        (unsigned long long)span->to, span->summary ? 1 : 0);
+        for (size_t k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
+        phi__buf_text(out, "]]");
+    }
+    phi__buf_char(out, ']');
+    if (r->written == NULL) return;
+    phi__tout_some(t, "model", phi_str_of(r->written->model));
+    phi__tout_usage(t, &r->written->usage);
+    if (r->written->cost > 0) phi__records_double(out, "$", r->written->cost);
+}
+
+static void phi__tentry_loop_start(phi_trace *t, const phi_loop_info *info) {
+    if (info == NULL) return;
+    phi__tout_some(t, "agent", info->agent_id);
+    phi__tout_some(t, "session", info->session_id);
+    phi__tout_some(t, "parent", info->parent_loop_id);
+    phi__tout_some(t, "how", phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__tout_some(t, "tag", info->tag);
+    if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
+}
+
 static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
     const phi_failure *failure = e->of.failure;
     phi__records_true(&t->text, "dropped", e->keep == PHI_KEEP_NONE);
@@ -470,9 +502,17 @@ static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
     return phi__str("", 0);
 }
 
-static void phi__tentry_other(phi_trace *t, const phi__entry *e) {
+/* What the entry's kind has. */
+static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
     const phi__lane *lanes = t->thread->lanes.at;
     switch ((int)e->kind) {
+    case PHI_ENTRY_MESSAGE:
+        phi__records_raw(&t->text, "m", "");
+        phi__tentry_message(t, e->message);
+        return;
+    case PHI_ENTRY_REWRITE: phi__tentry_rewrite(t, &e->of.op->rewrite); return;
+    case PHI_ENTRY_LOOP_START: phi__tentry_loop_start(t, e->of.loop); return;
+    case PHI_ENTRY_LOOP_END: phi__tentry_loop_end(t, e); return;
     case PHI_ENTRY_LANE:
         if (lanes == NULL || lanes[e->lane].parent == PHI__LANE_NONE) return;
         phi__records_u64(&t->text, "from", lanes[e->lane].parent);
@@ -533,52 +573,8 @@ static void phi__tentry_put(phi_trace *t, const phi__entry *e) {
     if (request)
         phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane,
                             phi__trace_prompt(t, phi__trace_prompt_at(t, e)));
-    if (e->kind == PHI_ENTRY_MESSAGE) {
-        phi__records_raw(&t->text, "m", "");
-        phi__tentry_message(t, e->message);
-    } else if (e->kind == PHI_ENTRY_REWRITE) {
-        const phi_written *w = e->of.op->rewrite.written;
-        phi__tout_some(t, "id", phi_str_of(e->of.op->rewrite.op_id));
-        phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(e->of.op->rewrite.reason)));
-        phi__tout_some(t, "revoke", phi_str_of(e->of.op->rewrite.revoke));
-        phi__tout_some(t, "to", phi_str_of(e->of.op->rewrite.switch_to));
-        size_t k;
-        phi__records_raw(&t->text, "spans", "[");
-        for (size_t i = 0; i < e->of.op->rewrite.span_count && !t->text.failed; i++) {
-            const phi_span *span = &e->of.op->rewrite.spans[i];
-            phi__json_write_comma(&t->text);
-            phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
-                            (unsigned long long)span->to, span->summary ? 1 : 0);
-            for (k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
-            phi__buf_text(&t->text, "]]");
-        }
-        phi__buf_char(&t->text, ']');
-        if (w != NULL) {
-            phi__tout_some(t, "model", phi_str_of(w->model));
-            phi__tout_usage(t, &w->usage);
-            if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
-        }
-    } else if (e->kind == PHI_ENTRY_LOOP_START) {
-        const phi_loop_info *info = e->of.loop;
-        if (info != NULL) {
-            phi__tout_some(t, "agent", info->agent_id);
-            phi__tout_some(t, "session", info->session_id);
-            phi__tout_some(t, "parent", info->parent_loop_id);
-            phi__tout_some(t, "how",
-                           phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-            phi__tout_some(t, "tag", info->tag);
-            if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
-        }
-    } else if (e->kind == PHI_ENTRY_LOOP_END)
-        phi__tentry_loop_end(t, e);
-    else
-        phi__tentry_other(t, e);
+    phi__tentry_of_kind(t, e);
     phi__buf_char(&t->text, '}');
-}
-
-static phi_str phi__tentry_id(const phi_thread *thread) {
-    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
-                                   : thread->id;
 }
 
 /* ---- the walk ---- */
@@ -634,110 +630,114 @@ static phi_status phi__trace_entry(phi_trace *t) {
     return PHI_OK;
 }
 
-/* A turn, or the step to the next loop or session. */
-static phi_status phi__trace_requests(phi_trace *t) {
-    if (t->session < t->desc.session_count) {
-        const phi_session *s = t->desc.sessions[t->session];
-        if (s == NULL || t->loop >= s->loop_count) {
-            t->session++;
-            t->loop = 0;
-        } else if (t->turn >= s->loops[t->loop]->turn_count) {
-            t->loop++;
-            t->turn = 0;
-        } else {
-            const phi_loop_record *loop = s->loops[t->loop];
-            const phi_turn *turn = &s->loops[t->loop]->turns[t->turn];
-            if (turn->request.len != 0) {
-                phi__buf_text(&t->text, ",\n{");
-                phi__tout_whole(t, "r", loop->loop_id);
-                phi__records_u64(&t->text, "n", turn->turn_index);
-                phi__tout_str(t, "t", turn->request);
-                phi__buf_char(&t->text, '}');
-            }
-            t->turn++;
-        }
+/* A request of a session's turn, or the step to the next loop, session or stage. */
+static void phi__trace_request(phi_trace *t) {
+    const phi_session *s = NULL;
+    if (t->session == t->desc.session_count) {
+        t->stage = PHI__TRACE_STAGE_TAIL;
+        return;
+    }
+    s = t->desc.sessions[t->session];
+    if (s == NULL || t->loop >= s->loop_count) {
+        t->session++;
+        t->loop = 0;
+    } else if (t->turn >= s->loops[t->loop]->turn_count) {
+        t->loop++;
+        t->turn = 0;
+    } else {
+        const phi_loop_record *loop = s->loops[t->loop];
+        const phi_turn *turn = &loop->turns[t->turn++];
+        if (turn->request.len == 0) return;
+        phi__buf_text(&t->text, ",\n{");
+        phi__tout_whole(t, "r", loop->loop_id);
+        phi__records_u64(&t->text, "n", turn->turn_index);
+        phi__tout_str(t, "t", turn->request);
+        phi__buf_char(&t->text, '}');
+    }
+}
+
+static phi_status phi__trace_head(phi_trace *t) {
+    phi_status status = PHI_OK;
+    t->stage = PHI__TRACE_STAGE_THREAD;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__span_head(t);
         return PHI_OK;
     }
-    t->stage = PHI__TRACE_STAGE_TAIL;
-    return PHI_OK;
+    for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
+        status = phi__tout_raw(t, phi__trace_page_head(i));
+    phi__buf_char(&t->text, '{');
+    phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
+    phi__tout_some(t, "title",
+                   t->desc.title != NULL ? phi_str_of(t->desc.title)
+                                         : phi__about_info(t->main).title);
+    phi__records_true(&t->text, "policy", t->desc.policy != NULL);
+    phi__records_raw(&t->text, "threads", "[");
+    return status;
+}
+
+/* Begins a thread, up to the list of its entries. */
+static void phi__trace_thread_begin(phi_trace *t) {
+    t->thread = phi__trace_thread(t, t->at);
+    t->seq = t->base = phi__thread_first(t->thread);
+    t->lane = 0;
+    t->prompt = 0;
+    phi__buf_clear(&t->loop_buf);
+    t->stage = PHI__TRACE_STAGE_ENTRIES;
+    if (t->kind == PHI_TRACE_OTEL) return;
+    const phi_thread_info info = phi__about_info(t->thread);
+    const phi_usage usage = phi_thread_get_info(t->thread).usage;
+    const phi__journal *journal = t->thread->journal;
+    phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
+    phi__tout_whole(t, "id",
+                    journal != NULL ? phi__str(journal->id, journal->id_len) : t->thread->id);
+    phi__tout_some(t, "title", info.title);
+    phi__tout_some(t, "forked", info.forked_from);
+    phi__tout_usage(t, &usage);
+    phi__records_u64(&t->text, "active", t->thread->lanes.active);
+    phi__records_raw(&t->text, "lanes", "[");
+    for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+        phi_str name = phi__lane_name(t->thread, (uint32_t)i);
+        phi__json_write_comma(&t->text);
+        phi__json_write_str(&t->text, phi__tout_hidden(t, name, false));
+    }
+    phi__buf_char(&t->text, ']');
+    phi__records_raw(&t->text, "entries", "[");
+}
+
+static void phi__trace_thread_end(phi_trace *t) {
+    if (t->kind == PHI_TRACE_OTEL)
+        phi__spans_thread_end(t);
+    else {
+        phi__buf_char(&t->text, ']');
+        if (t->view.requested)
+            phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
+        phi__buf_char(&t->text, '}');
+        phi__trace_view_free(t);
+    }
+    phi__trace_thread_next(t);
+}
+
+static phi_status phi__trace_tail(phi_trace *t) {
+    t->stage = PHI__TRACE_STAGE_DONE;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__buf_text(&t->text, "\n]}]}]}\n");
+        return PHI_OK;
+    }
+    phi__buf_text(&t->text, "]}");
+    phi_status status = phi__tout_move(t, false);
+    for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
+        status = phi__tout_raw(t, phi__trace_page_tail(i));
+    return status;
 }
 
 static phi_status phi__trace_stage_run(phi_trace *t) {
     switch (t->stage) {
-    case PHI__TRACE_STAGE_HEAD: {
-        phi_status status = PHI_OK;
-        if (t->kind == PHI_TRACE_OTEL) {
-            phi__span_head(t);
-            t->stage = PHI__TRACE_STAGE_THREAD;
-            return PHI_OK;
-        }
-        for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
-            status = phi__tout_raw(t, phi__trace_page_head(i));
-        phi__buf_char(&t->text, '{');
-        phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
-        phi_str title = phi__about_info(t->main).title;
-        if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
-        phi__tout_some(t, "title", title);
-        phi__records_true(&t->text, "policy", t->desc.policy != NULL);
-        phi__records_raw(&t->text, "threads", "[");
-        t->stage = PHI__TRACE_STAGE_THREAD;
-        return status;
-    }
-    case PHI__TRACE_STAGE_THREAD: {
-        t->thread = phi__trace_thread(t, t->at);
-        t->seq = t->base = phi__thread_first(t->thread);
-        t->lane = 0;
-        t->prompt = 0;
-        phi__buf_clear(&t->loop_buf);
-        if (t->kind == PHI_TRACE_HTML) {
-            /* up to the list of its entries */
-            phi_thread_info info = phi__about_info(t->thread);
-            phi_usage usage = phi_thread_get_info(t->thread).usage;
-            phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-            phi__tout_whole(t, "id", phi__tentry_id(t->thread));
-            phi__tout_some(t, "title", info.title);
-            phi__tout_some(t, "forked", info.forked_from);
-            phi__tout_usage(t, &usage);
-            phi__records_u64(&t->text, "active", t->thread->lanes.active);
-            phi__records_raw(&t->text, "lanes", "[");
-            for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
-                phi_str name = phi__lane_name(t->thread, (uint32_t)i);
-                phi__json_write_comma(&t->text);
-                phi__json_write_str(&t->text, phi__tout_hidden(t, name, false));
-            }
-            phi__buf_char(&t->text, ']');
-            phi__records_raw(&t->text, "entries", "[");
-        }
-        t->stage = PHI__TRACE_STAGE_ENTRIES;
-        return PHI_OK;
-    }
+    case PHI__TRACE_STAGE_HEAD: return phi__trace_head(t);
+    case PHI__TRACE_STAGE_THREAD: phi__trace_thread_begin(t); break;
     case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
-    case PHI__TRACE_STAGE_THREAD_END: {
-        if (t->kind == PHI_TRACE_HTML) {
-            phi__buf_char(&t->text, ']');
-            if (t->view.requested)
-                phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
-            phi__buf_char(&t->text, '}');
-            phi__trace_view_free(t);
-        } else
-            phi__spans_thread_end(t);
-        phi__trace_thread_next(t);
-        return PHI_OK;
-    }
-    case PHI__TRACE_STAGE_REQUESTS: return phi__trace_requests(t);
-    case PHI__TRACE_STAGE_TAIL: {
-        phi_status status = PHI_OK;
-        t->stage = PHI__TRACE_STAGE_DONE;
-        if (t->kind == PHI_TRACE_OTEL) {
-            phi__buf_text(&t->text, "\n]}]}]}\n");
-            return PHI_OK;
-        }
-        phi__buf_text(&t->text, "]}");
-        status = phi__tout_move(t, false);
-        for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
-            status = phi__tout_raw(t, phi__trace_page_tail(i));
-        return status;
-    }
+    case PHI__TRACE_STAGE_THREAD_END: phi__trace_thread_end(t); break;
+    case PHI__TRACE_STAGE_REQUESTS: phi__trace_request(t); break;
+    case PHI__TRACE_STAGE_TAIL: return phi__trace_tail(t);
     case PHI__TRACE_STAGE_DONE: break;
     }
     return PHI_OK;
@@ -812,6 +812,20 @@ static bool phi__trace_keep_models(phi_trace *t) {
     return true;
 }
 
+static void phi__trace_secrets(phi_trace *t) {
+    phi__secret_init(&t->secrets, &t->arena);
+    for (size_t i = 0; i < t->desc.secret_count; i++)
+        phi__secret_add(&t->secrets, phi_str_of(t->desc.secrets[i]));
+    for (size_t i = 0; i < t->desc.model_count; i++) {
+        const phi_model *m = &t->desc.models[i];
+        phi__secret_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_url(&t->secrets, phi_str_of(m->base_url));
+        for (size_t k = 0; k < m->header_count; k++)
+            (void)phi__secret_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                     phi_str_of(m->headers[k].value));
+    }
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
@@ -830,7 +844,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
         return PHI_BAD_ARG;
     for (size_t i = 0; i < desc.child_count; i++)
         if (desc.children[i] == NULL) return PHI_BAD_ARG;
-    if (!(desc.policy == NULL || phi__policy_fault(desc.policy) == NULL)) return PHI_BAD_ARG;
+    if (desc.policy != NULL && phi__policy_fault(desc.policy) != NULL) return PHI_BAD_ARG;
     if (desc.agent.rt != NULL) status = phi__trace_of_agent(&desc, models);
     if (status != PHI_OK) return status;
     if (thread == NULL) thread = phi_agent_thread(desc.agent);
@@ -839,7 +853,6 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
         return PHI_BAD_ARG;
     phi_trace *t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
-    memset(t, 0, sizeof *t);
     t->memory = phi__trace_memory(thread);
     t->main = thread;
     t->desc = desc;
@@ -852,19 +865,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     phi__buf_init(&t->loop_buf, t->memory);
     phi__map_init(&t->spans.links, t->memory);
     phi__map_init(&t->spans.twins, t->memory);
-    const phi_trace_desc *d = &t->desc;
-    size_t k;
-    phi__secret_init(&t->secrets, &t->arena);
-    for (size_t i = 0; i < d->secret_count; i++)
-        phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
-    for (size_t i = 0; i < d->model_count; i++) {
-        const phi_model *m = &d->models[i];
-        phi__secret_key(&t->secrets, phi_str_of(m->api_key));
-        if (m->base_url != NULL) phi__secret_url(&t->secrets, phi_str_of(m->base_url));
-        for (k = 0; k < m->header_count; k++)
-            (void)phi__secret_header(&t->secrets, phi_str_of(m->headers[k].name),
-                                     phi_str_of(m->headers[k].value));
-    }
+    phi__trace_secrets(t);
     t->kind = kind;
     t->sink = *out;
     t->spans.linking = kind == PHI_TRACE_OTEL;
