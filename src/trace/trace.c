@@ -13,165 +13,6 @@
 
 #include <stdio.h>
 
-/* ---- text on its way to the sink: secrets hidden, long texts cut, escaped for a page ---- */
-
-enum {
-    PHI__TRACE_OUT_PIECE = 65536, /* bytes a call of the sink at most */
-    PHI__TRACE_OUT_MUCH = 32768,  /* so many are written */
-    PHI__TRACE_OUT_TEXT = 8000    /* of a text by default: 10,000 entries stay below 12 MB */
-};
-
-static size_t phi__tout_most(const phi_trace *t) {
-    if (t->desc.text_bytes == PHI_UNLIMITED) return SIZE_MAX;
-    return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
-}
-
-/* The text's first bytes, without secrets; of a text that is cut also without the beginning of one
-   at its end. */
-static phi_str phi__tout_hidden(phi_trace *t, phi_str text, bool cut) {
-    if (t->secrets.count == 0 || text.len == 0) return text;
-    char *copy = phi__arena_bytes(&t->scratch, text.len);
-    if (copy == NULL) {
-        t->text.failed = true;
-        return phi__str("", 0);
-    }
-    memcpy(copy, text.at, text.len);
-    (void)phi__secret_hide(&t->secrets, copy, text.len,
-                           cut ? PHI__SECRET_WORDS : PHI__SECRET_BYTES);
-    return phi__str(copy, text.len);
-}
-
-PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text) {
-    phi__json_write_key(&t->text, phi_str_of(key));
-    phi__json_write_str(&t->text, phi__tout_hidden(t, text, false));
-}
-
-PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text) {
-    if (text.len > 0) phi__tout_whole(t, key, text);
-}
-
-/* The same, cut at the limit: then "key of" has its length. */
-static void phi__tout_str(phi_trace *t, const char *key, phi_str text) {
-    size_t most = phi__tout_most(t), len = text.len;
-    char more[16];
-    if (len <= most) {
-        phi__tout_whole(t, key, text);
-        return;
-    }
-    text.len = phi__utf8_cut(text, most);
-    phi__json_write_key(&t->text, phi_str_of(key));
-    phi__json_write_str(&t->text, phi__tout_hidden(t, text, true));
-    (void)snprintf(more, sizeof more, "%.8s of", key);
-    phi__records_u64(&t->text, more, len);
-}
-
-PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text) {
-    static const char note[] = " [the first part of %llu bytes]";
-    size_t most = phi__tout_most(t), len = text.len;
-    char words[64];
-    if (len <= most) return phi__tout_hidden(t, text, false);
-    text.len = phi__utf8_cut(text, most);
-    text = phi__tout_hidden(t, text, true);
-    (void)snprintf(words, sizeof words, note, (unsigned long long)len);
-    char *whole = phi__arena_bytes(&t->scratch, phi__add(text.len, strlen(words)));
-    if (whole == NULL) {
-        t->text.failed = true;
-        return phi__str("", 0);
-    }
-    memcpy(whole, text.at, text.len);
-    memcpy(whole + text.len, words, strlen(words));
-    return phi__str(whole, text.len + strlen(words));
-}
-
-static void phi__tout_usage(phi_trace *t, const phi_usage *usage) {
-    if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
-                          usage->cache_read == 0 && usage->cache_write == 0))
-        return;
-    phi__json_write_key(&t->text, PHI__LIT("u"));
-    phi__buf_printf(&t->text, "[%llu,%llu,%llu,%llu,%llu]", (unsigned long long)usage->input,
-                    (unsigned long long)usage->output, (unsigned long long)usage->cache_read,
-                    (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
-}
-
-/* What a model's rates say; nothing where they are not known. */
-static void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
-    for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
-        const phi_model *m = &t->desc.models[i];
-        if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
-        double cost = phi_cost_of(&m->cost, usage);
-        if (cost > 0) phi__records_double(&t->text, "$", cost);
-        return;
-    }
-}
-
-/* Gives the bytes to the sink if they are many, or `all`. */
-static phi_status phi__tout_write(phi_trace *t, bool all) {
-    size_t at = 0;
-    phi_status status = PHI_OK;
-    if (t->out.failed) return PHI_NO_MEMORY;
-    if (t->out.len < PHI__TRACE_OUT_MUCH && !all) return PHI_OK;
-    while (status == PHI_OK && at < t->out.len) {
-        size_t n = phi__min(t->out.len - at, PHI__TRACE_OUT_PIECE);
-        status = t->sink.write(t->sink.user_data, t->out.at + at, n);
-        at += n;
-    }
-    phi__buf_clear(&t->out);
-    return status;
-}
-
-/* A "<" could end the script, and U+2028 a line of it: both occur in strings alone. */
-static size_t phi__tout_plain(const char *at, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if (at[i] == '<') return i;
-        if ((unsigned char)at[i] == 0xe2 && i + 2 < len && (unsigned char)at[i + 1] == 0x80 &&
-            ((unsigned char)at[i + 2] & 0xfe) == 0xa8)
-            return i;
-    }
-    return len;
-}
-
-/* Moves `text` to the sink's bytes, escaped for a page's script. */
-static phi_status phi__tout_move(phi_trace *t, bool all) {
-    size_t at = 0;
-    if (t->text.failed || t->secrets.failed) return PHI_NO_MEMORY;
-    while (at < t->text.len) {
-        size_t n = phi__tout_plain(t->text.at + at, t->text.len - at);
-        phi__buf_add(&t->out, t->text.at + at, n);
-        at += n;
-        if (at == t->text.len) break;
-        if (t->text.at[at] == '<') {
-            phi__buf_text(&t->out, "\\u003c");
-            at++;
-        } else {
-            phi__buf_printf(&t->out, "\\u20%02x", (unsigned char)t->text.at[at + 2] & 0x7fu);
-            at += 3;
-        }
-    }
-    phi__buf_clear(&t->text);
-    phi__arena_rewind(&t->scratch);
-    return phi__tout_write(t, all);
-}
-
-static phi_status phi__tout_raw(phi_trace *t, const char *text) {
-    phi__buf_text(&t->out, text);
-    return phi__tout_write(t, false);
-}
-
-/* ---- the system prompt of an entry ---- */
-
-static bool phi__trace_prompt_is_in(const phi__entry *e) {
-    return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
-}
-
-PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry) {
-    if (phi__trace_prompt_is_in(entry)) return entry->seq + 1;
-    return (entry->flags & PHI_ENTRY_GRAFTED) == 0 ? t->prompt : 0;
-}
-
-PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
-    return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
-}
-
 /* ---- the view that each request was made of ---- */
 
 /* It is kept as the walk goes on, and written as a change of the view that was written before, since
@@ -375,6 +216,27 @@ static void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
 
 /* ---- a thread and its entries as the page's data, which scripts/trace_page/page.js reads ---- */
 
+static void phi__tentry_usage(phi_trace *t, const phi_usage *usage) {
+    if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
+                          usage->cache_read == 0 && usage->cache_write == 0))
+        return;
+    phi__json_write_key(&t->text, PHI__LIT("u"));
+    phi__buf_printf(&t->text, "[%llu,%llu,%llu,%llu,%llu]", (unsigned long long)usage->input,
+                    (unsigned long long)usage->output, (unsigned long long)usage->cache_read,
+                    (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
+}
+
+/* What a model's rates say; nothing where they are not known. */
+static void phi__tentry_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
+    for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
+        const phi_model *m = &t->desc.models[i];
+        if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
+        double cost = phi_cost_of(&m->cost, usage);
+        if (cost > 0) phi__records_double(&t->text, "$", cost);
+        return;
+    }
+}
+
 static void phi__tentry_content(phi_trace *t, const phi_content *c) {
     phi__buf *out = &t->text;
     phi__json_write_comma(out);
@@ -421,7 +283,7 @@ static void phi__tentry_message(phi_trace *t, const phi_message *m) {
         phi__tout_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
         phi__tout_some(t, "model", m->model);
         phi__tout_some(t, "provider", m->provider);
-        phi__tout_usage(t, &m->usage);
+        phi__tentry_usage(t, &m->usage);
         if (m->error_message.len > 0) phi__tout_str(t, "error", m->error_message);
         break;
     case PHI_ROLE_TOOL_RESULT:
@@ -462,7 +324,7 @@ static void phi__tentry_rewrite(phi_trace *t, const phi_rewrite *r) {
     phi__buf_char(out, ']');
     if (r->written == NULL) return;
     phi__tout_some(t, "model", phi_str_of(r->written->model));
-    phi__tout_usage(t, &r->written->usage);
+    phi__tentry_usage(t, &r->written->usage);
     if (r->written->cost > 0) phi__records_double(out, "$", r->written->cost);
 }
 
@@ -479,7 +341,7 @@ static void phi__tentry_loop_start(phi_trace *t, const phi_loop_info *info) {
 static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
     const phi_failure *failure = e->of.failure;
     phi__records_true(&t->text, "dropped", e->keep == PHI_KEEP_NONE);
-    phi__tout_usage(t, e->usage);
+    phi__tentry_usage(t, e->usage);
     if (e->status != PHI_OK)
         phi__tout_some(t, "status", phi_str_of(phi_status_text((int)e->status)));
     if (failure == NULL) return;
@@ -522,8 +384,8 @@ static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
         phi__tout_some(t, "how", phi_str_of(phi__entry_trigger_word((int)e->trigger)));
         return;
     case PHI_ENTRY_TURN_END:
-        phi__tout_usage(t, e->usage);
-        phi__tout_cost(t, phi__tentry_model(t, e), e->usage);
+        phi__tentry_usage(t, e->usage);
+        phi__tentry_cost(t, phi__tentry_model(t, e), e->usage);
         return;
     case PHI_ENTRY_SPAWN:
         phi__tout_whole(t, "i", e->of.spawn->tool_call_id);
@@ -535,7 +397,7 @@ static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
         phi__tout_str(t, "t", e->of.note->json);
         return;
     case PHI_ENTRY_FORGOTTEN:
-        phi__tout_usage(t, e->usage);
+        phi__tentry_usage(t, e->usage);
         if (e->of.forgotten == NULL) return;
         phi__records_u64(&t->text, "from", e->of.forgotten->from);
         phi__records_u64(&t->text, "to", e->of.forgotten->to);
@@ -692,13 +554,13 @@ static void phi__trace_thread_begin(phi_trace *t) {
                     journal != NULL ? phi__str(journal->id, journal->id_len) : t->thread->id);
     phi__tout_some(t, "title", info.title);
     phi__tout_some(t, "forked", info.forked_from);
-    phi__tout_usage(t, &usage);
+    phi__tentry_usage(t, &usage);
     phi__records_u64(&t->text, "active", t->thread->lanes.active);
     phi__records_raw(&t->text, "lanes", "[");
     for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
         phi_str name = phi__lane_name(t->thread, (uint32_t)i);
         phi__json_write_comma(&t->text);
-        phi__json_write_str(&t->text, phi__tout_hidden(t, name, false));
+        phi__tout_value(t, name);
     }
     phi__buf_char(&t->text, ']');
     phi__records_raw(&t->text, "entries", "[");

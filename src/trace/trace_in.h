@@ -75,20 +75,30 @@ struct phi_trace {
     phi__trace_spans spans;
 };
 
-/* ---- trace.c ---- */
+/* ---- trace_out.c ---- */
 
 /* The place of the system prompt of the entry's run: LOOP_START has it only if it differs from the
    run before. The entry + 1; 0: it is not known, as for runs from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
+PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
-/* "key": and a text, whole, its secrets hidden. */
+/* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
+PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
+
+/* The same, whole; and without a key. */
 PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
+PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
 /* The text, its secrets hidden, cut at the limit: then a note after it has its length. Valid until
    the text is moved. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
+
+/* Moves `text` to the sink's bytes, escaped for a page's script; and writes these if they are many,
+   or `all`. */
+PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
+PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text); /* text as it is */
 
 /* ---- trace_page.c ---- */
 
