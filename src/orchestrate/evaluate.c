@@ -215,15 +215,12 @@ static void phi__evaluation_outcome(phi__seat *seat, phi_status status) {
     const phi__agent *child = seat->child;
     seat->runs = false;
     if (phi__evaluation_is_judge(seat)) {
-        phi_arena scratch;
         phi_str text = {"", 0};
-        phi_arena_init(&scratch, &e->agent->memory, 0);
         e->judge_status = status;
         e->pub.evaluation_usage = child->spent.run_usage;
         e->pub.evaluation_cost = child->spent.run_cost;
-        if (!phi__evaluation_text(child, 0, &scratch, &text)) e->lost = true;
+        if (!phi__evaluation_text(child, 0, &e->arena, &text)) e->lost = true;
         e->verdict = phi__judge_verdict(text, e->candidates);
-        phi_arena_free(&scratch);
         return;
     }
     phi_branch *branch = &e->branches[seat->index];

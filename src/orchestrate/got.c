@@ -222,27 +222,12 @@ static phi_str phi__got_system(const phi__got *g) {
         "fits together, settle contradictions, leave out what is wrong. Write the whole answer "
         "and nothing about the thoughts.";
     const phi_got_options *o = &g->o;
-    const char *given = o->generation_prompt, *own = generation;
-    switch (g->m.phase) {
-    case PHI__GOT_CONNECTING:
-        given = o->connection_prompt;
-        own = connection;
-        break;
-    case PHI__GOT_VOTING:
-        given = o->voting_prompt;
-        own = voting;
-        break;
-    case PHI__GOT_WEIGHING:
-        given = o->weighing_prompt;
-        own = weighing;
-        break;
-    case PHI__GOT_AGGREGATING:
-        given = o->aggregation_prompt;
-        own = aggregation;
-        break;
-    default: break;
-    }
-    return phi_str_of(given != NULL ? given : own);
+    /* in the order of the phases that make calls */
+    static const char *const own[] = {generation, connection, voting, weighing, aggregation};
+    const char *const given[] = {o->generation_prompt, o->connection_prompt, o->voting_prompt,
+                                 o->weighing_prompt, o->aggregation_prompt};
+    uint32_t i = g->m.phase - PHI__GOT_GENERATING;
+    return phi_str_of(given[i] != NULL ? given[i] : own[i]);
 }
 
 /* New thoughts that this generation may have. */
@@ -302,6 +287,12 @@ static void phi__got_put_nodes(const phi__got *g, phi__buf *out) {
 }
 
 static phi_status phi__got_call(phi__got *g) {
+    static const char *const questions[] = {"",
+                                            "\n\nPropose ",
+                                            "\n\nName the connections.",
+                                            "\n\nWhich thought solves the problem best?",
+                                            "\n\nWeigh each thought.",
+                                            "\n\nCompose the answer."};
     const phi__got_graph *graph = &g->graph;
     phi_strategy_call call = PHI_ZERO;
     phi__buf prompt;
@@ -320,20 +311,13 @@ static phi_status phi__got_call(phi__got *g) {
                         (unsigned long)edge->to);
         phi__buf_add_str(&prompt, edge->text);
     }
-    switch (g->m.phase) {
-    case PHI__GOT_CONNECTING: phi__buf_text(&prompt, "\n\nName the connections."); break;
-    case PHI__GOT_VOTING:
-        phi__buf_text(&prompt, "\n\nWhich thought solves the problem best?");
-        break;
-    case PHI__GOT_WEIGHING: phi__buf_text(&prompt, "\n\nWeigh each thought."); break;
-    case PHI__GOT_AGGREGATING: phi__buf_text(&prompt, "\n\nCompose the answer."); break;
-    default:
-        phi__buf_printf(&prompt, "\n\nPropose %lu different ", (unsigned long)phi__got_wanted(g));
+    phi__buf_text(&prompt, questions[g->m.phase]);
+    if (g->m.phase == PHI__GOT_GENERATING) {
+        phi__buf_printf(&prompt, "%lu different ", (unsigned long)phi__got_wanted(g));
         if (g->at == 0)
             phi__buf_text(&prompt, "approaches.");
         else
             phi__buf_printf(&prompt, "thoughts that refine thought [%lu].", (unsigned long)g->at);
-        break;
     }
     call.system_prompt = phi__got_system(g);
     call.max_tokens = g->o.max_tokens;

@@ -3,6 +3,8 @@
 
 #include "model/model_in.h"
 
+#include <stdio.h>
+
 /* ---- events and commands ---- */
 
 PHI__FN bool phi__machine_takes(phi__machine *m, uint32_t over, const phi_strategy_event *event,
@@ -459,13 +461,10 @@ static bool phi__tot_parse_value(const phi_json *node, double *out) {
 /* By id, then by number, then by content. */
 static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_str content,
                                     double *out) {
-    char key[24] = "t";
-    size_t len = 1, digits = index + 1;
-    for (size_t left = digits; left > 0; left /= 10) len++;
-    for (size_t left = len - 1; left > 0; left--, digits /= 10)
-        key[left] = (char)('0' + digits % 10);
-    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
-           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+    char key[24];
+    (void)snprintf(key, sizeof key, "t%llu", (unsigned long long)index + 1);
+    return phi__tot_parse_value(phi_json_get(scores, key), out) ||
+           phi__tot_parse_value(phi_json_get(scores, key + 1), out) ||
            phi__tot_parse_value(phi__json_get_n(scores, content), out);
 }
 

@@ -51,36 +51,32 @@ static phi_str phi__cot_behind(phi_str text, size_t at, phi_str rest) {
     return rest;
 }
 
-/* "Answer: x": words that name it, with a colon. */
-static bool phi__cot_named(phi_str line, phi_str *rest) {
-    static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer"};
-    for (size_t i = 0; i < PHI__COUNT(words); i++)
-        if (phi__parse_word(line, words[i], rest)) return phi__parse_colon(*rest, rest);
-    return false;
-}
+/* Words that name the answer, with a colon after them, and words that conclude. */
+enum { PHI__COT_NAMES = 4, PHI__COT_WORDS = 8 };
 
-/* "Therefore x": words that conclude. "So" is prose without a comma or a colon after it. */
-static bool phi__cot_concluded(phi_str line, phi_str *rest) {
-    static const char *const words[] = {"in conclusion", "conclusion", "final answer", "answer",
-                                        "therefore",     "thus",       "hence",        "so"};
-    for (size_t i = 0; i < PHI__COUNT(words); i++) {
+/* "Answer: x", by the first `count` of the words; "Therefore x", by all of them. "So" is prose
+   without a comma or a colon after it. */
+static bool phi__cot_mark(phi_str line, size_t count, phi_str *rest) {
+    static const char *const words[PHI__COT_WORDS] = {"in conclusion", "conclusion", "final answer",
+                                                      "answer",        "therefore",  "thus",
+                                                      "hence",         "so"};
+    for (size_t i = 0; i < count; i++) {
         if (!phi__parse_word(line, words[i], rest)) continue;
-        if (rest->len > 0 && rest->at[0] == ',') {
-            *rest = phi__str(rest->at + 1, rest->len - 1);
-            return true;
-        }
-        return phi__parse_colon(*rest, rest) || i + 1 < PHI__COUNT(words);
+        if (phi__parse_colon(*rest, rest)) return true;
+        if (count == PHI__COT_NAMES) return false;
+        if (rest->len == 0 || rest->at[0] != ',') return i + 1 < count;
+        *rest = phi__str_from(*rest, 1);
+        return true;
     }
     return false;
 }
 
 /* The last marker counts: a model that corrects itself writes the right one later. */
-static phi_str phi__cot_marked(phi_str text, bool (*marker)(phi_str line, phi_str *rest)) {
+static phi_str phi__cot_marked(phi_str text, size_t words) {
     phi_str found = {NULL, 0}, line, rest;
     size_t at = 0;
     while (phi__parse_line(text, &at, &line)) {
-        phi_str body = phi__parse_plain(line);
-        if (!marker(body, &rest)) continue;
+        if (!phi__cot_mark(phi__parse_plain(line), words, &rest)) continue;
         rest = phi__cot_behind(text, at, rest);
         if (rest.len > 0) found = rest;
     }
@@ -88,18 +84,15 @@ static phi_str phi__cot_marked(phi_str text, bool (*marker)(phi_str line, phi_st
 }
 
 static phi_str phi__cot_conclusion(phi_str text) {
-    size_t at = 0, last = SIZE_MAX;
-    phi_str found;
+    size_t at = 0;
+    phi_str found = {"", 0};
     while ((at = phi__str_find(text, at, "####")) != SIZE_MAX) {
-        last = at + 4;
         at += 4;
+        found = phi__str_from(text, at);
     }
-    if (last != SIZE_MAX) {
-        found = phi__parse_plain(phi__str(text.at + last, text.len - last));
-        if (found.len > 0) return found;
-    }
-    found = phi__cot_marked(text, phi__cot_named);
-    return found.len > 0 ? found : phi__cot_marked(text, phi__cot_concluded);
+    found = phi__parse_plain(found);
+    if (found.len == 0) found = phi__cot_marked(text, PHI__COT_NAMES);
+    return found.len > 0 ? found : phi__cot_marked(text, PHI__COT_WORDS);
 }
 
 static bool phi__cot_step(phi_str line, phi_str *rest) {
@@ -117,7 +110,7 @@ static bool phi__cot_indented(phi_str line) {
 static bool phi__cot_goes_on(phi_str line, bool blank) {
     phi_str plain = phi__parse_plain(line), rest;
     if (plain.len == 0 || (blank && !phi__cot_indented(line))) return false;
-    return !phi__str_starts(plain, "####") && !phi__cot_concluded(plain, &rest);
+    return !phi__str_starts(plain, "####") && !phi__cot_mark(plain, PHI__COT_WORDS, &rest);
 }
 
 static void phi__cot_steps(phi_str text, phi__cot_parsed *out) {
@@ -411,7 +404,8 @@ static phi_status phi__aot_ask(phi__one *a) {
     phi__buf_text(&text, "Solve this problem with the search that was described. End with a line "
                          "of the form answer: <the solution>\n\nProblem: ");
     phi__buf_add_str(&text, a->problem);
-    call.max_tokens = options->max_tokens != 0 ? options->max_tokens : PHI__AOT_MAX_TOKENS;
+    call.max_tokens =
+        options->max_tokens != 0 ? options->max_tokens : (uint32_t)PHI__AOT_MAX_TOKENS;
     call.has_temperature = !options->agent_temperature;
     call.temperature = options->temperature;
     call.timeout_ms = options->timeout_ms;

@@ -104,23 +104,12 @@ static phi_str phi__trm_system(const phi__trm *t) {
         "You keep notes while you work on a problem. Think about the answer so far, the "
         "reviewer's remarks and your notes: what is wrong, what follows, what to try next. Write "
         "the notes anew, short and complete; they are all that you will remember. Write no answer.";
-    const char *given = t->o.improve_prompt, *own = improve;
-    switch (t->m.phase) {
-    case PHI__TRM_REASONING:
-        given = t->o.reason_prompt;
-        own = reason;
-        break;
-    case PHI__TRM_SUPERVISING:
-        given = t->o.supervise_prompt;
-        own = supervise;
-        break;
-    case PHI__TRM_NOTING:
-        given = t->o.notes_prompt;
-        own = note;
-        break;
-    default: break;
-    }
-    return phi_str_of(given != NULL ? given : own);
+    /* in the order of the phases */
+    static const char *const own[] = {reason, supervise, note, improve};
+    const char *const given[] = {t->o.reason_prompt, t->o.supervise_prompt, t->o.notes_prompt,
+                                 t->o.improve_prompt};
+    uint32_t i = t->m.phase - PHI__TRM_REASONING;
+    return phi_str_of(given[i] != NULL ? given[i] : own[i]);
 }
 
 static void phi__trm_put_prompt(phi__buf *out, const phi__trm *t) {
