@@ -420,6 +420,7 @@ static bool phi__got_score(const phi__got *g, double *out) {
 /* error empty: the answer, or the best so far. */
 static phi_status phi__got_end(phi__got *g, const char *reason, phi_status status, phi_str error) {
     static const char *const modes[] = {"synthesis", "voting", "weighted"};
+    size_t mode = (size_t)g->o.aggregation < PHI__COUNT(modes) ? (size_t)g->o.aggregation : 0;
     uint32_t best = phi__graph_best(&g->graph);
     const phi__got_node *node = &g->graph.nodes[best];
     double score;
@@ -429,9 +430,7 @@ static phi_status phi__got_end(phi__got *g, const char *reason, phi_status statu
     phi__records_option(&result, "answer", best != 0 ? node->content : phi__str("", 0));
     phi__records_u64(&result, "best_node_id", best);
     if (phi__got_score(g, &score)) phi__records_double(&result, "score", score);
-    phi__records_str(
-        &result, "aggregation",
-        phi_str_of(modes[g->o.aggregation <= PHI_GOT_WEIGHTED ? g->o.aggregation : 0]));
+    phi__records_str(&result, "aggregation", phi_str_of(modes[mode]));
     phi__graph_put(&g->graph, &result);
     phi__machine_put_usage(&result, &g->m.usage);
     phi__machine_put_termination(&g->m, &result, reason,

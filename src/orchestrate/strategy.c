@@ -150,21 +150,12 @@ static void phi__scall_gone(phi__agent *child) {
 
 /* ---- its agent ---- */
 
-static const phi__child_watch *phi__scall_watch(void) {
-    static const phi__child_watch watch = {true, false,           phi__scall_event,
-                                           NULL, phi__scall_over, phi__scall_gone};
-    return &watch;
-}
+static const phi__child_watch phi__scall_watch = {true, false,           phi__scall_event,
+                                                  NULL, phi__scall_over, phi__scall_gone};
 
-static uint32_t phi__scall_timeout(const phi__strategy_job *job, const phi_strategy_call *call) {
-    uint32_t timeout = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
-    return timeout != 0 ? timeout : PHI_UNLIMITED;
-}
-
-static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_strategy_call *call,
-                                      uint32_t turns) {
+static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__strategy_call *slot,
+                                      const phi_strategy_call *call) {
     const phi__agent *agent = job->agent;
-    uint32_t timeout = phi__scall_timeout(job, call);
     phi_agent_desc d = PHI_ZERO;
     d.model = agent->desc.model;
     d.provider = job->desc->provider;
@@ -180,11 +171,11 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     d.options.disable_facts = d.options.capture_requests = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
-    d.limits.max_turns = turns;
+    d.limits.max_turns = slot->most_turns;
     d.limits.max_tokens = UINT64_MAX;
-    d.limits.max_duration_ms = timeout;
+    d.limits.max_duration_ms = slot->timeout_ms;
     d.deadlines = agent->desc.deadlines;
-    if (timeout < d.deadlines.total_ms) d.deadlines.total_ms = timeout;
+    if (slot->timeout_ms < d.deadlines.total_ms) d.deadlines.total_ms = slot->timeout_ms;
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
@@ -267,7 +258,7 @@ static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strateg
 static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
                                    const phi_strategy_call *call, const phi_json *saved) {
     phi_runtime *rt = job->agent->rt;
-    phi_agent_desc d = phi__scall_desc(job, call, slot->most_turns);
+    phi_agent_desc d = phi__scall_desc(job, slot, call);
     const phi_json *root = phi_json_get(saved, "agent");
     phi__agent *child = NULL;
     phi__buf system;
@@ -286,7 +277,7 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
                              : phi__agent_make(rt, &d, NULL);
     phi__buf_free(&system);
     if (child == NULL) return room ? phi__error_last(rt, NULL) : PHI_NO_MEMORY;
-    child->tree.watch = phi__scall_watch();
+    child->tree.watch = &phi__scall_watch;
     child->tree.watched = job;
     child->tree.of_run = child->tree.no_last_tools = true;
     slot->child = child->handle;
@@ -297,7 +288,7 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
 /* True if the agent makes model calls of this strategy, or is below such an agent. */
 static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
     for (; agent != NULL; agent = agent->tree.parent)
-        if (agent->tree.watch == phi__scall_watch() &&
+        if (agent->tree.watch == &phi__scall_watch &&
             ((const phi__strategy_job *)agent->tree.watched)->desc == desc)
             return true;
     return false;
@@ -310,16 +301,6 @@ static uint32_t phi__scall_left(const phi__strategy_job *job) {
         if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
     if (taken >= job->most) return 0; /* of a saved call, `made` has the turns it had */
     return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
-}
-
-/* phi_last_error's message is the failure's, where making the agent failed. */
-static bool phi__scall_refuse(phi__strategy_job *job, phi__strategy_call *slot, phi_status status) {
-    const char *words = NULL;
-    slot->over = true;
-    slot->status = status;
-    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
-        words = phi_status_text(status);
-    return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
 
 /* ---- in a snapshot ---- */
@@ -392,11 +373,18 @@ static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *ca
     if (!phi__scall_load(job, slot, saved)) return false;
     slot->id = call->id;
     slot->began_us = phi__io_counted_us(job->agent->rt->io);
-    slot->timeout_ms = phi__scall_timeout(job, call);
+    slot->timeout_ms = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
+    if (slot->timeout_ms == 0) slot->timeout_ms = PHI_UNLIMITED;
     slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
     phi_status status = phi__scall_start(job, slot, call, saved);
-    if (status == PHI_OK) return true;
-    return status != PHI_NO_MEMORY && phi__scall_refuse(job, slot, status);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status == PHI_OK;
+    /* phi_last_error's message is the failure's, if making the agent failed. */
+    const char *words = NULL;
+    slot->over = true;
+    slot->status = status;
+    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
+        words = phi_status_text(status);
+    return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
 
 /* ---- when it is over ---- */
@@ -754,11 +742,8 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
 /* The provider's close, which comes first, has freed it. */
 static void phi__strategy_freed(phi__attached *object) { (void)object; }
 
-static const phi__attached_ops *phi__strategy_ops(void) {
-    static const phi__attached_ops ops = {PHI__STRATEGY_NAME, phi__strategy_save, NULL,
-                                          phi__strategy_freed};
-    return &ops;
-}
+static const phi__attached_ops phi__strategy_ops = {PHI__STRATEGY_NAME, phi__strategy_save, NULL,
+                                                    phi__strategy_freed};
 
 /* ---- the provider ---- */
 
@@ -793,7 +778,7 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
     job->started_us = phi__io_counted_us(agent->rt->io);
     phi_arena_init(&job->arena, &agent->memory, 0);
     phi_arena_init(&job->scratch, &agent->memory, 0);
-    phi__attached_add(agent, &job->attached, phi__strategy_ops());
+    phi__attached_add(agent, &job->attached, &phi__strategy_ops);
     phi__strategy_begin(job);
     *out = job;
     if (!job->no_memory) return PHI_OK;
