@@ -262,16 +262,6 @@ static phi_str phi__span_provider(phi_str provider) {
     return provider;
 }
 
-/* The end of a span, after its attributes and links; error empty: there was none. */
-static void phi__span_close(phi_trace *t, phi_str error, phi_str message) {
-    if (error.len > 0) {
-        phi__records_raw(&t->text, "status", "{\"code\":2");
-        phi__tout_some(t, "message", phi__tout_noted(t, message));
-        phi__buf_char(&t->text, '}');
-    }
-    phi__buf_char(&t->text, '}');
-}
-
 /* ---- a span's beginning and end ---- */
 
 /* call empty: the span is the run, else something within it, whose parent the run is. */
@@ -299,6 +289,26 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_time(t, "endTimeUnixNano", to > from ? to : from);
     phi__records_raw(&t->text, "attributes", "[");
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
+}
+
+/* error empty: there was none. before: the run that it continues, which is another trace; NULL: it
+   continues none. */
+static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
+                            const phi__trace_name *before) {
+    phi__span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    if (before != NULL) {
+        phi__records_raw(&t->text, "links", "[{");
+        phi__span_trace(t, before);
+        phi__span_id(t, "spanId", "run", before, phi__str("", 0));
+        phi__buf_text(&t->text, "}]");
+    }
+    if (error.len > 0) {
+        phi__records_raw(&t->text, "status", "{\"code\":2");
+        phi__tout_some(t, "message", phi__tout_noted(t, message));
+        phi__buf_char(&t->text, '}');
+    }
+    phi__buf_char(&t->text, '}');
 }
 
 /* ---- messages, where they are wanted ---- */
@@ -415,6 +425,7 @@ static phi_str phi__span_ended(const phi__entry *end) {
 }
 
 static void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+    if (t->spans.linking) return; /* the first walk writes no span, here and below */
     const phi_loop_info *info = phi__span_info(t, run);
     phi__trace_name name = phi__span_run(t, run);
     phi_str error = phi__span_ended(end);
@@ -434,17 +445,9 @@ static void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi_
     phi__span_text(t, "phi.lane", phi__lane_name(t->thread, phi__span_entry(t, run->start)->lane));
     if (end != NULL) phi__span_usage(t, end->usage);
     if (t->desc.with_content) phi__span_instructions(t, phi__trace_prompt(t, run->prompt));
-    phi__span_text(t, "error.type", error);
-    phi__buf_char(&t->text, ']');
-    /* The run that it continues is another trace. */
     const phi__trace_name before = {info->session_id, info->parent_loop_id, 0};
-    if (before.loop.len > 0 && link == NULL) {
-        phi__records_raw(&t->text, "links", "[{");
-        phi__span_trace(t, &before);
-        phi__span_id(t, "spanId", "run", &before, phi__str("", 0));
-        phi__buf_text(&t->text, "}]");
-    }
-    phi__span_close(t, error, failure != NULL ? failure->message : phi__str("", 0));
+    phi__span_close(t, error, failure != NULL ? failure->message : phi__str("", 0),
+                    before.loop.len > 0 && link == NULL ? &before : NULL);
 }
 
 /* ---- model calls ---- */
@@ -476,6 +479,7 @@ static phi_str phi__span_failed(const phi__entry *end) {
 }
 
 static void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+    if (t->spans.linking) return;
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
     phi__trace_name name = phi__span_run(t, run);
     phi_str error = phi__span_failed(end);
@@ -491,15 +495,14 @@ static void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const phi
     phi__span_int(t, "phi.turn", run->turn_index);
     if (m != NULL) phi__span_answer(t, m);
     if (t->desc.with_content && end != NULL) phi__span_talk(t, run, end);
-    phi__span_text(t, "error.type", error);
-    phi__buf_char(&t->text, ']');
-    phi__span_close(t, error, m != NULL ? m->error_message : phi__str("", 0));
+    phi__span_close(t, error, m != NULL ? m->error_message : phi__str("", 0), NULL);
 }
 
 /* ---- tool calls ---- */
 
 static void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi__trace_call *call,
                               const phi__entry *end) {
+    if (t->spans.linking) return;
     const phi__entry *answer = phi__span_entry(t, call->answer);
     const phi_content *c = &answer->message->content[call->block];
     phi__trace_name name = phi__span_run(t, run);
@@ -525,12 +528,11 @@ static void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi
         if (failed) t->text.failed = true;
         phi__span_text(t, "gen_ai.tool.call.result", phi__tout_noted(t, text));
     }
-    phi__span_text(t, "error.type", error);
-    phi__buf_char(&t->text, ']');
-    phi__span_close(t, error, phi__str("", 0));
+    phi__span_close(t, error, phi__str("", 0), NULL);
 }
 
 static void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
+    if (t->spans.linking) return;
     const phi_rewrite *r = &e->of.op->rewrite;
     phi__trace_name name = phi__span_run(t, run);
     char place[24];
@@ -544,7 +546,7 @@ static void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const 
         phi__span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));
         phi__span_usage(t, &r->written->usage);
     }
-    phi__buf_text(&t->text, "]}");
+    phi__span_close(t, phi__str("", 0), phi__str("", 0), NULL);
 }
 
 PHI__FN void phi__span_head(phi_trace *t) {
@@ -578,7 +580,7 @@ static void phi__spans_pop(phi_trace *t) {
 }
 
 static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
-    for (size_t i = 0; i < run->call_count && !t->spans.linking; i++)
+    for (size_t i = 0; i < run->call_count; i++)
         if (!run->calls[i].done) phi__span_of_call(t, run, &run->calls[i], NULL);
     run->call_count = 0;
 }
@@ -587,10 +589,8 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);
-    if (!t->spans.linking) {
-        if (run->in_turn && run->chats == 0) phi__span_of_chat(t, run, end);
-        phi__span_of_run(t, run, end);
-    }
+    if (run->in_turn && run->chats == 0) phi__span_of_chat(t, run, end);
+    phi__span_of_run(t, run, end);
     phi__spans_pop(t);
 }
 
@@ -623,7 +623,7 @@ static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
 static void phi__spans_answer(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     const phi_message *m = e->message;
     phi__spans_calls_over(t, run);
-    if (!t->spans.linking) phi__span_of_chat(t, run, e);
+    phi__span_of_chat(t, run, e);
     run->chats++;
     run->input = e->seq + 1;
     if (run->call_cap < m->content_count) { /* the list is empty */
@@ -655,7 +655,7 @@ static void phi__spans_result(phi_trace *t, phi__trace_run *run, const phi__entr
         if (call->done || !phi_str_equal(phi__spans_block(t, call)->id, e->message->tool_call_id))
             continue;
         call->done = true;
-        if (!t->spans.linking) phi__span_of_call(t, run, call, e);
+        phi__span_of_call(t, run, call, e);
         return;
     }
 }
@@ -690,7 +690,7 @@ static void phi__spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entr
         run->turn_ms = e->at_ms;
         return;
     case PHI_ENTRY_TURN_END:
-        if (run->in_turn && run->chats == 0 && !t->spans.linking) phi__span_of_chat(t, run, e);
+        if (run->in_turn && run->chats == 0) phi__span_of_chat(t, run, e);
         run->in_turn = false;
         return;
     case PHI_ENTRY_MESSAGE:
@@ -700,9 +700,7 @@ static void phi__spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entr
             phi__spans_result(t, run, e);
         return;
     case PHI_ENTRY_SPAWN: phi__spans_spawn(t, run, e); return;
-    case PHI_ENTRY_REWRITE:
-        if (!t->spans.linking) phi__span_of_rewrite(t, run, e);
-        return;
+    case PHI_ENTRY_REWRITE: phi__span_of_rewrite(t, run, e); return;
     default: return;
     }
 }
