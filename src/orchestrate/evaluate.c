@@ -25,6 +25,7 @@ typedef struct phi__eval phi__eval;
 typedef struct phi__seat {
     phi__eval *of;
     size_t index;      /* of its branch; branch_count: the judge */
+    phi_str *loop_id;  /* the branch's, or the judge's */
     phi__agent *child; /* NULL: there is none, or it was freed */
     bool runs;
 } phi__seat;
@@ -316,6 +317,7 @@ static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;
     uint32_t most = 0;
+    bool done = true;
     phi__buf name;
     if (!phi__session_read(&agent->rt->sessions, session, agent->thread)) return false;
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
@@ -325,7 +327,7 @@ static bool phi__eval_name_loops(phi__eval *e) {
         if (so_far > most) most = so_far;
     }
     phi__buf_init(&name, &e->agent->memory);
-    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+    for (size_t i = 0; done && i <= e->pub.branch_count; i++) {
         if (e->seats[i].child == NULL) continue;
         do {
             phi__buf_clear(&name);
@@ -335,25 +337,20 @@ static bool phi__eval_name_loops(phi__eval *e) {
             phi__buf_char(&name, '.');
             phi__buf_u64(&name, ++most);
         } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
-        phi_str *id = i == e->pub.branch_count ? &e->judge_id : &e->branches[i].loop_id;
-        if (name.failed || !phi__arena_str(&e->arena, phi__buf_str(&name), id)) {
-            phi__buf_free(&name);
-            return false;
-        }
+        done = !name.failed && phi__arena_str(&e->arena, phi__buf_str(&name), e->seats[i].loop_id);
     }
     phi__buf_free(&name);
-    return true;
+    return done;
 }
 
 /* Their numbers are taken. False: no memory, and some may be. */
 static bool phi__eval_count_loops(phi__eval *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
-    for (size_t i = 0; i <= e->pub.branch_count; i++) {
-        phi_str id = i < e->pub.branch_count ? e->branches[i].loop_id : e->judge_id;
-        if (e->seats[i].child != NULL && !phi__session_saw(sessions, e->agent->line.session, id))
-            return false;
-    }
-    return true;
+    bool done = true;
+    for (size_t i = 0; done && i <= e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL)
+            done = phi__session_saw(sessions, e->agent->line.session, *e->seats[i].loop_id);
+    return done;
 }
 
 /* ---- their runs ---- */
@@ -362,10 +359,9 @@ static bool phi__eval_count_loops(phi__eval *e) {
    history. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__eval_run(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__eval *e = seat->of;
-    bool judge = phi__eval_is_judge(seat);
     phi__run_order order = PHI_ZERO;
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
-    order.loop_id = judge ? e->judge_id : e->branches[seat->index].loop_id;
+    order.loop_id = *seat->loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
     order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
     phi_status status = phi__run_new_of(seat->child, order, content, count);
@@ -431,21 +427,18 @@ static bool phi__eval_emit_start(const phi__eval *e) {
 
 /* ---- the log ---- */
 
-/* Copies the run of a seat's child to the lane of that name. Where there is no such lane it begins:
-   of a branch as a fork of the one that was active when the evaluation began, else empty. A child
-   that the host has freed left nothing to copy, and has no lane. */
-static phi_status phi__eval_copy_one(phi__eval *e, size_t i, const char *prefix, phi_str loop_id,
-                                     phi_str *out) {
+/* Copies the run of a seat's child to its lane. Where there is no such lane it begins: a branch's as
+   a fork of the one that was active when the evaluation began, the judge's empty, since it saw
+   nothing of the thread. A child that the host has freed left nothing to copy, and has no lane. */
+static phi_status phi__eval_copy_one(phi__eval *e, const phi__seat *seat) {
     phi_thread *thread = e->agent->thread;
-    const phi__agent *child = e->seats[i].child;
-    bool forks = i < e->pub.branch_count && e->entries > 0;
+    bool judge = phi__eval_is_judge(seat), forks = !judge && e->entries > 0;
     phi_status status = PHI_OK;
     phi__buf text;
     phi_str name;
-    if (child == NULL) return PHI_OK;
+    if (seat->child == NULL) return PHI_OK;
     phi__buf_init(&text, &e->agent->memory);
-    phi__buf_text(&text, prefix);
-    phi__buf_add_str(&text, loop_id);
+    phi__buf_wrap(&text, judge ? "~judge/" : "branch/", *seat->loop_id, "");
     bool made = !text.failed && phi__arena_str(&e->arena, phi__buf_str(&text), &name);
     phi__buf_free(&text);
     if (!made) return PHI_NO_MEMORY;
@@ -453,20 +446,10 @@ static phi_status phi__eval_copy_one(phi__eval *e, size_t i, const char *prefix,
     if (lane == PHI__LANE_NONE)
         status = phi__lane_new(thread, name, forks ? e->lane : (uint32_t)PHI__LANE_NONE,
                                forks ? e->entries - 1 : 0, &lane);
-    if (status == PHI_OK) status = phi__graft_run(thread, lane, child->thread, loop_id);
-    if (status == PHI_OK) *out = name;
+    if (status == PHI_OK)
+        status = phi__graft_run(thread, lane, seat->child->thread, *seat->loop_id);
+    if (status == PHI_OK && !judge) e->branches[seat->index].lane = name;
     return status;
-}
-
-/* The judge's lane begins empty: it saw nothing of the thread. */
-static phi_status phi__eval_copy(phi__eval *e) {
-    phi_status status = PHI_OK;
-    size_t i;
-    phi_str lane;
-    for (i = 0; i < e->pub.branch_count && status == PHI_OK; i++)
-        status = phi__eval_copy_one(e, i, "branch/", e->branches[i].loop_id, &e->branches[i].lane);
-    if (status != PHI_OK || e->pub.judge_loop_id.len == 0) return status;
-    return phi__eval_copy_one(e, i, "~judge/", e->judge_id, &lane);
 }
 
 static void phi__eval_put_list(phi__buf *out, const char *key, const phi__eval *e, bool lanes) {
@@ -524,7 +507,10 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
    does. What the branches did is in the log in any case, as far as memory goes. */
 static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected) {
     phi__agent *agent = e->agent;
-    phi_status copied = phi__eval_copy(e);
+    size_t ran = e->pub.branch_count + (e->pub.judge_loop_id.len > 0 ? 1 : 0);
+    phi_status copied = PHI_OK;
+    for (size_t i = 0; i < ran && copied == PHI_OK; i++)
+        copied = phi__eval_copy_one(e, &e->seats[i]);
     if (status == PHI_OK) status = copied;
     if (status == PHI_OK) status = phi__eval_select(e, selected);
     e->pub.status = status;
@@ -955,25 +941,6 @@ static size_t phi__eval_judge_selected(const phi__eval *e) {
 
 /* ---- the judge's run ---- */
 
-static bool phi__eval_judge_case(const phi__eval *e, phi__buf *transcript, phi_arena *arena,
-                                 phi__judge_case *c) {
-    const phi_view_item *items;
-    size_t end;
-    if (!phi__eval_judge_view(e, arena, &items, &end)) return false;
-    if (e->continues) end = phi__eval_judge_query_at(items, end);
-    for (size_t i = 0; i < end; i++) phi__judge_transcribe(transcript, items[i].message);
-    c->context = phi__buf_str(transcript);
-    c->query = e->pub.query;
-    c->count = 0;
-    c->texts = e->agent->desc.texts;
-    c->responses = (phi_str *)phi_arena_alloc(arena, e->pub.branch_count * sizeof *c->responses);
-    if (c->responses == NULL || transcript->failed) return false;
-    for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (phi__select_may_win(e->branches, e->pub.branch_count, i))
-            c->responses[c->count++] = e->branches[i].text;
-    return true;
-}
-
 /* behaviours C 63 */
 static bool phi__eval_judge_warn(phi__eval *e) {
     phi_event event = PHI_ZERO;
@@ -988,15 +955,28 @@ static bool phi__eval_judge_warn(phi__eval *e) {
 /* The prompt, fitted into the judge's window. */
 static bool phi__eval_judge_prompt(phi__eval *e, phi__buf *out) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
+    size_t end, count = e->pub.branch_count;
+    const phi_view_item *items;
     phi__buf transcript;
     phi_arena arena;
-    phi__judge_case c;
+    phi__judge_case c = PHI_ZERO;
     phi_status status = PHI_NO_MEMORY;
     phi__buf_init(&transcript, &e->agent->memory);
     phi_arena_init(&arena, &e->agent->memory, 0);
-    if (phi__eval_judge_case(e, &transcript, &arena, &c))
-        status = phi__judge_fit(&c, judge->desc.compaction.max_context_tokens,
-                                phi__projection_counter(judge), &arena);
+    c.query = e->pub.query;
+    c.texts = e->agent->desc.texts;
+    c.responses = (phi_str *)phi_arena_alloc(&arena, count * sizeof *c.responses);
+    if (c.responses != NULL && phi__eval_judge_view(e, &arena, &items, &end)) {
+        for (size_t i = 0; i < count; i++)
+            if (phi__select_may_win(e->branches, count, i))
+                c.responses[c.count++] = e->branches[i].text;
+        if (e->continues) end = phi__eval_judge_query_at(items, end);
+        for (size_t i = 0; i < end; i++) phi__judge_transcribe(&transcript, items[i].message);
+        c.context = phi__buf_str(&transcript);
+        if (!transcript.failed)
+            status = phi__judge_fit(&c, judge->desc.compaction.max_context_tokens,
+                                    phi__projection_counter(judge), &arena);
+    }
     if (status != PHI_NO_MEMORY) phi__judge_prompt(out, &c);
     phi_arena_free(&arena);
     phi__buf_free(&transcript);
@@ -1152,20 +1132,6 @@ static phi_status phi__eval_check_config(phi_runtime *rt, const char *what,
     return PHI_OK;
 }
 
-static phi_status phi__eval_check_way(phi_runtime *rt, const phi_evaluate_desc *desc) {
-    if ((unsigned)desc->by > (unsigned)PHI_EVALUATE_CUSTOM)
-        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: by is none of its values");
-    if (desc->by == PHI_EVALUATE_TRANSPARENT && desc->config_count != 1)
-        return phi__error(rt, PHI_BAD_ARG,
-                          "phi_evaluate: config_count is %u: PHI_EVALUATE_TRANSPARENT expects 1",
-                          (unsigned)desc->config_count);
-    if (desc->by == PHI_EVALUATE_CUSTOM && desc->evaluate_fn == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: evaluate_fn is missing");
-    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
-    return desc->judge == NULL ? phi__error(rt, PHI_BAD_ARG, "phi_evaluate: judge is missing")
-                               : phi__eval_check_config(rt, "judge", desc->judge);
-}
-
 static phi_status phi__eval_check_desc(phi_runtime *rt, const phi_evaluate_desc *desc) {
     phi_status status = PHI_OK;
     char what[32];
@@ -1179,7 +1145,18 @@ static phi_status phi__eval_check_desc(phi_runtime *rt, const phi_evaluate_desc 
         (void)snprintf(what, sizeof what, "configs[%u]", (unsigned)i);
         status = phi__eval_check_config(rt, what, &desc->configs[i]);
     }
-    return status == PHI_OK ? phi__eval_check_way(rt, desc) : status;
+    if (status != PHI_OK) return status;
+    if ((unsigned)desc->by > (unsigned)PHI_EVALUATE_CUSTOM)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: by is none of its values");
+    if (desc->by == PHI_EVALUATE_TRANSPARENT && desc->config_count != 1)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_evaluate: config_count is %u: PHI_EVALUATE_TRANSPARENT expects 1",
+                          (unsigned)desc->config_count);
+    if (desc->by == PHI_EVALUATE_CUSTOM && desc->evaluate_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: evaluate_fn is missing");
+    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
+    return desc->judge == NULL ? phi__error(rt, PHI_BAD_ARG, "phi_evaluate: judge is missing")
+                               : phi__eval_check_config(rt, "judge", desc->judge);
 }
 
 /* The prompt as content; NULL: there is none. */
@@ -1258,6 +1235,7 @@ static phi__eval *phi__eval_new(phi__agent *agent, const phi_evaluate_desc *desc
     for (size_t i = 0; i <= count; i++) {
         e->seats[i].of = e;
         e->seats[i].index = i;
+        e->seats[i].loop_id = i < count ? &e->branches[i].loop_id : &e->judge_id;
         if (i < count) e->branches[i].status = PHI_BUSY;
     }
     return e;
