@@ -51,14 +51,14 @@ static bool phi__choose_word(phi_str text, size_t *at, phi_str *word) {
 
 /* A word of the list, which is separated by bars, begins the text. */
 static bool phi__choose_listed(phi_str text, const char *list) {
-    phi_str behind;
+    phi_str rest;
     while (*list != '\0') {
         char name[PHI__ADAPTIVE_WORD];
         size_t len = strcspn(list, "|");
         if (len > 0 && len < sizeof name) {
             memcpy(name, list, len);
             name[len] = '\0';
-            if (phi__parse_word(text, name, &behind)) return true;
+            if (phi__parse_word(text, name, &rest)) return true;
         }
         list += len + (list[len] == '|' ? 1 : 0);
     }

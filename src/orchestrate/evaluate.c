@@ -43,7 +43,7 @@ struct phi__eval {
     phi_arena arena;    /* of all that `pub` points to, and of the seats */
     phi_evaluation pub; /* branches: `branches` */
     phi_branch *branches;
-    phi__seat *seats; /* one a branch, and behind them the judge's */
+    phi__seat *seats; /* one a branch, and after them the judge's */
     phi__eval_phase phase;
     phi_evaluate_by by;
     phi_evaluate_fn evaluate_fn;
@@ -58,7 +58,7 @@ struct phi__eval {
     uint32_t aborts;      /* of the agent, when it began */
     bool continues;       /* the branches had no prompt */
     uint32_t lane;        /* the active one when it began; branches fork it */
-    uint64_t entries;     /* of the thread then: behind the last one they fork */
+    uint64_t entries;     /* of the thread then: after the last one they fork */
     bool lost;            /* no memory for an outcome */
     phi__timer timer;     /* the next look: of evaluate_fn, or after a child was freed */
     uint64_t deadline_us; /* of evaluate_fn */

@@ -37,7 +37,7 @@ PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
 PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
 
 /* The candidate that the reply names, from 0: the first word whose digits are a number from 1 to
-   count. 0 where there is none. */
+   count. 0 if there is none. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
 #endif

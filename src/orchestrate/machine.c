@@ -372,8 +372,7 @@ static phi_str phi__parse_payload(phi_str text) {
     return inside.len > 0 ? inside : phi__str_trim(text);
 }
 
-/* The payload as an object, in the arena; NULL: it is none. *no_memory is set where there is
-   none. */
+/* The payload as an object, in the arena; NULL: it is none. *no_memory is set if there is none. */
 static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
     phi_str payload = phi__parse_payload(text);

@@ -43,8 +43,8 @@ static phi_status phi__one_status(const phi_strategy_event *event) {
 
 /* ---- Chain-of-Thought and Chain-of-Draft ---- */
 
-/* Behind a marker: the rest of the line, or the next line where nothing follows on this one. */
-static phi_str phi__cot_behind(phi_str text, size_t at, phi_str rest) {
+/* After a marker: the rest of the line, or the next line where nothing follows on this one. */
+static phi_str phi__cot_after(phi_str text, size_t at, phi_str rest) {
     phi_str line;
     rest = phi__parse_plain(rest);
     if (rest.len == 0 && phi__parse_full_line(text, &at, &line)) rest = phi__parse_plain(line);
@@ -77,7 +77,7 @@ static phi_str phi__cot_marked(phi_str text, size_t words) {
     size_t at = 0;
     while (phi__parse_line(text, &at, &line)) {
         if (!phi__cot_mark(phi__parse_plain(line), words, &rest)) continue;
-        rest = phi__cot_behind(text, at, rest);
+        rest = phi__cot_after(text, at, rest);
         if (rest.len > 0) found = rest;
     }
     return found;
@@ -272,7 +272,7 @@ enum {
     PHI__AOT_PROMPT_TOKENS = 1200 /* of phi's own prompt with three examples, at most */
 };
 
-/* Behind "answer:" or "final answer:" at a line's beginning. */
+/* After "answer:" or "final answer:" at a line's beginning. */
 static bool phi__aot_marked(phi_str line, phi_str *rest) {
     phi_str body = phi__parse_plain(line);
     if (!phi__parse_word(body, "answer", rest) && !phi__parse_word(body, "final answer", rest))

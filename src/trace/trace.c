@@ -456,7 +456,7 @@ static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     return false;
 }
 
-/* The next thread, if there is one; else the stage behind the threads. */
+/* The next thread, if there is one; else the stage after the threads. */
 static void phi__trace_thread_next(phi_trace *t) {
     do t->at++;
     while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));
@@ -792,7 +792,7 @@ static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t 
     return phi__files_write(to->file, bytes, len, &to->words);
 }
 
-/* Links in the path are followed: the file behind them is replaced. */
+/* Links in the path are followed: the file that they lead to is replaced. */
 static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
                                   phi__trace_file *to) {
     phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);

@@ -31,7 +31,7 @@ typedef struct phi__trace_view {
     uint32_t turn_lane;
 } phi__trace_view;
 
-/* Of trace_spans.c. */
+/* The state of trace_spans.c. */
 typedef struct phi__trace_spans {
     struct phi__trace_run *run; /* the innermost */
     phi__map links;             /* by child */
@@ -102,7 +102,7 @@ PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text); /* text as it 
 
 /* ---- trace_page.c ---- */
 
-/* Part i of the page before and behind its data; NULL past the end. Static. */
+/* Part i of the page before and after its data; NULL past the end. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
 
