@@ -1,8 +1,5 @@
 /* adaptive.c - Adaptive: a machine that hands the prompt to another one. */
-#include "orchestrate/adaptive_in.h"
-
-#include "orchestrate/parse_in.h"
-#include "text/text_in.h"
+#include "orchestrate/machine_in.h"
 
 /* ---- the choice of a strategy ---- */
 
@@ -36,15 +33,10 @@ static const char phi__choose_constraints[] =
     "maximum|minimum|more than|must|need to|never|only|require|required|requires|should|unless|"
     "within|without";
 
-static const char *phi__choose_words(const char *given, const char *own) {
-    return given != NULL ? given : own;
-}
-
 /* ---- words ---- */
 
 static bool phi__choose_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           ((unsigned char)c & 0x80) != 0;
+    return phi__is_alnum(c) || ((unsigned char)c & 0x80) != 0;
 }
 
 /* The next word, from *at on. False: there is none. */
@@ -59,28 +51,30 @@ static bool phi__choose_word(phi_str text, size_t *at, phi_str *word) {
 
 /* A word of the list, which is separated by bars, begins the text. */
 static bool phi__choose_listed(phi_str text, const char *list) {
-    phi_str behind;
+    phi_str rest;
     while (*list != '\0') {
         char name[PHI__ADAPTIVE_WORD];
         size_t len = strcspn(list, "|");
         if (len > 0 && len < sizeof name) {
             memcpy(name, list, len);
             name[len] = '\0';
-            if (phi__parse_word(text, name, &behind)) return true;
+            if (phi__parse_word(text, name, &rest)) return true;
         }
         list += len + (list[len] == '|' ? 1 : 0);
     }
     return false;
 }
 
-/* How many words of the prompt, or some that follow each other ("look up"), are in the list. */
-static uint32_t phi__choose_count(phi_str prompt, const char *list) {
+/* How many words of the prompt, or some that follow each other ("look up"), are in the list that is
+   given, or in phi's own. */
+static uint32_t phi__choose_count(phi_str prompt, const char *given, const char *own) {
     phi_str word;
     size_t at = 0;
     uint32_t count = 0;
-    while (phi__choose_word(prompt, &at, &word))
-        count +=
-            phi__choose_listed(phi__str(word.at, (size_t)(prompt.at + prompt.len - word.at)), list);
+    while (phi__choose_word(prompt, &at, &word)) {
+        phi_str rest = phi__str_from(prompt, (size_t)(word.at - prompt.at));
+        count += phi__choose_listed(rest, given != NULL ? given : own);
+    }
     return count;
 }
 
@@ -106,17 +100,16 @@ static double phi__choose_part(uint32_t count, double most) {
 }
 
 PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_str prompt) {
-    const char *keywords = phi__choose_words(options->complex_words, phi__choose_complex);
     uint32_t words = 0, asked = 0;
+    uint32_t complex = phi__choose_count(prompt, options->complex_words, phi__choose_complex);
     size_t at = 0;
     phi_str word;
     while (phi__choose_word(prompt, &at, &word)) words++;
     for (at = 0; at < prompt.len; at++) asked += prompt.at[at] == '?';
-    asked += phi__choose_count(prompt, phi__choose_constraints);
+    asked += phi__choose_count(prompt, NULL, phi__choose_constraints);
     return 0.3 * phi__choose_part(words, 100) +
            0.2 * phi__choose_part(phi__choose_sentences(prompt), 5) +
-           0.3 * phi__choose_part(phi__choose_count(prompt, keywords), 3) +
-           0.2 * phi__choose_part(asked, 5);
+           0.3 * phi__choose_part(complex, 3) + 0.2 * phi__choose_part(asked, 5);
 }
 
 /* ---- the choice ---- */
@@ -168,12 +161,13 @@ PHI__FN bool phi__choose_may(const phi_adaptive_options *options, const char *na
            phi__choose_available(options, name);
 }
 
+static const char *const phi__choose_reasons[] = {"puzzle",      "synthesis",  "tools",
+                                                  "exploration", "complexity", "option"};
+
 /* The program's own string for a reason that was saved. */
 static const char *phi__choose_reason(phi_str name) {
-    static const char *const reasons[] = {"puzzle",      "synthesis",  "tools",
-                                          "exploration", "complexity", "option"};
-    for (size_t i = 0; i < PHI__COUNT(reasons); i++)
-        if (phi__str_is(name, reasons[i])) return reasons[i];
+    for (size_t i = 0; i < PHI__COUNT(phi__choose_reasons); i++)
+        if (phi__str_is(name, phi__choose_reasons[i])) return phi__choose_reasons[i];
     return "default";
 }
 
@@ -181,29 +175,16 @@ static double phi__choose_bound(double given, double own) {
     return given > 0.0 || given < 0.0 ? given : own;
 }
 
-/* By its words. False: it has none of them. */
-static bool phi__choose_kind(const phi_adaptive_options *o, phi_str prompt, bool has_tools,
-                             phi__adaptive_choice *out) {
-    static const char *const reasons[] = {"puzzle", "synthesis", "tools", "exploration"};
-    static const char *const names[][3] = {
-        {"trm", "tot", NULL}, {"got", "tot", NULL}, {"react", NULL, NULL}, {"aot", "tot", "got"}};
-    const char *words[4];
-    words[0] = phi__choose_words(o->puzzle_words, phi__choose_puzzle);
-    words[1] = phi__choose_words(o->synthesis_words, phi__choose_synthesis);
-    words[2] = phi__choose_words(o->tool_words, phi__choose_tool);
-    words[3] = phi__choose_words(o->exploration_words, phi__choose_exploration);
-    for (size_t i = 0; i < PHI__COUNT(words); i++) {
-        if (phi__choose_count(prompt, words[i]) == 0) continue;
-        phi__choose_of(o, has_tools, names[i], reasons[i], out);
-        return true;
-    }
-    return false;
-}
-
 PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *options,
                                                   phi_str prompt, bool has_tools) {
+    static const char *const names[][3] = {
+        {"trm", "tot", NULL}, {"got", "tot", NULL}, {"react", NULL, NULL}, {"aot", "tot", "got"}};
     static const char *const simple[3] = {"cod", "cot", NULL};
     static const char *const hard[3] = {"aot", "tot", "got"};
+    static const char *const own[] = {phi__choose_puzzle, phi__choose_synthesis, phi__choose_tool,
+                                      phi__choose_exploration};
+    const char *given[] = {options->puzzle_words, options->synthesis_words, options->tool_words,
+                           options->exploration_words};
     phi__adaptive_choice choice;
     prompt.len = phi__min(prompt.len, PHI__ADAPTIVE_LOOK);
     choice.name = phi__choose_known(options->strategy);
@@ -213,7 +194,11 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
     choice.name = phi__choose_default(options);
     choice.reason = "default";
     if (has_tools && !phi__choose_tools(options, choice.name)) choice.name = "react";
-    if (phi__choose_kind(options, prompt, has_tools, &choice)) return choice;
+    for (size_t i = 0; i < PHI__COUNT(names); i++) {
+        if (phi__choose_count(prompt, given[i], own[i]) == 0) continue;
+        phi__choose_of(options, has_tools, names[i], phi__choose_reasons[i], &choice);
+        return choice;
+    }
     if (choice.complexity < phi__choose_bound(options->simple_below, 0.3))
         phi__choose_of(options, has_tools, simple, "complexity", &choice);
     if (choice.complexity > phi__choose_bound(options->complex_above, 0.7))
@@ -223,141 +208,34 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
 
 /* ---- the machine ---- */
 
-static phi_adaptive_options phi__adaptive_options_of(const void *options) {
-    phi_adaptive_options o = PHI_ZERO;
-    if (options != NULL) o = *(const phi_adaptive_options *)options;
-    if (o.max_tool_rounds == 0) o.max_tool_rounds = 9; /* max_iterations 10; part E, ReAct */
-    return o;
-}
-
-/* ---- react ---- */
-
-static phi_status phi__aloop_ask(const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi_adaptive_options o = phi__adaptive_options_of(env->options);
-    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
-    if (command == NULL) return PHI_FULL;
-    command->call.id = 1;
-    command->call.in_conversation = true;
-    command->call.tools = true;
-    command->call.max_tool_rounds = o.max_tool_rounds;
-    return PHI_OK;
-}
-
-/* The model wants more rounds of tools than it may have: its text so far is the answer. */
-static bool phi__aloop_spent(const phi_strategy_event *event, const phi_strategy_env *env) {
-    return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
-           event->tool_rounds > phi__adaptive_options_of(env->options).max_tool_rounds;
-}
-
-static phi_status phi__aloop_over(phi__machine_one *loop, const phi_strategy_event *event,
-                                  const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool spent = phi__aloop_spent(event, env), stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str text = phi__str_trim(event->text), error = event->message;
-    bool part = spent || (stop && text.len > 0), good = part || event->kind == PHI_STRATEGY_ANSWER;
-    phi__buf result;
-    loop->phase = PHI__MACHINE_OVER;
-    if (spent && text.len == 0) text = PHI__LIT("No answer within the allowed rounds of tools.");
-    if (good && !phi__arena_str(env->arena, text, &loop->answer)) return PHI_NO_MEMORY;
-    if (stop) error = PHI__LIT("ended before there was an answer");
-    if (good && text.len == 0) error = PHI__LIT("the model wrote no answer");
-    good = good && text.len > 0;
-    phi__buf_init(&result, env->scratch->memory);
-    phi__buf_char(&result, '{');
-    phi__records_option(&result, "answer", good ? text : phi__str("", 0));
-    phi__records_u64(&result, "tool_rounds", event->tool_rounds - (spent ? 1 : 0));
-    phi__machine_put_usage(&result, &event->usage);
-    phi__machine_put_termination(&result,
-                                 spent  ? "max_tool_rounds"
-                                 : stop ? env->calls_left == 0 ? "max_calls" : "stopped"
-                                 : good ? "final_answer"
-                                        : "error",
-                                 part   ? "unfinished"
-                                 : good ? "completed"
-                                        : "error",
-                                 env->elapsed_ms, false);
-    if (good) return phi__machine_done(env, out, text, event->stop_reason, &result);
-    phi__records_str(&result, "error", error);
-    if (event->kind == PHI_STRATEGY_FAILED)
-        return phi__machine_fail(env, out, event->status, error, &result);
-    return phi__machine_fail(env, out, stop ? PHI_LIMIT : PHI_REFUSED, error, &result);
-}
-
-static phi_status phi__aloop_on(void *state, const phi_strategy_event *event,
-                                const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi__machine_one *loop = (phi__machine_one *)state;
-    if (event->kind == PHI_STRATEGY_BEGIN) {
-        if (loop->phase != PHI__MACHINE_IDLE) return PHI_OK;
-        loop->phase = PHI__MACHINE_CALLING;
-        return phi__aloop_ask(env, out);
-    }
-    if (loop->phase != PHI__MACHINE_CALLING ||
-        (event->kind != PHI_STRATEGY_STOP && event->call_id != 1))
-        return PHI_OK;
-    return phi__aloop_over(loop, event, env, out);
-}
-
-static void phi__aloop_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
-                            phi_strategy_bill *out) {
-    phi_adaptive_options o = phi__adaptive_options_of(options);
-    double calls = (double)o.max_tool_rounds + 1;
-    /* a round reads what the rounds before it wrote, and the results of its calls */
-    double in = calls * ((double)prompt_tokens + calls * (double)answer_tokens);
-    memset(out, 0, sizeof *out);
-    out->calls = (uint64_t)o.max_tool_rounds + 1;
-    out->in_conversation = out->calls;
-    out->input_tokens = in < 1e18 ? (uint64_t)in : UINT64_MAX;
-}
-
-static phi_status phi__aloop_load(void *state, const phi_json *saved, const phi_strategy_env *env,
-                                  phi_strategy_commands *out) {
-    phi__machine_one *loop = (phi__machine_one *)state;
-    phi_status status = phi__machine_one_load(loop, saved, env->arena);
-    if (status != PHI_OK || loop->phase != PHI__MACHINE_CALLING) return status;
-    return phi__aloop_ask(env, out);
-}
-
-/* "react" as a machine: one call. Options: phi_adaptive_options. */
-static const phi_strategy *phi__adaptive_react(void) {
-    static const phi_strategy strategy = {"react",
-                                          sizeof(phi__machine_one),
-                                          phi__aloop_bill,
-                                          phi__aloop_on,
-                                          phi__machine_one_best,
-                                          phi__machine_one_save,
-                                          phi__aloop_load,
-                                          NULL};
-    return &strategy;
-}
-
-/* ---- the machine ---- */
-
 typedef struct phi__adaptive {
+    phi__machine m; /* env and out alone */
     phi__adaptive_choice choice;
     const phi_strategy *chosen; /* NULL: not yet */
     void *state;                /* its machine */
 } phi__adaptive;
 
-enum { PHI__ADAPTIVE_MOST = 7 };
-
+/* The strategies that may be chosen; NULL past the last. */
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
-    case 0: return phi__adaptive_react();
+    case 0: return phi__strategy_react();
     case 1: return phi_strategy_cot(PHI_COT_STEPS);
     case 2: return phi_strategy_cot(PHI_COT_DRAFTS);
     case 3: return phi_strategy_aot();
     case 4: return phi_strategy_tot();
     case 5: return phi_strategy_got();
-    default: return phi_strategy_trm();
+    case 6: return phi_strategy_trm();
+    default: return NULL;
     }
 }
 
 static const phi_strategy *phi__adaptive_named(phi_str name) {
-    for (size_t i = 0; i < PHI__ADAPTIVE_MOST; i++)
+    for (size_t i = 0; phi__adaptive_at(i) != NULL; i++)
         if (phi__str_is(name, phi__adaptive_at(i)->name)) return phi__adaptive_at(i);
     return NULL;
 }
 
-/* The options of a strategy that may be chosen. */
+/* Its options. */
 static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_strategy *chosen) {
     if (chosen == phi_strategy_cot(PHI_COT_STEPS)) return o->cot;
     if (chosen == phi_strategy_cot(PHI_COT_DRAFTS)) return o->cod;
@@ -375,40 +253,44 @@ static phi_strategy_env phi__adaptive_env(const phi__adaptive *a, const phi_adap
     return inner;
 }
 
+static void phi__adaptive_put(const phi__adaptive *a, phi__buf *out) {
+    phi__records_str(out, "strategy", phi_str_of(a->chosen->name));
+    phi__records_str(out, "reason", phi_str_of(a->choice.reason));
+    phi__records_double(out, "complexity", a->choice.complexity);
+}
+
 /* {"strategy","reason","complexity","result"} around the result of the chosen one. */
-static phi_status phi__adaptive_wrap(const phi__adaptive *a, const phi_strategy_env *env,
-                                     phi_strategy_commands *out) {
+static phi_status phi__adaptive_wrap(const phi__adaptive *a) {
+    phi_strategy_commands *out = a->m.out;
     phi_strategy_command *last = out->count > 0 ? &out->at[out->count - 1] : NULL;
     phi__buf result;
     if (last == NULL || (last->kind != PHI_STRATEGY_DONE && last->kind != PHI_STRATEGY_FAIL))
         return PHI_OK;
-    phi__buf_init(&result, env->scratch->memory);
-    phi__buf_char(&result, '{');
-    phi__records_str(&result, "strategy", phi_str_of(a->chosen->name));
-    phi__records_str(&result, "reason", phi_str_of(a->choice.reason));
-    phi__records_double(&result, "complexity", a->choice.complexity);
-    phi__json_write_comma(&result);
-    phi__json_write_key(&result, PHI__LIT("result"));
+    phi__machine_result(&a->m, &result);
+    phi__adaptive_put(a, &result);
+    phi__records_raw(&result, "result", "");
     phi__buf_add_str(&result, last->result);
     phi__buf_char(&result, '}');
-    return phi__machine_text(&result, env->scratch, &last->result) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__machine_text(&result, a->m.env->scratch, &last->result) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_status phi__adaptive_on(void *state, const phi_strategy_event *event,
                                    const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__adaptive *a = (phi__adaptive *)state;
     phi_adaptive_options o = phi__adaptive_options_of(env->options);
+    a->m.env = env;
+    a->m.out = out;
     if (a->chosen == NULL) {
         if (event->kind != PHI_STRATEGY_BEGIN) return PHI_OK;
         a->choice = phi__adaptive_choose(&o, event->text, env->has_tools);
         a->chosen = phi__adaptive_named(phi_str_of(a->choice.name));
         a->state = phi__arena_zero(env->arena, a->chosen->state_bytes);
         if (a->state == NULL) return PHI_NO_MEMORY;
-        if (phi__machine_emit(out, a->choice.name) != PHI_OK) return PHI_FULL;
+        if (phi__machine_emit(&a->m, a->choice.name) != PHI_OK) return PHI_FULL;
     }
     phi_strategy_env inner = phi__adaptive_env(a, &o, env);
     phi_status status = a->chosen->on(a->state, event, &inner, out);
-    return status == PHI_OK ? phi__adaptive_wrap(a, env, out) : status;
+    return status == PHI_OK ? phi__adaptive_wrap(a) : status;
 }
 
 static const phi_strategy *phi__adaptive_hand(const void *options, phi_str prompt, bool has_tools,
@@ -416,26 +298,28 @@ static const phi_strategy *phi__adaptive_hand(const void *options, phi_str promp
     phi_adaptive_options o = phi__adaptive_options_of(options);
     phi__adaptive_choice choice = phi__adaptive_choose(&o, prompt, has_tools);
     const phi_strategy *chosen = phi__adaptive_named(phi_str_of(choice.name));
-    *out = chosen == phi__adaptive_react() ? options : phi__adaptive_pick(&o, chosen);
+    *out = chosen == phi__strategy_react() ? options : phi__adaptive_pick(&o, chosen);
     return chosen;
 }
 
-static uint64_t phi__adaptive_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static void phi__adaptive_raise(uint64_t *most, uint64_t n) {
+    if (n > *most) *most = n;
+}
 
 static void phi__adaptive_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                                phi_strategy_bill *out) {
     phi_adaptive_options o = phi__adaptive_options_of(options);
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < PHI__ADAPTIVE_MOST; i++) {
+    for (size_t i = 0; phi__adaptive_at(i) != NULL; i++) {
         const phi_strategy *chosen = phi__adaptive_at(i);
         phi_strategy_bill one;
         if (!phi__choose_may(&o, chosen->name)) continue;
         chosen->bill(phi__adaptive_pick(&o, chosen), prompt_tokens, answer_tokens, &one);
         if (one.output_tokens == 0) one.output_tokens = one.calls * answer_tokens;
-        out->calls = phi__adaptive_max(out->calls, one.calls);
-        out->input_tokens = phi__adaptive_max(out->input_tokens, one.input_tokens);
-        out->output_tokens = phi__adaptive_max(out->output_tokens, one.output_tokens);
-        out->in_conversation = phi__adaptive_max(out->in_conversation, one.in_conversation);
+        phi__adaptive_raise(&out->calls, one.calls);
+        phi__adaptive_raise(&out->input_tokens, one.input_tokens);
+        phi__adaptive_raise(&out->output_tokens, one.output_tokens);
+        phi__adaptive_raise(&out->in_conversation, one.in_conversation);
     }
 }
 
@@ -450,18 +334,13 @@ static phi_json *phi__adaptive_save(const void *state, phi_arena *arena) {
     const phi_json *inner = NULL;
     phi__buf out;
     if (a->state != NULL && (inner = a->chosen->save(a->state, arena)) == NULL) return NULL;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
+    phi__machine_save(&out, NULL, 0, a, arena);
     if (inner != NULL) {
-        phi__records_str(&out, "strategy", phi_str_of(a->chosen->name));
-        phi__records_str(&out, "reason", phi_str_of(a->choice.reason));
-        phi__records_double(&out, "complexity", a->choice.complexity);
-        phi__json_write_comma(&out);
-        phi__json_write_key(&out, PHI__LIT("state"));
+        phi__adaptive_put(a, &out);
+        phi__records_raw(&out, "state", "");
         (void)phi__json_write(&out, inner, 0);
     }
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
+    return phi__machine_saved(&out, NULL, arena);
 }
 
 static phi_status phi__adaptive_load(void *state, const phi_json *saved,
@@ -480,8 +359,6 @@ static phi_status phi__adaptive_load(void *state, const phi_json *saved,
     phi_strategy_env inner = phi__adaptive_env(a, &o, env);
     return a->chosen->load(a->state, phi_json_get(saved, "state"), &inner, out);
 }
-
-/* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_adaptive(void) {
     static const phi_strategy strategy = {

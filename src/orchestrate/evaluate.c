@@ -4,10 +4,11 @@
    same function looks at the whole evaluation and takes the next step. */
 #include "orchestrate/evaluate_in.h"
 
+#include "agent/agent_in.h"
 #include "agent/profile.h"
 #include "agent/snapshot.h"
 #include "base/base_in.h"
-#include "orchestrate/judge_in.h"
+#include "features/features_in.h"
 #include "log/log_in.h"
 #include "loop/loop_in.h"
 #include "model/event_parts.h"
@@ -18,31 +19,32 @@
 
 #include <stdio.h>
 
-typedef struct phi__evaluation phi__evaluation;
+typedef struct phi__eval phi__eval;
 
 /* The place of a child. */
 typedef struct phi__seat {
-    phi__evaluation *of;
+    phi__eval *of;
     size_t index;      /* of its branch; branch_count: the judge */
+    phi_str *loop_id;  /* the branch's, or the judge's */
     phi__agent *child; /* NULL: there is none, or it was freed */
     bool runs;
 } phi__seat;
 
-typedef enum phi__evaluation_phase {
-    PHI__EVALUATION_BRANCHES = 0,
-    PHI__EVALUATION_JUDGE,
-    PHI__EVALUATION_CUSTOM, /* evaluate_fn is called */
-    PHI__EVALUATION_OVER
-} phi__evaluation_phase;
+typedef enum phi__eval_phase {
+    PHI__EVAL_BRANCHES = 0,
+    PHI__EVAL_JUDGE,
+    PHI__EVAL_CUSTOM, /* evaluate_fn is called */
+    PHI__EVAL_OVER
+} phi__eval_phase;
 
-struct phi__evaluation {
+struct phi__eval {
     phi__attached attached; /* to the agent */
     phi__agent *agent;
     phi_arena arena;    /* of all that `pub` points to, and of the seats */
     phi_evaluation pub; /* branches: `branches` */
     phi_branch *branches;
-    phi__seat *seats; /* one a branch, and behind them the judge's */
-    phi__evaluation_phase phase;
+    phi__seat *seats; /* one a branch, and after them the judge's */
+    phi__eval_phase phase;
     phi_evaluate_by by;
     phi_evaluate_fn evaluate_fn;
     void *user_data;
@@ -56,15 +58,18 @@ struct phi__evaluation {
     uint32_t aborts;      /* of the agent, when it began */
     bool continues;       /* the branches had no prompt */
     uint32_t lane;        /* the active one when it began; branches fork it */
-    uint64_t entries;     /* of the thread then: behind the last one they fork */
+    uint64_t entries;     /* of the thread then: after the last one they fork */
     bool lost;            /* no memory for an outcome */
     phi__timer timer;     /* the next look: of evaluate_fn, or after a child was freed */
     uint64_t deadline_us; /* of evaluate_fn */
 };
 
-static void phi__evaluation_outcome(phi__seat *seat, phi_status status);
-static void phi__evaluation_give(phi__evaluation *e);
-static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us);
+static void phi__eval_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                           bool stopping);
+static void phi__eval_gone(phi__agent *child);
+
+static const phi__child_watch phi__eval_watch = {false, false,          NULL,
+                                                 NULL,  phi__eval_over, phi__eval_gone};
 
 /* ---- selection by place or tokens ---- */
 
@@ -111,21 +116,20 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
 
 /* ---- children ---- */
 
-static bool phi__evaluation_is_judge(const phi__seat *seat) {
+static bool phi__eval_is_judge(const phi__seat *seat) {
     return seat->index == seat->of->pub.branch_count;
 }
 
-/* Takes a child in. And gives it back: it is freed when its events were popped. */
-static void phi__evaluation_seat(phi__seat *seat, phi__agent *child,
-                                 const phi__child_watch *watch) {
+/* Takes a child in. */
+static void phi__eval_seat(phi__seat *seat, phi__agent *child) {
     seat->child = child;
-    child->tree.watch = watch;
+    child->tree.watch = &phi__eval_watch;
     child->tree.watched = seat;
-    child->tree.in_place = !phi__evaluation_is_judge(seat);
+    child->tree.in_place = !phi__eval_is_judge(seat);
     phi__find_hold(child, "it is a branch of an evaluation");
 }
 
-static phi__agent *phi__evaluation_leave(phi__seat *seat) {
+static phi__agent *phi__eval_leave(phi__seat *seat) {
     phi__agent *child = seat->child;
     if (child == NULL) return NULL;
     seat->child = NULL;
@@ -135,54 +139,26 @@ static phi__agent *phi__evaluation_leave(phi__seat *seat) {
     return child;
 }
 
-static void phi__evaluation_unseat(phi__seat *seat) {
-    phi__agent *child = phi__evaluation_leave(seat);
-    if (child == NULL) return;
-    phi__find_hold(child, "it was a branch of an evaluation that is over"); /* until it is freed */
-    phi__shot_last(child);
-}
-
 /* ---- the evaluation ---- */
 
-/* A new one, without children and not attached. NULL: no memory. */
-static phi__evaluation *phi__evaluation_new(phi__agent *agent, size_t branch_count) {
-    phi__evaluation *e = (phi__evaluation *)phi__alloc(&agent->memory, sizeof *e);
-    if (e == NULL) return NULL;
-    e->agent = agent;
-    phi_arena_init(&e->arena, &agent->memory, 512);
-    e->branches = (phi_branch *)phi__arena_zero(&e->arena, branch_count * sizeof *e->branches);
-    e->seats = (phi__seat *)phi__arena_zero(&e->arena, (branch_count + 1) * sizeof *e->seats);
-    if (e->branches == NULL || e->seats == NULL) {
-        phi_arena_free(&e->arena);
-        phi__free(&agent->memory, e, sizeof *e);
-        return NULL;
+static void phi__eval_give(phi__eval *e) {
+    for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
+        phi__agent *payer = phi__find_agent(e->payers[i]);
+        if (payer != NULL) phi__budget_give(payer, &e->held);
     }
-    e->pub.status = PHI_BUSY;
-    e->pub.branches = e->branches;
-    e->pub.branch_count = branch_count;
-    e->pub.selected = SIZE_MAX;
-    e->judge_status = PHI_BUSY;
-    e->aborts = agent->tree.aborts;
-    e->lane = agent->thread->lanes.active;
-    e->entries = agent->thread->log.count;
-    for (size_t i = 0; i <= branch_count; i++) {
-        e->seats[i].of = e;
-        e->seats[i].index = i;
-        if (i < branch_count) e->branches[i].status = PHI_BUSY;
-    }
-    return e;
+    memset(&e->held, 0, sizeof e->held);
 }
 
 /* Frees its memory, and the children that it has. NULL: harmless. */
-static void phi__evaluation_free(phi__evaluation *e) {
+static void phi__eval_free(phi__eval *e) {
     if (e == NULL) return;
     phi__agent *agent = e->agent;
     phi__attached_remove(&e->attached);
-    if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
+    if (e->phase == PHI__EVAL_CUSTOM) agent->rt->active--;
     phi__io_timer_clear(agent->rt->io, &e->timer);
-    phi__evaluation_give(e);
-    for (size_t i = 0; i <= e->pub.branch_count; i++) {
-        phi__agent *child = phi__evaluation_leave(&e->seats[i]);
+    phi__eval_give(e);
+    for (size_t i = 0; e->seats != NULL && i <= e->pub.branch_count; i++) {
+        phi__agent *child = phi__eval_leave(&e->seats[i]);
         if (child != NULL) phi__end_drop(child);
     }
     phi_arena_free(&e->arena);
@@ -190,20 +166,20 @@ static void phi__evaluation_free(phi__evaluation *e) {
 }
 
 /* The agent's; NULL: none. */
-static phi__evaluation *phi__evaluation_of(const phi__agent *agent) {
+static phi__eval *phi__eval_of(const phi__agent *agent) {
     phi__attached *attached = phi__attached_find(agent, "phi.evaluation");
-    return attached != NULL ? PHI__OWNER(attached, phi__evaluation, attached) : NULL;
+    return attached != NULL ? PHI__OWNER(attached, phi__eval, attached) : NULL;
 }
 
 /* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
-static void phi__evaluation_later(phi__evaluation *e, uint64_t after_us) {
+static void phi__eval_later(phi__eval *e, uint64_t after_us) {
     phi__io *io = e->agent->rt->io;
     (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
 }
 
 /* Lets the agent and all above it pay for a reservation. False: no memory. By handle: an agent
    that is freed has left the tree before its evaluation hears of it. */
-static bool phi__evaluation_payers(phi__evaluation *e) {
+static bool phi__eval_payers(phi__eval *e) {
     size_t n = 0;
     for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
     e->payers = (phi_agent *)phi_arena_alloc(&e->arena, n * sizeof *e->payers);
@@ -213,19 +189,10 @@ static bool phi__evaluation_payers(phi__evaluation *e) {
     return true;
 }
 
-static void phi__evaluation_give(phi__evaluation *e) {
-    for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
-        phi__agent *payer = phi__find_agent(e->payers[i]);
-        if (payer != NULL) phi__budget_give(payer, &e->held);
-    }
-    memset(&e->held, 0, sizeof e->held);
-}
-
 /* ---- outcomes ---- */
 
 /* The last answer with text that the child's run has made. */
-static bool phi__evaluation_text(const phi__agent *child, size_t from, phi_arena *arena,
-                                 phi_str *out) {
+static bool phi__eval_text(const phi__agent *child, size_t from, phi_arena *arena, phi_str *out) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
     bool failed = false;
@@ -243,32 +210,28 @@ static bool phi__evaluation_text(const phi__agent *child, size_t from, phi_arena
 }
 
 /* Reads off a child whose run is over. */
-static void phi__evaluation_outcome(phi__seat *seat, phi_status status) {
-    phi__evaluation *e = seat->of;
+static void phi__eval_outcome(phi__seat *seat, phi_status status) {
+    phi__eval *e = seat->of;
     const phi__agent *child = seat->child;
     seat->runs = false;
-    if (phi__evaluation_is_judge(seat)) {
-        phi_arena scratch;
+    if (phi__eval_is_judge(seat)) {
         phi_str text = {"", 0};
-        phi_arena_init(&scratch, &e->agent->memory, 0);
         e->judge_status = status;
         e->pub.evaluation_usage = child->spent.run_usage;
         e->pub.evaluation_cost = child->spent.run_cost;
-        if (!phi__evaluation_text(child, 0, &scratch, &text)) e->lost = true;
+        if (!phi__eval_text(child, 0, &e->arena, &text)) e->lost = true;
         e->verdict = phi__judge_verdict(text, e->candidates);
-        phi_arena_free(&scratch);
         return;
     }
     phi_branch *branch = &e->branches[seat->index];
     branch->status = status;
     branch->usage = child->spent.run_usage;
     branch->cost = child->spent.run_cost;
-    if (!phi__evaluation_text(child, branch->original_count, &e->arena, &branch->text))
-        e->lost = true;
+    if (!phi__eval_text(child, branch->original_count, &e->arena, &branch->text)) e->lost = true;
 }
 
 /* The sums of all, into pub. */
-static void phi__evaluation_sum(phi__evaluation *e) {
+static void phi__eval_sum(phi__eval *e) {
     phi_evaluation *pub = &e->pub;
     pub->total_usage = pub->evaluation_usage;
     pub->total_cost = pub->evaluation_cost;
@@ -285,8 +248,7 @@ enum { PHI__BRANCHES_FRAME = 300 };
 
 /* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
    configuration's or the agent's. */
-static phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_agent_desc *config,
-                                         bool judge) {
+static phi_agent_desc phi__eval_desc(const phi__eval *e, const phi_agent_desc *config, bool judge) {
     const phi__agent *agent = e->agent;
     phi_agent_desc d = *config;
     d.parent = agent->handle;
@@ -319,23 +281,21 @@ static phi_agent_desc phi__branches_desc(const phi__evaluation *e, const phi_age
 
 /* Makes the child of a seat, a branch's with a copy of the agent's view. PHI_OK, or phi_last_error
    has words that name the configuration. */
-static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi_agent_desc *config,
-                                     const phi__child_watch *watch) {
+static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_agent_desc *config) {
     bool judge = index == e->pub.branch_count;
-    phi_agent_desc d = phi__branches_desc(e, config, judge);
+    phi_agent_desc d = phi__eval_desc(e, config, judge);
     phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
     if (child == NULL) {
         /* The error of phi_agent_new, with the configuration that it is about. */
         char words[320]; /* all that phi_last_error has */
         const char *last = "";
-        phi_status status = phi__error_last(e->agent->rt, &last);
+        phi_status status = phi__error_last(agent->rt, &last);
         (void)snprintf(words, sizeof words, "%s", last);
-        if (index == e->pub.branch_count)
-            return phi__error(e->agent->rt, status, "phi_evaluate: judge: %s", words);
-        return phi__error(e->agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
+        if (judge) return phi__error(agent->rt, status, "phi_evaluate: judge: %s", words);
+        return phi__error(agent->rt, status, "phi_evaluate: configs[%u]: %s", (unsigned)index,
                           words);
     }
-    phi__evaluation_seat(&e->seats[index], child, watch);
+    phi__eval_seat(&e->seats[index], child);
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
     e->branches[index].original_count = agent->thread->fold.count;
@@ -350,71 +310,58 @@ static phi_status phi__branches_make(phi__evaluation *e, size_t index, const phi
 
 /* ---- loop ids ---- */
 
-static phi_str phi__branches_segment(const phi__evaluation *e, size_t index) {
-    const phi__agent *child = e->seats[index].child;
-    return child != NULL ? child->line.segment : phi__str("", 0);
-}
-
-/* "session.segment.N"; a host may have given an id of this form: then the next number. */
-static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *number) {
-    phi__agent *agent = e->agent;
+/* Loop ids for all seats that have a child, in the arena: "session.segment.N", with one count, from
+   the first number that is free in all segments. A host may have given an id of this form: then the
+   next number. */
+static bool phi__eval_name_loops(phi__eval *e) {
+    const phi__agent *agent = e->agent;
+    phi__session *session = agent->line.session;
+    uint32_t most = 0;
+    bool done = true;
     phi__buf name;
-    phi__buf_init(&name, &agent->memory);
-    do {
-        phi__buf_clear(&name);
-        phi__buf_add_str(&name, agent->line.session->id);
-        phi__buf_char(&name, '.');
-        phi__buf_add_str(&name, phi__branches_segment(e, index));
-        phi__buf_char(&name, '.');
-        phi__buf_u64(&name, (*number)++);
-    } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
-    bool done =
-        !name.failed &&
-        phi__arena_str(&e->arena, phi__buf_str(&name),
-                       index == e->pub.branch_count ? &e->judge_id : &e->branches[index].loop_id);
+    if (!phi__session_read(&agent->rt->sessions, session, agent->thread)) return false;
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        const phi__agent *child = e->seats[i].child;
+        uint32_t so_far =
+            child != NULL ? phi__session_count_so_far(session, child->line.segment) : 0;
+        if (so_far > most) most = so_far;
+    }
+    phi__buf_init(&name, &e->agent->memory);
+    for (size_t i = 0; done && i <= e->pub.branch_count; i++) {
+        if (e->seats[i].child == NULL) continue;
+        do {
+            phi__buf_clear(&name);
+            phi__buf_add_str(&name, session->id);
+            phi__buf_char(&name, '.');
+            phi__buf_add_str(&name, e->seats[i].child->line.segment);
+            phi__buf_char(&name, '.');
+            phi__buf_u64(&name, ++most);
+        } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
+        done = !name.failed && phi__arena_str(&e->arena, phi__buf_str(&name), e->seats[i].loop_id);
+    }
     phi__buf_free(&name);
     return done;
 }
 
-/* Loop ids for all seats that have a child, with one count, in the arena. False: no memory. */
-static bool phi__branches_name(phi__evaluation *e) {
-    phi__agent *agent = e->agent;
-    if (!phi__session_read(&agent->rt->sessions, agent->line.session, agent->thread)) return false;
-    /* The first number that is free in all segments. */
-    uint32_t most = 0;
-    for (size_t i = 0; i <= e->pub.branch_count; i++) {
-        if (e->seats[i].child == NULL) continue;
-        uint32_t so_far =
-            phi__session_count_so_far(e->agent->line.session, phi__branches_segment(e, i));
-        if (so_far > most) most = so_far;
-    }
-    uint32_t number = most + 1;
-    for (size_t i = 0; i <= e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL && !phi__branches_name_one(e, i, &number)) return false;
-    return true;
-}
-
 /* Their numbers are taken. False: no memory, and some may be. */
-static bool phi__branches_count(phi__evaluation *e) {
+static bool phi__eval_count_loops(phi__eval *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
-    for (size_t i = 0; i <= e->pub.branch_count; i++) {
-        phi_str id = i < e->pub.branch_count ? e->branches[i].loop_id : e->judge_id;
-        if (e->seats[i].child != NULL && !phi__session_saw(sessions, e->agent->line.session, id))
-            return false;
-    }
-    return true;
+    bool done = true;
+    for (size_t i = 0; done && i <= e->pub.branch_count; i++)
+        if (e->seats[i].child != NULL)
+            done = phi__session_saw(sessions, e->agent->line.session, *e->seats[i].loop_id);
+    return done;
 }
 
 /* ---- their runs ---- */
 
 /* Starts the run of a seat's child: with that prompt, or, if content is NULL, from the end of its
    history. PHI_NO_MEMORY: nothing changed. */
-static phi_status phi__branches_start(phi__seat *seat, const phi_content *content, size_t count) {
-    const phi__evaluation *e = seat->of;
-    bool judge = phi__evaluation_is_judge(seat);
+static phi_status phi__eval_run(phi__seat *seat, const phi_content *content, size_t count) {
+    const phi__eval *e = seat->of;
     phi__run_order order = PHI_ZERO;
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
-    order.loop_id = judge ? e->judge_id : e->branches[seat->index].loop_id;
+    order.loop_id = *seat->loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
     order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
     phi_status status = phi__run_new_of(seat->child, order, content, count);
@@ -422,22 +369,22 @@ static phi_status phi__branches_start(phi__seat *seat, const phi_content *conten
     return status;
 }
 
-static uint64_t phi__branches_output(const phi__agent *child) {
+static uint64_t phi__eval_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
 /* Reserves the most that the judge's call may cost, with a query of so many tokens. False:
    there is no room, and `reason` says where. The judge sees the conversation, the query, and
    the largest answers that the branches may give; at most its window. */
-static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason, size_t size) {
+static bool phi__eval_hold(phi__eval *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
     if (judge == NULL || !phi__budget_limited(e->agent)) return true;
     for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (e->seats[i].child != NULL) in += phi__branches_output(e->seats[i].child);
+        if (e->seats[i].child != NULL) in += phi__eval_output(e->seats[i].child);
     uint64_t most = judge->desc.compaction.max_context_tokens;
     if (most != 0 && in > most) in = most;
-    uint64_t out = phi__branches_output(judge);
+    uint64_t out = phi__eval_output(judge);
     const phi_cost *rates = &judge->desc.model.cost;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     return phi__budget_hold(e->agent, in + out,
@@ -450,7 +397,7 @@ static bool phi__branches_hold(phi__evaluation *e, uint64_t prompt, char *reason
 /* The runs are copied in the order of their configurations, whichever ended first, so that the
    log does not depend on the network. */
 
-static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
+static phi_parallel *phi__eval_parallel(const phi__eval *e) {
     phi__agent *agent = e->agent;
     if (!phi__thread_roll(agent->thread, NULL)) return NULL;
     phi_arena *room = phi__thread_room(agent->thread);
@@ -461,8 +408,8 @@ static phi_parallel *phi__conclude_parallel(const phi__evaluation *e) {
 }
 
 /* Emits PHI_EV_PARALLEL_START. False: no memory. */
-static bool phi__conclude_emit_start(const phi__evaluation *e) {
-    phi_parallel *parallel = phi__conclude_parallel(e);
+static bool phi__eval_emit_start(const phi__eval *e) {
+    phi_parallel *parallel = phi__eval_parallel(e);
     if (parallel == NULL) return false;
     /* Strings of events live as long as the thread. */
     phi_arena *room = phi__thread_room(e->agent->thread);
@@ -480,56 +427,32 @@ static bool phi__conclude_emit_start(const phi__evaluation *e) {
 
 /* ---- the log ---- */
 
-static bool phi__conclude_lane_name(const char *prefix, phi_str loop_id, phi_arena *arena,
-                                    phi_str *out) {
-    size_t head = strlen(prefix), len = head + loop_id.len;
-    char *to = (char *)phi_arena_alloc(arena, phi__add(len, 1));
-    if (to == NULL) return false;
-    memcpy(to, prefix, head);
-    if (loop_id.len > 0) memcpy(to + head, loop_id.at, loop_id.len);
-    to[len] = '\0';
-    *out = phi__str(to, len);
-    return true;
-}
-
-/* The lane of that name; where there is none it begins, as a fork of the one that was active when
-   the evaluation began, or empty. */
-static phi_status phi__conclude_lane(phi__evaluation *e, phi_str name, bool forks, uint32_t *lane) {
+/* Copies the run of a seat's child to its lane. Where there is no such lane it begins: a branch's as
+   a fork of the one that was active when the evaluation began, the judge's empty, since it saw
+   nothing of the thread. A child that the host has freed left nothing to copy, and has no lane. */
+static phi_status phi__eval_copy_one(phi__eval *e, const phi__seat *seat) {
     phi_thread *thread = e->agent->thread;
-    bool any = forks && e->entries > 0;
-    *lane = phi__lane_find(thread, name);
-    if (*lane != PHI__LANE_NONE) return PHI_OK;
-    return phi__lane_new(thread, name, any ? e->lane : (uint32_t)PHI__LANE_NONE,
-                         any ? e->entries - 1 : 0, lane);
-}
-
-/* A child that the host has freed left nothing to copy, and has no lane. */
-static phi_status phi__conclude_copy_one(phi__evaluation *e, size_t i, const char *prefix,
-                                         phi_str loop_id, phi_str *out) {
-    const phi__agent *child = e->seats[i].child;
+    bool judge = phi__eval_is_judge(seat), forks = !judge && e->entries > 0;
+    phi_status status = PHI_OK;
+    phi__buf text;
     phi_str name;
-    uint32_t lane = 0;
-    if (child == NULL) return PHI_OK;
-    if (!phi__conclude_lane_name(prefix, loop_id, &e->arena, &name)) return PHI_NO_MEMORY;
-    phi_status status = phi__conclude_lane(e, name, i < e->pub.branch_count, &lane);
-    if (status == PHI_OK) status = phi__graft_run(e->agent->thread, lane, child->thread, loop_id);
-    if (status == PHI_OK && out != NULL) *out = name;
+    if (seat->child == NULL) return PHI_OK;
+    phi__buf_init(&text, &e->agent->memory);
+    phi__buf_wrap(&text, judge ? "~judge/" : "branch/", *seat->loop_id, "");
+    bool made = !text.failed && phi__arena_str(&e->arena, phi__buf_str(&text), &name);
+    phi__buf_free(&text);
+    if (!made) return PHI_NO_MEMORY;
+    uint32_t lane = phi__lane_find(thread, name);
+    if (lane == PHI__LANE_NONE)
+        status = phi__lane_new(thread, name, forks ? e->lane : (uint32_t)PHI__LANE_NONE,
+                               forks ? e->entries - 1 : 0, &lane);
+    if (status == PHI_OK)
+        status = phi__graft_run(thread, lane, seat->child->thread, *seat->loop_id);
+    if (status == PHI_OK && !judge) e->branches[seat->index].lane = name;
     return status;
 }
 
-/* The judge's lane begins empty: it saw nothing of the thread. */
-static phi_status phi__conclude_copy(phi__evaluation *e) {
-    phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < e->pub.branch_count && status == PHI_OK; i++)
-        status =
-            phi__conclude_copy_one(e, i, "branch/", e->branches[i].loop_id, &e->branches[i].lane);
-    if (status != PHI_OK || e->pub.judge_loop_id.len == 0) return status;
-    return phi__conclude_copy_one(e, i, "~judge/", e->judge_id, NULL);
-}
-
-static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__evaluation *e,
-                                   bool lanes) {
+static void phi__eval_put_list(phi__buf *out, const char *key, const phi__eval *e, bool lanes) {
     phi__records_raw(out, key, "[");
     for (size_t i = 0; i < e->pub.branch_count; i++) {
         phi__json_write_comma(out);
@@ -538,15 +461,15 @@ static void phi__conclude_put_list(phi__buf *out, const char *key, const phi__ev
     phi__buf_char(out, ']');
 }
 
-static phi_status phi__conclude_note(phi__evaluation *e, size_t selected) {
+static phi_status phi__eval_note(phi__eval *e, size_t selected) {
     phi__agent *agent = e->agent;
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
     phi__records_str(&note, "session_id", agent->line.session->id);
-    phi__conclude_put_list(&note, "loop_ids", e, false);
-    phi__conclude_put_list(&note, "lanes", e, true);
+    phi__eval_put_list(&note, "loop_ids", e, false);
+    phi__eval_put_list(&note, "lanes", e, true);
     phi__records_str(&note, "selected_loop_id", e->branches[selected].loop_id);
     phi__records_u64(&note, "selected_index", selected);
     phi__json_write_key(&note, PHI__LIT("evaluation_usage"));
@@ -559,13 +482,13 @@ static phi_status phi__conclude_note(phi__evaluation *e, size_t selected) {
 }
 
 /* The parent of the next run is the selected one. */
-static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
+static phi_status phi__eval_select(phi__eval *e, size_t selected) {
     phi__agent *agent = e->agent;
     const phi_branch *branch = &e->branches[selected];
     phi_status status = PHI_OK;
     phi_str last;
     if (!phi__take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
-    status = phi__conclude_note(e, selected);
+    status = phi__eval_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
     /* if memory ends, the next request makes a new head */
@@ -580,29 +503,36 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     return PHI_OK;
 }
 
-/* ---- public to the room ---- */
-
 /* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
    does. What the branches did is in the log in any case, as far as memory goes. */
-static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected) {
+static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected) {
     phi__agent *agent = e->agent;
-    phi_status copied = phi__conclude_copy(e);
+    size_t ran = e->pub.branch_count + (e->pub.judge_loop_id.len > 0 ? 1 : 0);
+    phi_status copied = PHI_OK;
+    for (size_t i = 0; i < ran && copied == PHI_OK; i++)
+        copied = phi__eval_copy_one(e, &e->seats[i]);
     if (status == PHI_OK) status = copied;
-    if (status == PHI_OK) status = phi__conclude_select(e, selected);
+    if (status == PHI_OK) status = phi__eval_select(e, selected);
     e->pub.status = status;
-    phi__evaluation_sum(e);
+    phi__eval_sum(e);
     phi__charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
     phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
     phi__line_active(agent);
-    phi__evaluation_give(e);
+    phi__eval_give(e);
     phi__io_timer_clear(agent->rt->io, &e->timer);
-    if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
-    e->phase = PHI__EVALUATION_OVER;
-    for (size_t i = 0; i <= e->pub.branch_count; i++) phi__evaluation_unseat(&e->seats[i]);
+    if (e->phase == PHI__EVAL_CUSTOM) agent->rt->active--;
+    e->phase = PHI__EVAL_OVER;
+    /* A child is freed when its events were popped. */
+    for (size_t i = 0; i <= e->pub.branch_count; i++) {
+        phi__agent *child = phi__eval_leave(&e->seats[i]);
+        if (child == NULL) continue;
+        phi__find_hold(child, "it was a branch of an evaluation that is over");
+        phi__shot_last(child);
+    }
     phi__find_hold(agent, NULL);
     /* Without memory its figures are empty. */
     static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
-    phi_parallel *parallel = phi__conclude_parallel(e);
+    phi_parallel *parallel = phi__eval_parallel(e);
     phi_event event = PHI_ZERO;
     if (parallel != NULL) {
         parallel->evaluation_usage = e->pub.evaluation_usage;
@@ -625,7 +555,7 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
 /* Each child is saved as an agent is: a branch that has ended too, since its run is not in the
    agent's log yet. A snapshot during evaluate_fn calls it again after loading. */
 
-static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
+static void phi__eval_save_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
     phi_str text;
     phi__json_write_key(out, PHI__LIT("agent"));
@@ -639,9 +569,10 @@ static void phi__saving_child(const phi__seat *seat, phi__buf *out, phi_arena *s
 }
 
 /* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
-static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *scratch) {
+static void phi__eval_save(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
+    const phi__eval *e = PHI__OWNER((uintptr_t)attached, const phi__eval, attached);
     const phi_thread *thread = e->agent->thread;
-    if (e->phase == PHI__EVALUATION_OVER) {
+    if (e->phase == PHI__EVAL_OVER) {
         phi__buf_text(out, "null");
         return;
     }
@@ -667,28 +598,22 @@ static void phi__saving_put(const phi__evaluation *e, phi__buf *out, phi_arena *
         phi__message_put_usage_value(out, &branch->usage);
         phi__records_double(out, "cost", branch->cost);
         phi__records_u64(out, "original_count", branch->original_count);
-        phi__saving_child(&e->seats[i], out, scratch);
+        phi__eval_save_child(&e->seats[i], out, scratch);
         phi__buf_char(out, '}');
     }
     phi__buf_char(out, ']');
-    phi__records_bool(out, "judging", e->phase == PHI__EVALUATION_JUDGE);
+    phi__records_bool(out, "judging", e->phase == PHI__EVAL_JUDGE);
     phi__records_raw(out, "judge", "{");
-    if (e->phase == PHI__EVALUATION_JUDGE)
-        phi__saving_child(&e->seats[e->pub.branch_count], out, scratch);
+    if (e->phase == PHI__EVAL_JUDGE)
+        phi__eval_save_child(&e->seats[e->pub.branch_count], out, scratch);
     phi__buf_text(out, "}}");
 }
 
 /* ---- reading ---- */
 
-static phi_status phi__saving_parse(phi__agent *agent, phi_arena *arena, phi_json **root) {
-    phi_str text = phi__attached_saved(agent, "phi.evaluation");
-    phi_status status = PHI_NOT_FOUND;
-    if (text.len > 0) status = phi_json_parse(arena, text, 0, root, NULL);
-    if (status == PHI_OK && !phi_json_is(*root, PHI_JSON_OBJECT)) status = PHI_NOT_FOUND;
-    return status;
-}
-
-static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, size_t branch_count) {
+/* PHI_OK if the view is still that of the snapshot. */
+static phi_status phi__eval_save_check(phi__agent *agent, const phi_json *root,
+                                       size_t branch_count) {
     const phi_thread *thread = agent->thread;
     size_t count = phi_json_count(phi_json_get(root, "branches"));
     if (count != branch_count)
@@ -704,27 +629,10 @@ static phi_status phi__saving_check(phi__agent *agent, const phi_json *root, siz
                       "phi_evaluate: the history has changed since the snapshot");
 }
 
-/* PHI_OK if a restored evaluation of so many branches waits for the agent, and the view is still
-   that of the snapshot; else phi_last_error says why not. */
-static phi_status phi__saving_waits(phi__agent *agent, size_t branch_count) {
-    phi_json *root = NULL;
-    phi_arena arena;
-    phi_arena_init(&arena, &agent->memory, 0);
-    phi_status status = phi__saving_parse(agent, &arena, &root);
-    if (status == PHI_OK)
-        status = phi__saving_check(agent, root, branch_count);
-    else
-        status =
-            phi__error(agent->rt, status, "phi_evaluate: %s",
-                       status == PHI_NOT_FOUND ? "no evaluation waits" : phi_status_text(status));
-    phi_arena_free(&arena);
-    return status;
-}
-
-static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
-                                      const phi_agent_desc *config, const phi__child_watch *watch) {
-    phi__evaluation *e = seat->of;
-    phi_agent_desc d = phi__branches_desc(e, config, phi__evaluation_is_judge(seat));
+static phi_status phi__eval_save_restore(phi__seat *seat, const phi_json *node,
+                                         const phi_agent_desc *config) {
+    phi__eval *e = seat->of;
+    phi_agent_desc d = phi__eval_desc(e, config, phi__eval_is_judge(seat));
     phi_status status = PHI_NO_MEMORY;
     phi_agent child;
     phi__buf text;
@@ -736,17 +644,16 @@ static phi_status phi__saving_restore(phi__seat *seat, const phi_json *node,
     }
     phi__buf_free(&text);
     if (status != PHI_OK) return status;
-    phi__evaluation_seat(seat, phi__find_agent(child), watch);
+    phi__eval_seat(seat, phi__find_agent(child));
     seat->runs = seat->child->run != NULL;
-    if (!phi__evaluation_is_judge(seat)) e->branches[seat->index].agent = child;
+    if (!phi__eval_is_judge(seat)) e->branches[seat->index].agent = child;
     return PHI_OK;
 }
 
 /* A branch without a run and without an outcome ended as its snapshot was restored: it counts as
    cancelled. */
-static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi_json *node,
-                                         const phi_agent_desc *config,
-                                         const phi__child_watch *watch) {
+static phi_status phi__eval_save_get_branch(phi__eval *e, size_t i, const phi_json *node,
+                                            const phi_agent_desc *config) {
     phi_branch *branch = &e->branches[i];
     int64_t status = phi_json_int(phi_json_get(node, "status"), 1);
     if (!phi__arena_str(&e->arena, phi__records_get_str(node, "loop_id"), &branch->loop_id) ||
@@ -757,32 +664,30 @@ static phi_status phi__saving_get_branch(phi__evaluation *e, size_t i, const phi
     branch->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     branch->cost = phi__records_get_double(node, "cost");
     branch->original_count = phi__records_get_size(node, "original_count");
-    phi_status restored =
-        phi__saving_restore(&e->seats[i], phi_json_get(node, "agent"), config, watch);
+    phi_status restored = phi__eval_save_restore(&e->seats[i], phi_json_get(node, "agent"), config);
     if (restored == PHI_OK && !e->seats[i].runs && branch->status == PHI_BUSY)
         branch->status = PHI_CANCELLED;
     return restored;
 }
 
-static phi_status phi__saving_get_judge(phi__evaluation *e, const phi_json *root,
-                                        const phi_evaluate_desc *desc,
-                                        const phi__child_watch *watch) {
+static phi_status phi__eval_save_get_judge(phi__eval *e, const phi_json *root,
+                                           const phi_evaluate_desc *desc) {
     size_t index = e->pub.branch_count;
     if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
     if (!phi__session_saw(&e->agent->rt->sessions, e->agent->line.session, e->judge_id))
         return PHI_NO_MEMORY;
-    if (!phi__records_get_bool(root, "judging"))
-        return phi__branches_make(e, index, desc->judge, watch);
-    e->phase = PHI__EVALUATION_JUDGE;
+    if (!phi__records_get_bool(root, "judging")) return phi__eval_make_child(e, index, desc->judge);
+    e->phase = PHI__EVAL_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
     e->judge_status = PHI_CANCELLED; /* unless its run goes on */
-    phi_status status = phi__saving_restore(
-        &e->seats[index], phi_json_get(phi_json_get(root, "judge"), "agent"), desc->judge, watch);
-    return status;
+    return phi__eval_save_restore(&e->seats[index], phi_json_path(root, "judge.agent"),
+                                  desc->judge);
 }
 
-static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
-                                   const phi_evaluate_desc *desc, const phi__child_watch *watch) {
+/* Fills a new evaluation and makes its children again. PHI_PARSE, PHI_NO_MEMORY, or why a child
+   could not be made. */
+static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
+                                     const phi_evaluate_desc *desc) {
     phi_json_iter each = phi_json_each(phi_json_get(root, "branches"));
     const phi_json *node;
     phi_status status = PHI_OK;
@@ -794,40 +699,173 @@ static phi_status phi__saving_read(phi__evaluation *e, const phi_json *root,
     if (!phi__arena_str(&e->arena, phi__records_get_str(root, "query"), &e->pub.query) ||
         !phi__arena_str(&e->arena, phi__records_get_str(root, "judge_id"), &e->judge_id))
         return PHI_NO_MEMORY;
-    while (status == PHI_OK && (node = phi_json_next(&each)) != NULL) {
-        status = phi__saving_get_branch(e, i, node, &desc->configs[i], watch);
-        i++;
-    }
-    if (status == PHI_OK) status = phi__saving_get_judge(e, root, desc, watch);
-    if (status == PHI_OK && !phi__evaluation_payers(e)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && e->phase == PHI__EVALUATION_BRANCHES) {
+    for (; status == PHI_OK && (node = phi_json_next(&each)) != NULL; i++)
+        status = phi__eval_save_get_branch(e, i, node, &desc->configs[i]);
+    if (status == PHI_OK) status = phi__eval_save_get_judge(e, root, desc);
+    if (status == PHI_OK && !phi__eval_payers(e)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && e->phase == PHI__EVAL_BRANCHES) {
         /* The reservation for the judge's call is in the saved budget as a request; it is made
            again, and if there is no room, the judge's own turn says so. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
         phi__budget_give(e->agent, &saved);
-        (void)phi__branches_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
+        (void)phi__eval_hold(e, phi_tokens_of_text(NULL, e->pub.query), reason, sizeof reason);
     }
     return status;
 }
 
-/* Fills a new evaluation and makes its children again. PHI_PARSE, PHI_NO_MEMORY, or why a child
-   could not be made. */
-static phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *desc,
-                                  const phi__child_watch *watch) {
-    phi__agent *agent = e->agent;
-    phi_json *root = NULL;
-    phi_arena arena;
-    phi_arena_init(&arena, &agent->memory, 0);
-    phi_status status = phi__saving_parse(agent, &arena, &root);
-    if (status == PHI_OK) status = phi__saving_read(e, root, desc, watch);
-    phi_arena_free(&arena);
-    if (status == PHI_NO_MEMORY)
-        return phi__error(agent->rt, status, "phi_evaluate: out of memory");
-    if (status == PHI_PARSE)
-        return phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
-    return status;
+/* ---- the judge's prompt and verdict: no model, no memory but an arena's ---- */
+
+enum {
+    PHI__JUDGE_LINES = 80, /* behaviours C 63, and the next two */
+    PHI__JUDGE_LEAST = 200,
+    PHI__JUDGE_TIERS = 3,
+    PHI__JUDGE_TOKEN_BYTES = 4 /* of text, by estimate; model/tokens.h */
+};
+
+static bool phi__judge_blank(phi_str s) { return phi__str_trim(s).len == 0; }
+
+static bool phi__judge_has_text(const phi_message *message) {
+    for (size_t i = 0; i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TEXT &&
+            !phi__judge_blank(message->content[i].text))
+            return true;
+    return false;
+}
+
+PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message) {
+    bool first = true;
+    if (message->role == PHI_ROLE_EXTENSION || !phi__judge_has_text(message)) return;
+    if (out->len > 0) phi__buf_char(out, '\n');
+    if (message->role == PHI_ROLE_USER)
+        phi__buf_text(out, "User: ");
+    else if (message->role == PHI_ROLE_ASSISTANT)
+        phi__buf_text(out, "Assistant: ");
+    else {
+        phi__buf_text(out, "Tool [");
+        phi__buf_add_str(out, message->tool_name);
+        phi__buf_text(out, "]: ");
+    }
+    for (size_t i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (!first) phi__buf_char(out, '\n');
+        phi__buf_add_str(out, message->content[i].text);
+        first = false;
+    }
+}
+
+PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c) {
+    phi__texts_args args = PHI_ZERO;
+    if (!phi__judge_blank(c->context)) {
+        phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_CONTEXT, NULL);
+        phi__buf_char(out, '\n');
+        phi__buf_add_str(out, c->context);
+        phi__buf_text(out, "\n\n");
+    }
+    phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_QUERY, NULL);
+    phi__buf_char(out, '\n');
+    phi__buf_add_str(out, c->query);
+    for (size_t i = 0; i < c->count; i++) {
+        args.n = (uint64_t)i + 1;
+        phi__buf_text(out, "\n\n");
+        phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_RESPONSE, &args);
+        phi__buf_char(out, '\n');
+        phi__buf_add_str(out, c->responses[i]);
+    }
+    phi__buf_text(out, "\n\n");
+    phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_ASK, NULL);
+}
+
+/* ---- fitting it into the judge's window ---- */
+
+/* The fitting has two passes, since the judge compares the responses and not the conversation
+   before them: the first pass shortens the context only, the second one leaves the context at its
+   shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
+   that the tier before it has left, so that a text never grows again. */
+
+static bool phi__judge_join(phi_str *s, size_t head, const char *between, size_t tail,
+                            phi_arena *arena) {
+    size_t middle = strlen(between), end = s->len - tail;
+    char *to = phi__arena_bytes(arena, phi__add(head + middle, end));
+    if (to == NULL) return false;
+    memcpy(to, s->at, head);
+    memcpy(to + head, between, middle);
+    memcpy(to + head + middle, s->at + tail, end);
+    *s = phi__str(to, head + middle + end);
+    return true;
+}
+
+/* Tier 0: the last lines. Tier 1: the first paragraph and the last one, if others are between them.
+   Tier 2: `most` bytes, the dots included. */
+static bool phi__judge_shorten(phi_str *s, int tier, size_t most, phi_arena *arena) {
+    static const char between[] = "\n\n...\n\n", dots[] = "...";
+    size_t at = s->len, lines = 0;
+    if (tier == 0) {
+        while (at > 0 && (s->at[at - 1] != '\n' || ++lines < PHI__JUDGE_LINES)) at--;
+        *s = phi__str_from(*s, at);
+        return true;
+    }
+    if (tier == 1) {
+        size_t head = phi__str_find(*s, 0, "\n\n");
+        while (at >= 2 && (s->at[at - 1] != '\n' || s->at[at - 2] != '\n')) at--;
+        if (head == SIZE_MAX || at < 2 || head + sizeof between - 1 >= at) return true;
+        return phi__judge_join(s, head, between, at, arena);
+    }
+    if (s->len <= most) return true;
+    return phi__judge_join(s, phi__utf8_cut(*s, most - (sizeof dots - 1)), dots, s->len, arena);
+}
+
+static uint64_t phi__judge_tokens(const phi__judge_case *c, const phi_token_counter *counter) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->count; i++) sum += phi_tokens_of_text(counter, c->responses[i]);
+    return sum;
+}
+
+/* Bytes that each of n texts may have, of so many tokens: whole tokens, since texts are counted in
+   those. */
+static size_t phi__judge_share(uint64_t tokens, size_t n) {
+    uint64_t bytes = tokens < SIZE_MAX / 8 ? tokens / n * PHI__JUDGE_TOKEN_BYTES : SIZE_MAX / 2;
+    return phi__max((size_t)bytes, PHI__JUDGE_LEAST);
+}
+
+PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
+                                  const phi_token_counter *counter, phi_arena *arena) {
+    uint64_t budget = max_tokens / 5 * 4 + max_tokens % 5 * 4 / 5;
+    uint64_t said = phi__judge_tokens(c, counter);
+    size_t i;
+    if (max_tokens == 0) return PHI_OK;
+    uint64_t rest = budget > said ? budget - said : 0;
+    for (int tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
+        if (tier == PHI__JUDGE_TIERS) break;
+        if (!phi__judge_shorten(&c->context, tier, phi__judge_share(rest, 1), arena))
+            return PHI_NO_MEMORY;
+    }
+    for (int tier = 0; phi_tokens_of_text(counter, c->context) + said > budget; tier++) {
+        if (tier == PHI__JUDGE_TIERS) return PHI_LIMIT;
+        for (i = 0; i < c->count; i++)
+            if (!phi__judge_shorten(&c->responses[i], tier, phi__judge_share(budget, c->count),
+                                    arena))
+                return PHI_NO_MEMORY;
+        said = phi__judge_tokens(c, counter);
+    }
+    return PHI_OK;
+}
+
+static bool phi__judge_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
+    size_t i = 0;
+    while (i < reply.len) {
+        uint64_t n = 0;
+        for (; i < reply.len && !phi__judge_space(reply.at[i]); i++) {
+            char c = reply.at[i];
+            if (c >= '0' && c <= '9' && n < UINT32_MAX) n = n * 10 + (uint64_t)(c - '0');
+        }
+        if (n >= 1 && n <= count) return (size_t)n - 1;
+        i++;
+    }
+    return 0;
 }
 
 /* ---- the judge ---- */
@@ -838,7 +876,7 @@ static phi_status phi__saving_get(phi__evaluation *e, const phi_evaluate_desc *d
 /* ---- the query ---- */
 
 /* The last user message of a view, or its end: the query of branches without a prompt. */
-static size_t phi__judging_query_at(const phi_view_item *items, size_t count) {
+static size_t phi__eval_judge_query_at(const phi_view_item *items, size_t count) {
     size_t i = count;
     while (i > 0)
         if (items[--i].message->role == PHI_ROLE_USER) return i;
@@ -846,8 +884,8 @@ static size_t phi__judging_query_at(const phi_view_item *items, size_t count) {
 }
 
 /* The agent's view when the evaluation began. */
-static bool phi__judging_view(const phi__evaluation *e, phi_arena *arena,
-                              const phi_view_item **items, size_t *count) {
+static bool phi__eval_judge_view(const phi__eval *e, phi_arena *arena, const phi_view_item **items,
+                                 size_t *count) {
     const phi_thread *thread = e->agent->thread;
     phi_str lane = phi__lane_name(thread, e->lane);
     *items = NULL;
@@ -856,21 +894,26 @@ static bool phi__judging_view(const phi__evaluation *e, phi_arena *arena,
            phi_thread_view(thread, lane.at, e->entries - 1, arena, items, count) == PHI_OK;
 }
 
-/* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
-   in view. False: no memory. */
-static bool phi__judging_query(phi__evaluation *e, const phi_content *content, size_t count) {
-    const phi_view_item *items;
-    phi_arena arena;
-    bool failed = false;
+static phi_message phi__eval_message(const phi_content *content, size_t count) {
     phi_message message = PHI_ZERO;
     message.role = PHI_ROLE_USER;
     message.content = content;
     message.content_count = count;
+    return message;
+}
+
+/* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
+   in view. False: no memory. */
+static bool phi__eval_judge_query(phi__eval *e, const phi_content *content, size_t count) {
+    const phi_view_item *items;
+    phi_arena arena;
+    bool failed = false;
+    phi_message message = phi__eval_message(content, count);
     phi_arena_init(&arena, &e->agent->memory, 0);
     if (content == NULL) {
         size_t view = 0;
-        failed = !phi__judging_view(e, &arena, &items, &view);
-        size_t at = phi__judging_query_at(items, view);
+        failed = !phi__eval_judge_view(e, &arena, &items, &view);
+        size_t at = phi__eval_judge_query_at(items, view);
         if (at < view) message = *items[at].message;
     }
     if (!failed) e->pub.query = phi_message_text(&message, "\n", &e->arena, &failed);
@@ -879,7 +922,7 @@ static bool phi__judging_query(phi__evaluation *e, const phi_content *content, s
 }
 
 /* how many may win */
-static size_t phi__judging_candidates(const phi__evaluation *e) {
+static size_t phi__eval_judge_candidates(const phi__eval *e) {
     size_t n = 0;
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (phi__select_may_win(e->branches, e->pub.branch_count, i)) n++;
@@ -887,7 +930,7 @@ static size_t phi__judging_candidates(const phi__evaluation *e) {
 }
 
 /* The branch that the judge has named; the first that may win, where the judge has failed. */
-static size_t phi__judging_selected(const phi__evaluation *e) {
+static size_t phi__eval_judge_selected(const phi__eval *e) {
     size_t left = e->judge_status == PHI_OK ? e->verdict : 0;
     for (size_t i = 0; i < e->pub.branch_count; i++) {
         if (!phi__select_may_win(e->branches, e->pub.branch_count, i)) continue;
@@ -898,27 +941,8 @@ static size_t phi__judging_selected(const phi__evaluation *e) {
 
 /* ---- the judge's run ---- */
 
-static bool phi__judging_case(const phi__evaluation *e, phi__buf *transcript, phi_arena *arena,
-                              phi__judge_case *c) {
-    const phi_view_item *items;
-    size_t end;
-    if (!phi__judging_view(e, arena, &items, &end)) return false;
-    if (e->continues) end = phi__judging_query_at(items, end);
-    for (size_t i = 0; i < end; i++) phi__judge_transcribe(transcript, items[i].message);
-    c->context = phi__buf_str(transcript);
-    c->query = e->pub.query;
-    c->count = 0;
-    c->texts = e->agent->desc.texts;
-    c->responses = (phi_str *)phi_arena_alloc(arena, e->pub.branch_count * sizeof *c->responses);
-    if (c->responses == NULL || transcript->failed) return false;
-    for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (phi__select_may_win(e->branches, e->pub.branch_count, i))
-            c->responses[c->count++] = e->branches[i].text;
-    return true;
-}
-
 /* behaviours C 63 */
-static bool phi__judging_warn(phi__evaluation *e) {
+static bool phi__eval_judge_warn(phi__eval *e) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_PROGRESS;
     event.tool_call_id = PHI__LIT("judge-compaction");
@@ -929,38 +953,51 @@ static bool phi__judging_warn(phi__evaluation *e) {
 }
 
 /* The prompt, fitted into the judge's window. */
-static bool phi__judging_prompt(phi__evaluation *e, phi__buf *out) {
+static bool phi__eval_judge_prompt(phi__eval *e, phi__buf *out) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
+    size_t end, count = e->pub.branch_count;
+    const phi_view_item *items;
     phi__buf transcript;
     phi_arena arena;
-    phi__judge_case c;
+    phi__judge_case c = PHI_ZERO;
     phi_status status = PHI_NO_MEMORY;
     phi__buf_init(&transcript, &e->agent->memory);
     phi_arena_init(&arena, &e->agent->memory, 0);
-    if (phi__judging_case(e, &transcript, &arena, &c))
-        status = phi__judge_fit(&c, judge->desc.compaction.max_context_tokens,
-                                phi__projection_counter(judge), &arena);
+    c.query = e->pub.query;
+    c.texts = e->agent->desc.texts;
+    c.responses = (phi_str *)phi_arena_alloc(&arena, count * sizeof *c.responses);
+    if (c.responses != NULL && phi__eval_judge_view(e, &arena, &items, &end)) {
+        for (size_t i = 0; i < count; i++)
+            if (phi__select_may_win(e->branches, count, i))
+                c.responses[c.count++] = e->branches[i].text;
+        if (e->continues) end = phi__eval_judge_query_at(items, end);
+        for (size_t i = 0; i < end; i++) phi__judge_transcribe(&transcript, items[i].message);
+        c.context = phi__buf_str(&transcript);
+        if (!transcript.failed)
+            status = phi__judge_fit(&c, judge->desc.compaction.max_context_tokens,
+                                    phi__projection_counter(judge), &arena);
+    }
     if (status != PHI_NO_MEMORY) phi__judge_prompt(out, &c);
     phi_arena_free(&arena);
     phi__buf_free(&transcript);
-    if (status == PHI_LIMIT && !phi__judging_warn(e)) status = PHI_NO_MEMORY;
+    if (status == PHI_LIMIT && !phi__eval_judge_warn(e)) status = PHI_NO_MEMORY;
     return status != PHI_NO_MEMORY && !out->failed;
 }
 
 /* Starts the judge's run. PHI_NO_MEMORY, PHI_STALE (there is no judge): it does not run. */
-static phi_status phi__judging_begin(phi__evaluation *e) {
+static phi_status phi__eval_judge_begin(phi__eval *e) {
     phi__seat *seat = &e->seats[e->pub.branch_count];
     phi_content content;
     phi_status status = PHI_NO_MEMORY;
     char reason[160];
     phi__buf prompt;
     if (seat->child == NULL) return PHI_STALE;
-    e->candidates = phi__judging_candidates(e);
+    e->candidates = phi__eval_judge_candidates(e);
     phi__buf_init(&prompt, &e->agent->memory);
-    phi__evaluation_give(e);
-    if (phi__judging_prompt(e, &prompt)) {
+    phi__eval_give(e);
+    if (phi__eval_judge_prompt(e, &prompt)) {
         content = phi__input_text(phi__buf_str(&prompt));
-        status = phi__branches_start(seat, &content, 1);
+        status = phi__eval_run(seat, &content, 1);
     }
     if (status == PHI_OK) /* no other run may take the reservation; its turn renews it */
         (void)phi__reserve_call(
@@ -974,15 +1011,10 @@ static phi_status phi__judging_begin(phi__evaluation *e) {
 
 /* ---- steps ---- */
 
-/* After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
-   same function looks at the whole evaluation and takes the next step. */
-
-enum { PHI__EVALUATE_POLL_US = 10000 }; /* between two calls of evaluate_fn */
-
-/* ---- the next step ---- */
+enum { PHI__EVAL_POLL_US = 10000 }; /* between two calls of evaluate_fn */
 
 /* evaluate_fn selects; false: the evaluation was freed in it, or it is not ready. */
-static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
+static bool phi__eval_ask(phi__eval *e, size_t *selected) {
     phi__agent *agent = e->agent;
     phi_agent handle = agent->handle;
     phi_evaluation pub = e->pub;
@@ -991,7 +1023,7 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
     phi_status status = e->evaluate_fn(e->user_data, &pub, &chosen, &usage);
     if (!phi_agent_alive(handle)) return false;
     if (status == PHI_BUSY && phi__io_counted_us(agent->rt->io) < e->deadline_us) {
-        phi__evaluation_later(e, PHI__EVALUATE_POLL_US);
+        phi__eval_later(e, PHI__EVAL_POLL_US);
         return false;
     }
     *selected = phi__select_first(e->branches, e->pub.branch_count);
@@ -1002,104 +1034,97 @@ static bool phi__evaluate_ask(phi__evaluation *e, size_t *selected) {
     return true;
 }
 
-static void phi__evaluate_look(phi__evaluation *e) {
+static void phi__eval_look(phi__eval *e) {
     size_t selected = 0;
-    if (e->agent->slot == NULL || e->phase == PHI__EVALUATION_OVER) return;
+    if (e->agent->slot == NULL || e->phase == PHI__EVAL_OVER) return;
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return;
     /* The agent or one above it was aborted meanwhile, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
-        phi__conclude(e, PHI_CANCELLED, 0);
+        phi__eval_conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)
-        phi__conclude(e, PHI_NO_MEMORY, 0);
-    else if (e->phase == PHI__EVALUATION_BRANCHES) {
+        phi__eval_conclude(e, PHI_NO_MEMORY, 0);
+    else if (e->phase == PHI__EVAL_BRANCHES) {
         /* All branches have ended. */
         size_t count = e->pub.branch_count;
-        phi__evaluation_sum(e);
+        phi__eval_sum(e);
         if (e->by == PHI_EVALUATE_CUSTOM) {
             phi__agent *agent = e->agent;
             uint32_t ms = agent->desc.deadlines.decision_ms;
-            e->phase = PHI__EVALUATION_CUSTOM;
+            e->phase = PHI__EVAL_CUSTOM;
             agent->rt->active++; /* phi_step reports work, as of a run */
             e->deadline_us = ms == PHI_UNLIMITED
                                  ? UINT64_MAX
                                  : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
-            phi__evaluation_later(e, 0);
+            phi__eval_later(e, 0);
         } else if (e->by != PHI_EVALUATE_JUDGE)
-            phi__conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
-        else if (phi__judging_candidates(e) < 2)
-            phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
+            phi__eval_conclude(e, PHI_OK, phi__select_by(e->by, e->branches, count));
+        else if (phi__eval_judge_candidates(e) < 2)
+            phi__eval_conclude(e, PHI_OK, phi__select_first(e->branches, count));
         else {
-            phi_status status = phi__judging_begin(e);
-            e->phase = PHI__EVALUATION_JUDGE;
+            phi_status status = phi__eval_judge_begin(e);
+            e->phase = PHI__EVAL_JUDGE;
             if (status == PHI_STALE)
-                phi__conclude(e, PHI_OK, phi__select_first(e->branches, count));
-            if (status == PHI_NO_MEMORY) phi__conclude(e, PHI_NO_MEMORY, 0);
+                phi__eval_conclude(e, PHI_OK, phi__select_first(e->branches, count));
+            if (status == PHI_NO_MEMORY) phi__eval_conclude(e, PHI_NO_MEMORY, 0);
         }
-    } else if (e->phase == PHI__EVALUATION_JUDGE)
-        phi__conclude(e, PHI_OK, phi__judging_selected(e));
-    else if (phi__evaluate_ask(e, &selected))
-        phi__conclude(e, PHI_OK, selected);
+    } else if (e->phase == PHI__EVAL_JUDGE)
+        phi__eval_conclude(e, PHI_OK, phi__eval_judge_selected(e));
+    else if (phi__eval_ask(e, &selected))
+        phi__eval_conclude(e, PHI_OK, selected);
 }
 
-static void phi__evaluate_timer(phi__timer *timer) {
-    phi__evaluate_look(PHI__OWNER(timer, phi__evaluation, timer));
+static void phi__eval_timer(phi__timer *timer) {
+    phi__eval_look(PHI__OWNER(timer, phi__eval, timer));
 }
 
-static void phi__evaluate_over(phi__agent *child, phi_status status, const phi_failure *failure,
-                               bool stopping) {
+static void phi__eval_over(phi__agent *child, phi_status status, const phi_failure *failure,
+                           bool stopping) {
     phi__seat *seat = (phi__seat *)child->tree.watched;
     (void)failure;
     (void)stopping;
-    phi__evaluation_outcome(seat, status);
-    phi__evaluate_look(seat->of);
+    phi__eval_outcome(seat, status);
+    phi__eval_look(seat->of);
 }
 
-static void phi__evaluate_gone(phi__agent *child) {
+static void phi__eval_gone(phi__agent *child) {
     /* The host has freed the child: a branch counts as cancelled, also where its run was over. */
     phi__seat *seat = (phi__seat *)child->tree.watched;
     if (seat->runs) {
-        phi__evaluation_outcome(seat, PHI_CANCELLED);
-        phi__evaluation_later(seat->of, 0);
+        phi__eval_outcome(seat, PHI_CANCELLED);
+        phi__eval_later(seat->of, 0);
     }
-    if (!phi__evaluation_is_judge(seat)) /* nothing of it can be copied any more */
+    if (!phi__eval_is_judge(seat)) /* nothing of it can be copied any more */
         seat->of->branches[seat->index].status = PHI_CANCELLED;
     seat->child = NULL;
 }
 
-static const phi__child_watch phi__evaluate_watch = {
-    false, false, NULL, NULL, phi__evaluate_over, phi__evaluate_gone};
-
 /* ---- with the agent ---- */
 
-static void phi__evaluate_freed(phi__attached *attached) {
-    phi__evaluation *e = PHI__OWNER(attached, phi__evaluation, attached);
+static void phi__eval_freed(phi__attached *attached) {
+    phi__eval *e = PHI__OWNER(attached, phi__eval, attached);
     phi__agent *agent = e->agent;
-    bool active = e->phase != PHI__EVALUATION_OVER;
-    phi__evaluation_free(e);
+    bool active = e->phase != PHI__EVAL_OVER;
+    phi__eval_free(e);
     if (active) phi__events_unreserve(agent);
 }
 
-static void phi__evaluate_save(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
-    phi__saving_put(PHI__OWNER(attached, const phi__evaluation, attached), out, scratch);
-}
-
-static const phi__attached_ops phi__evaluate_ops = {"phi.evaluation", phi__evaluate_save, NULL,
-                                                    phi__evaluate_freed};
+static const phi__attached_ops phi__eval_ops = {"phi.evaluation", phi__eval_save, NULL,
+                                                phi__eval_freed};
 
 /* In place of the last one, whose children are gone from it. */
-static void phi__evaluate_attach(phi__evaluation *e) {
+static void phi__eval_attach(phi__eval *e) {
     phi__agent *agent = e->agent;
-    phi__evaluation_free(phi__evaluation_of(agent));
-    phi__attached_saved_drop(agent, phi__evaluate_ops.name);
-    phi__attached_add(agent, &e->attached, &phi__evaluate_ops);
+    phi__eval_free(phi__eval_of(agent));
+    phi__attached_saved_drop(agent, phi__eval_ops.name);
+    phi__attached_add(agent, &e->attached, &phi__eval_ops);
     phi__find_hold(agent, "an evaluation is going on");
 }
 
 /* ---- checks ---- */
 
-static phi_status phi__evaluate_check_config(phi_runtime *rt, const char *what,
-                                             const phi_agent_desc *config) {
+static phi_status phi__eval_check_config(phi_runtime *rt, const char *what,
+                                         const phi_agent_desc *config) {
     if (config->store != NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: %s.store: expected NULL", what);
     if (config->thread_id != NULL)
@@ -1107,21 +1132,7 @@ static phi_status phi__evaluate_check_config(phi_runtime *rt, const char *what,
     return PHI_OK;
 }
 
-static phi_status phi__evaluate_check_way(phi_runtime *rt, const phi_evaluate_desc *desc) {
-    if ((unsigned)desc->by > (unsigned)PHI_EVALUATE_CUSTOM)
-        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: by is none of its values");
-    if (desc->by == PHI_EVALUATE_TRANSPARENT && desc->config_count != 1)
-        return phi__error(rt, PHI_BAD_ARG,
-                          "phi_evaluate: config_count is %u: PHI_EVALUATE_TRANSPARENT expects 1",
-                          (unsigned)desc->config_count);
-    if (desc->by == PHI_EVALUATE_CUSTOM && desc->evaluate_fn == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: evaluate_fn is missing");
-    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
-    return desc->judge == NULL ? phi__error(rt, PHI_BAD_ARG, "phi_evaluate: judge is missing")
-                               : phi__evaluate_check_config(rt, "judge", desc->judge);
-}
-
-static phi_status phi__evaluate_check_desc(phi_runtime *rt, const phi_evaluate_desc *desc) {
+static phi_status phi__eval_check_desc(phi_runtime *rt, const phi_evaluate_desc *desc) {
     phi_status status = PHI_OK;
     char what[32];
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: desc is NULL");
@@ -1132,15 +1143,26 @@ static phi_status phi__evaluate_check_desc(phi_runtime *rt, const phi_evaluate_d
                           (unsigned)desc->config_count, (unsigned)PHI_EVALUATE_MOST);
     for (size_t i = 0; i < desc->config_count && status == PHI_OK; i++) {
         (void)snprintf(what, sizeof what, "configs[%u]", (unsigned)i);
-        status = phi__evaluate_check_config(rt, what, &desc->configs[i]);
+        status = phi__eval_check_config(rt, what, &desc->configs[i]);
     }
-    return status == PHI_OK ? phi__evaluate_check_way(rt, desc) : status;
+    if (status != PHI_OK) return status;
+    if ((unsigned)desc->by > (unsigned)PHI_EVALUATE_CUSTOM)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: by is none of its values");
+    if (desc->by == PHI_EVALUATE_TRANSPARENT && desc->config_count != 1)
+        return phi__error(rt, PHI_BAD_ARG,
+                          "phi_evaluate: config_count is %u: PHI_EVALUATE_TRANSPARENT expects 1",
+                          (unsigned)desc->config_count);
+    if (desc->by == PHI_EVALUATE_CUSTOM && desc->evaluate_fn == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_evaluate: evaluate_fn is missing");
+    if (desc->by != PHI_EVALUATE_JUDGE) return PHI_OK;
+    return desc->judge == NULL ? phi__error(rt, PHI_BAD_ARG, "phi_evaluate: judge is missing")
+                               : phi__eval_check_config(rt, "judge", desc->judge);
 }
 
 /* The prompt as content; NULL: there is none. */
-static phi_status phi__evaluate_check_prompt(phi__agent *agent, const phi_evaluate_desc *desc,
-                                             phi_content *text, const phi_content **content,
-                                             size_t *count) {
+static phi_status phi__eval_check_prompt(phi__agent *agent, const phi_evaluate_desc *desc,
+                                         phi_content *text, const phi_content **content,
+                                         size_t *count) {
     *content = desc->content;
     *count = desc->content_count;
     if (desc->prompt != NULL && desc->content != NULL)
@@ -1159,60 +1181,68 @@ static phi_status phi__evaluate_check_prompt(phi__agent *agent, const phi_evalua
 
 /* ---- starting ---- */
 
-static phi_status phi__evaluate_no_memory(phi__agent *agent) {
+static phi_status phi__eval_no_memory(phi__agent *agent) {
     return phi__error(agent->rt, PHI_NO_MEMORY, "phi_evaluate: out of memory");
 }
 
-static phi_status phi__evaluate_make_children(phi__evaluation *e, const phi_evaluate_desc *desc) {
-    phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < desc->config_count && status == PHI_OK; i++)
-        status = phi__branches_make(e, i, &desc->configs[i], &phi__evaluate_watch);
-    if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
-        status = phi__branches_make(e, i, desc->judge, &phi__evaluate_watch);
-    return status;
-}
-
-static phi_status phi__evaluate_start(phi__evaluation *e, const phi_content *content,
-                                      size_t count) {
+static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size_t count) {
     phi__agent *agent = e->agent;
     char reason[160];
-    if (!phi__branches_name(e) || !phi__evaluation_payers(e)) return phi__evaluate_no_memory(agent);
+    if (!phi__eval_name_loops(e) || !phi__eval_payers(e)) return phi__eval_no_memory(agent);
     for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (phi__branches_start(&e->seats[i], content, count) != PHI_OK)
-            return phi__evaluate_no_memory(agent);
+        if (phi__eval_run(&e->seats[i], content, count) != PHI_OK)
+            return phi__eval_no_memory(agent);
     /* Reserves the most that the first model call of each branch, and the judge's, may cost. */
-    size_t size = sizeof reason;
-    const phi_token_counter *counter = phi__projection_counter(e->agent);
-    phi_message message = PHI_ZERO;
-    message.role = PHI_ROLE_USER;
-    message.content = content;
-    message.content_count = count;
+    const phi_message message = phi__eval_message(content, count);
+    const phi_token_counter *counter = phi__projection_counter(agent);
     uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;
-    for (size_t i = 0; i < e->pub.branch_count; i++)
-        if (!phi__reserve_call(e->seats[i].child->run, prompt, reason, size))
-            return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    if (!phi__branches_hold(e, prompt, reason, size))
+    bool room = true;
+    for (size_t i = 0; room && i < e->pub.branch_count; i++)
+        room = phi__reserve_call(e->seats[i].child->run, prompt, reason, sizeof reason);
+    if (!room || !phi__eval_hold(e, prompt, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    return phi__branches_count(e) && phi__conclude_emit_start(e) ? PHI_OK
-                                                                 : phi__evaluate_no_memory(agent);
+    return phi__eval_count_loops(e) && phi__eval_emit_start(e) ? PHI_OK
+                                                               : phi__eval_no_memory(agent);
 }
 
-/* The parts that a new evaluation and a restored one have in common. NULL: no memory. */
-static phi__evaluation *phi__evaluate_new(phi__agent *agent, const phi_evaluate_desc *desc) {
-    phi__evaluation *e = phi__evaluation_new(agent, desc->config_count);
+/* A new one, or the beginning of a restored one: without children and not attached. NULL: no
+   memory. */
+static phi__eval *phi__eval_new(phi__agent *agent, const phi_evaluate_desc *desc) {
+    size_t count = desc->config_count;
+    phi__eval *e = (phi__eval *)phi__alloc(&agent->memory, sizeof *e);
     if (e == NULL) return NULL;
+    e->agent = agent;
+    phi_arena_init(&e->arena, &agent->memory, 512);
+    e->branches = (phi_branch *)phi__arena_zero(&e->arena, count * sizeof *e->branches);
+    e->seats = (phi__seat *)phi__arena_zero(&e->arena, (count + 1) * sizeof *e->seats);
+    e->timer.fire = phi__eval_timer;
+    if (e->branches == NULL || e->seats == NULL ||
+        phi__io_timer_set(agent->rt->io, &e->timer, UINT64_MAX) != PHI_OK) {
+        phi__eval_free(e);
+        return NULL;
+    }
+    e->pub.status = PHI_BUSY;
+    e->pub.branches = e->branches;
+    e->pub.branch_count = count;
+    e->pub.selected = SIZE_MAX;
     e->by = desc->by;
     e->evaluate_fn = desc->evaluate_fn;
     e->user_data = desc->user_data;
-    e->timer.fire = phi__evaluate_timer;
-    if (phi__io_timer_set(agent->rt->io, &e->timer, UINT64_MAX) == PHI_OK) return e;
-    phi__evaluation_free(e);
-    return NULL;
+    e->judge_status = PHI_BUSY;
+    e->aborts = agent->tree.aborts;
+    e->lane = agent->thread->lanes.active;
+    e->entries = agent->thread->log.count;
+    for (size_t i = 0; i <= count; i++) {
+        e->seats[i].of = e;
+        e->seats[i].index = i;
+        e->seats[i].loop_id = i < count ? &e->branches[i].loop_id : &e->judge_id;
+        if (i < count) e->branches[i].status = PHI_BUSY;
+    }
+    return e;
 }
 
-static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *desc,
-                                    const phi_content *content, size_t count) {
+static phi_status phi__eval_all(phi__agent *agent, const phi_evaluate_desc *desc,
+                                const phi_content *content, size_t count) {
     phi_status status = phi__recall_view(agent->thread, agent->thread->lanes.active, UINT64_MAX);
     if (status != PHI_OK)
         return phi__error(agent->rt, status, "phi_evaluate: the thread cannot be read: %s",
@@ -1220,22 +1250,60 @@ static phi_status phi__evaluate_all(phi__agent *agent, const phi_evaluate_desc *
     if (!phi__thread_roll(agent->thread, NULL) ||
         !phi__append_answer_orphans(agent->thread, agent->desc.texts) ||
         !phi__events_reserve(agent))
-        return phi__evaluate_no_memory(agent);
+        return phi__eval_no_memory(agent);
     phi__posts_read_aborts(agent->rt); /* they mean earlier work */
-    phi__evaluation *e = phi__evaluate_new(agent, desc);
-    status = e != NULL && phi__judging_query(e, content, count) ? PHI_OK
-                                                                : phi__evaluate_no_memory(agent);
+    phi__eval *e = phi__eval_new(agent, desc);
+    status =
+        e != NULL && phi__eval_judge_query(e, content, count) ? PHI_OK : phi__eval_no_memory(agent);
     if (status == PHI_OK) {
         e->continues = content == NULL;
-        status = phi__evaluate_make_children(e, desc);
+        for (size_t i = 0; i < desc->config_count && status == PHI_OK; i++)
+            status = phi__eval_make_child(e, i, &desc->configs[i]);
+        if (status == PHI_OK && desc->by == PHI_EVALUATE_JUDGE)
+            status = phi__eval_make_child(e, desc->config_count, desc->judge);
     }
-    if (status == PHI_OK) status = phi__evaluate_start(e, content, count);
+    if (status == PHI_OK) status = phi__eval_start(e, content, count);
     if (status == PHI_OK) {
-        phi__evaluate_attach(e);
+        phi__eval_attach(e);
         return PHI_OK;
     }
-    phi__evaluation_free(e);
+    phi__eval_free(e);
     phi__events_unreserve(agent);
+    return status;
+}
+
+/* Takes up the evaluation that a snapshot of the agent has. */
+static phi_status phi__eval_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
+    phi_str saved = phi__attached_saved(agent, "phi.evaluation");
+    phi__eval *e = NULL;
+    phi_json *root = NULL;
+    phi_status status = PHI_OK;
+    phi_arena arena;
+    bool reserved = false;
+    phi_arena_init(&arena, &agent->memory, 0);
+    if (saved.len > 0) status = phi_json_parse(&arena, saved, 0, &root, NULL);
+    if (status != PHI_OK)
+        (void)phi__error(agent->rt, status, "phi_evaluate: %s", phi_status_text(status));
+    else if (!phi_json_is(root, PHI_JSON_OBJECT))
+        status = phi__error(agent->rt, PHI_NOT_FOUND, "phi_evaluate: no evaluation waits");
+    else
+        status = phi__eval_save_check(agent, root, desc->config_count);
+    if (status == PHI_OK) {
+        reserved = phi__events_reserve(agent);
+        if (reserved) e = phi__eval_new(agent, desc);
+        status = e != NULL ? phi__eval_save_get(e, root, desc) : PHI_NO_MEMORY;
+        if (status == PHI_NO_MEMORY) (void)phi__eval_no_memory(agent);
+        if (status == PHI_PARSE)
+            (void)phi__error(agent->rt, status, "phi_evaluate: the snapshot does not fit together");
+    }
+    phi_arena_free(&arena);
+    if (status == PHI_OK) {
+        phi__eval_attach(e);
+        phi__eval_later(e, 0);
+        return PHI_OK;
+    }
+    phi__eval_free(e);
+    if (reserved) phi__events_unreserve(agent);
     return status;
 }
 
@@ -1248,31 +1316,16 @@ PHI_API phi_status phi_evaluate(phi_agent handle, const phi_evaluate_desc *desc)
     size_t count = 0;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_evaluate: the agent is gone");
-    phi_status status = phi__evaluate_check_desc(handle.rt, desc);
+    phi_status status = phi__eval_check_desc(handle.rt, desc);
     if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_evaluate");
-    if (status == PHI_OK && desc->resume) {
-        status = phi__saving_waits(agent, desc->config_count);
-        if (status != PHI_OK) return status;
-        if (!phi__events_reserve(agent)) return phi__evaluate_no_memory(agent);
-        phi__evaluation *e = phi__evaluate_new(agent, desc);
-        status = e == NULL ? phi__evaluate_no_memory(agent)
-                           : phi__saving_get(e, desc, &phi__evaluate_watch);
-        if (status == PHI_OK) {
-            phi__evaluate_attach(e);
-            phi__evaluation_later(e, 0);
-            return PHI_OK;
-        }
-        phi__evaluation_free(e);
-        phi__events_unreserve(agent);
-        return status;
-    }
-    if (status == PHI_OK) status = phi__evaluate_check_prompt(agent, desc, &text, &content, &count);
-    return status == PHI_OK ? phi__evaluate_all(agent, desc, content, count) : status;
+    if (status == PHI_OK && desc->resume) return phi__eval_resume(agent, desc);
+    if (status == PHI_OK) status = phi__eval_check_prompt(agent, desc, &text, &content, &count);
+    return status == PHI_OK ? phi__eval_all(agent, desc, content, count) : status;
 }
 
 PHI_API phi_status phi_evaluation_result(phi_agent handle, phi_evaluation *out) {
     const phi__agent *agent = phi__find_agent(handle);
-    const phi__evaluation *e = agent != NULL ? phi__evaluation_of(agent) : NULL;
+    const phi__eval *e = agent != NULL ? phi__eval_of(agent) : NULL;
     if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (e == NULL) return PHI_NOT_FOUND;

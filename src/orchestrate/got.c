@@ -1,10 +1,6 @@
-/* got.c - Graph-of-Thoughts: the machine. */
-#include "orchestrate/got_in.h"
-
+/* got.c - Graph-of-Thoughts: the graph, the prompts and the machine. */
 #include "model/model_in.h"
-#include "orchestrate/parse_in.h"
-#include "orchestrate/tot_in.h"
-#include "text/text_in.h"
+#include "orchestrate/machine_in.h"
 
 enum {
     PHI__GOT_IDLE,
@@ -16,11 +12,26 @@ enum {
     PHI__GOT_OVER
 };
 
-/* ---- answers ---- */
+enum {
+    PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
+    PHI__GOT_NODES_MOST = 1000    /* a bound on prompts that show the graph */
+};
 
-static phi_str phi__got_parse_from(phi_str text, size_t at) {
-    return phi__str(text.at + at, text.len - at);
+PHI__FN phi_got_options phi__got_options_of(const void *options) {
+    phi_got_options o = PHI_ZERO;
+    if (options != NULL) o = *(const phi_got_options *)options;
+    if (o.generations == 0) o.generations = 2;
+    if (o.branching_factor == 0) o.branching_factor = 3;
+    if (o.max_nodes == 0) o.max_nodes = 20;
+    if (o.max_nodes < 3) o.max_nodes = 3; /* the problem, a thought, the answer */
+    if (o.max_nodes > PHI__GOT_NODES_MOST) o.max_nodes = PHI__GOT_NODES_MOST;
+    if (o.max_depth == 0) o.max_depth = 5;
+    if (o.votes == 0) o.votes = 3;
+    if (o.keep_best == 0) o.keep_best = 5;
+    return o;
 }
+
+/* ---- answers ---- */
 
 /* "[12]", or "12". *rest begins after it. */
 static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
@@ -34,7 +45,7 @@ static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
     if (i == from) return false;
     if (bracket && (i == text.len || text.at[i++] != ']')) return false;
     *id = n;
-    *rest = phi__got_parse_from(text, i);
+    *rest = phi__str_from(text, i);
     return true;
 }
 
@@ -42,23 +53,12 @@ static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
 static bool phi__got_parse_arrow(phi_str text, phi_str *rest) {
     text = phi__parse_plain(text);
     if (phi__str_starts(text, "->") || phi__str_starts(text, "=>"))
-        *rest = phi__got_parse_from(text, 2);
+        *rest = phi__str_from(text, 2);
     else if (phi__str_starts(text, "\xE2\x86\x92"))
-        *rest = phi__got_parse_from(text, 3);
+        *rest = phi__str_from(text, 3);
     else
         return false;
     return true;
-}
-
-/* The next line that begins with the word and a colon; *rest: the text after it. */
-static bool phi__got_parse_line(phi_str text, size_t *at, const char *word, phi_str *rest) {
-    phi_str line, body;
-    while (phi__parse_full_line(text, at, &line)) {
-        if (phi__parse_bullet(line, &body)) line = body;
-        line = phi__parse_plain(line);
-        if (phi__parse_word(line, word, &body) && phi__parse_colon(body, rest)) return true;
-    }
-    return false;
 }
 
 /* "contradicts: ..." */
@@ -75,9 +75,10 @@ static phi__got_kind phi__got_parse_kind(phi_str text) {
 }
 
 PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *out) {
-    phi_str rest;
-    while (phi__got_parse_line(text, at, "connection", &rest)) {
-        if (!phi__got_parse_id(rest, &out->from, &rest) || !phi__got_parse_arrow(rest, &rest) ||
+    phi_str line, rest;
+    while (phi__parse_full_line(text, at, &line)) {
+        if (!phi__parse_named(line, "connection", &rest) ||
+            !phi__got_parse_id(rest, &out->from, &rest) || !phi__got_parse_arrow(rest, &rest) ||
             !phi__got_parse_id(rest, &out->to, &rest))
             continue;
         (void)phi__parse_colon(rest, &rest);
@@ -89,10 +90,10 @@ PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *
 }
 
 PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, double *out) {
-    phi_str rest;
-    while (phi__got_parse_line(text, at, "weight", &rest)) {
-        if (!phi__got_parse_id(rest, node, &rest) || !phi__parse_colon(rest, &rest) ||
-            !phi__parse_number(rest, out, &rest))
+    phi_str line, rest;
+    while (phi__parse_full_line(text, at, &line)) {
+        if (!phi__parse_named(line, "weight", &rest) || !phi__got_parse_id(rest, node, &rest) ||
+            !phi__parse_colon(rest, &rest) || !phi__parse_number(rest, out, &rest))
             continue;
         if (!(*out > 0.0)) *out = 0.0;
         if (*out > 1.0) *out = 1.0;
@@ -104,9 +105,9 @@ PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, dou
 PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
     uint32_t vote = 0, id;
     size_t at = 0;
-    phi_str rest;
-    while (phi__got_parse_line(text, &at, "vote", &rest))
-        if (phi__got_parse_id(rest, &id, &rest)) vote = id;
+    phi_str line, rest;
+    while (phi__parse_full_line(text, &at, &line))
+        if (phi__parse_named(line, "vote", &rest) && phi__got_parse_id(rest, &id, &rest)) vote = id;
     for (at = text.len; vote == 0 && at-- > 0;)
         if (text.at[at] == '[' &&
             phi__got_parse_id(phi__str(text.at + at, phi__min(text.len - at, 12)), &id, &rest))
@@ -114,114 +115,20 @@ PHI__FN uint32_t phi__got_parse_vote(phi_str text) {
     return vote;
 }
 
-/* ---- prompts ---- */
-
-static phi_str phi__gprompt_own(uint32_t phase) {
-    static const char generation[] =
-        "You propose thoughts for a graph: partial or whole solutions of a problem. Thoughts of "
-        "one answer differ materially from each other, and each is short and concrete. A thought "
-        "that solves the problem states the whole solution. Write them as numbered lines and "
-        "nothing else:\n1. ...\n2. ...";
-    static const char connection[] =
-        "You look for connections between thoughts about a problem: one supports another, "
-        "contradicts it, completes it, or repeats it. Write a line for each connection that "
-        "matters, and nothing else, with one of the words supports, contradicts, completes or "
-        "repeats; without any, write NONE.\n"
-        "CONNECTION: [1] -> [2] : supports: how the first one bears on the second";
-    static const char voting[] =
-        "You choose the thought that solves a problem best. Check each of them, the facts and the "
-        "arithmetic too. End with a line that names your choice:\nVOTE: [1]";
-    static const char weighing[] =
-        "You weigh thoughts about a problem from 0.0 to 1.0: 1.0 is correct and solves it, 0.0 is "
-        "wrong or leads nowhere. Check each of them. Write a line for each and nothing else:\n"
-        "WEIGHT: [1] : 0.8";
-    static const char aggregation[] =
-        "You compose one answer to a problem out of thoughts about it. Take what is right and "
-        "fits together, settle contradictions, leave out what is wrong. Write the whole answer "
-        "and nothing about the thoughts.";
-    switch (phase) {
-    case PHI__GOT_CONNECTING: return PHI__LIT(connection);
-    case PHI__GOT_VOTING: return PHI__LIT(voting);
-    case PHI__GOT_WEIGHING: return PHI__LIT(weighing);
-    case PHI__GOT_AGGREGATING: return PHI__LIT(aggregation);
-    default: return PHI__LIT(generation);
-    }
-}
-
-/* New thoughts that this generation may have. */
-static uint32_t phi__gprompt_wanted(const phi__got *g, const phi_got_options *o) {
-    uint32_t used = g->graph.count + 1; /* the answer's */
-    uint32_t left = o->max_nodes > used ? o->max_nodes - used : 0;
-    return left < o->branching_factor ? left : o->branching_factor;
-}
-
-static void phi__gprompt_put_node(const phi__got *g, uint32_t i, phi__buf *out) {
-    const phi__got_node *node = &g->graph.nodes[i];
-    phi__buf_printf(out, "\n[%lu]", (unsigned long)i);
-    if (node->parent != 0) phi__buf_printf(out, " (from [%lu])", (unsigned long)node->parent);
-    if (node->has_weight && g->phase == PHI__GOT_AGGREGATING)
-        phi__buf_printf(out, " (weight %.2f)", node->weight);
-    phi__buf_char(out, ' ');
-    phi__buf_add_str(out, node->content);
-}
-
-static bool phi__gprompt_heavier(const phi__got_graph *graph, uint32_t a, uint32_t b) {
-    const phi__got_node *x = &graph->nodes[a], *y = &graph->nodes[b];
-    return x->weight > y->weight || (!(x->weight < y->weight) && a < b);
-}
-
-/* The heaviest first, without those of weight 0. Quadratic: at most 1,000 nodes, and only here. */
-static void phi__gprompt_put_weighed(const phi__got *g, phi__buf *out) {
-    const phi__got_graph *graph = &g->graph;
-    uint32_t last = 0, next, i;
-    for (;;) {
-        next = 0;
-        for (i = 1; i < graph->count; i++) {
-            if (!graph->nodes[i].kept || !(graph->nodes[i].weight > 0.0)) continue;
-            if (last != 0 && !phi__gprompt_heavier(graph, last, i)) continue;
-            if (next == 0 || phi__gprompt_heavier(graph, i, next)) next = i;
-        }
-        if (next == 0) return;
-        phi__gprompt_put_node(g, next, out);
-        last = next;
-    }
-}
-
-static bool phi__gprompt_weighed(const phi__got *g) {
-    for (uint32_t i = 1; g->phase == PHI__GOT_AGGREGATING && i < g->graph.count; i++)
-        if (g->graph.nodes[i].kept && g->graph.nodes[i].weight > 0.0) return true;
-    return false;
-}
-
-/* The aggregation is shown the thoughts that were kept, and their connections. */
-static bool phi__gprompt_shown(const phi__got *g, uint32_t i) {
-    return g->phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
-}
-
 /* ---- the graph ---- */
 
-/* Room for one more; the old array stays in the arena. NULL: no memory. */
-static void *phi__graph_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
-                             size_t size) {
-    uint32_t more = *cap < 8 ? 8 : *cap * 2;
-    if (count < *cap) return items;
-    void *grown = phi_arena_alloc(arena, phi__mul(more, size));
-    if (grown == NULL) return NULL;
-    if (count > 0) memcpy(grown, items, count * size);
-    *cap = more;
-    return grown;
-}
-
-/* False, here and below: no memory. */
-static bool phi__graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t parent,
-                           phi_str content) {
+static bool phi__graph_add(phi__got *g, uint32_t parent, phi_str content,
+                           phi_stop_reason stop_reason) {
+    phi__got_graph *graph = &g->graph;
+    phi_arena *arena = g->m.env->arena;
     void *grown =
-        phi__graph_grow(arena, graph->nodes, graph->count, &graph->cap, sizeof(phi__got_node));
+        phi__machine_grow(arena, graph->nodes, graph->count, &graph->cap, sizeof *graph->nodes);
     if (grown == NULL) return false;
     graph->nodes = (phi__got_node *)grown;
     phi__got_node *node = &graph->nodes[graph->count];
     memset(node, 0, sizeof *node);
     if (!phi__arena_str(arena, content, &node->content)) return false;
+    node->stop_reason = stop_reason;
     if (graph->count++ == 0) return true;
     node->parent = parent;
     node->depth = graph->nodes[parent].depth + 1;
@@ -230,14 +137,16 @@ static bool phi__graph_add(phi__got_graph *graph, phi_arena *arena, uint32_t par
 }
 
 /* A connection that is there already, or that leads nowhere, is left out. */
-static bool phi__graph_connect(phi__got_graph *graph, phi_arena *arena, const phi__got_edge *edge) {
+static bool phi__graph_connect(phi__got *g, const phi__got_edge *edge) {
+    phi__got_graph *graph = &g->graph;
+    phi_arena *arena = g->m.env->arena;
     uint32_t from = edge->from, to = edge->to;
     if (from == to || from == 0 || to == 0 || from >= graph->count || to >= graph->count)
         return true;
     for (uint32_t i = 0; i < graph->edge_count; i++)
         if (graph->edges[i].from == from && graph->edges[i].to == to) return true;
-    void *grown = phi__graph_grow(arena, graph->edges, graph->edge_count, &graph->edge_cap,
-                                  sizeof(phi__got_edge));
+    void *grown = phi__machine_grow(arena, graph->edges, graph->edge_count, &graph->edge_cap,
+                                    sizeof *graph->edges);
     if (grown == NULL) return false;
     graph->edges = (phi__got_edge *)grown;
     graph->edges[graph->edge_count] = *edge;
@@ -287,6 +196,137 @@ static void phi__graph_keep(phi__got_graph *graph, uint32_t most) {
     }
 }
 
+/* ---- prompts ---- */
+
+static phi_str phi__got_system(const phi__got *g) {
+    static const char generation[] =
+        "You propose thoughts for a graph: partial or whole solutions of a problem. Thoughts of "
+        "one answer differ materially from each other, and each is short and concrete. A thought "
+        "that solves the problem states the whole solution. Write them as numbered lines and "
+        "nothing else:\n1. ...\n2. ...";
+    static const char connection[] =
+        "You look for connections between thoughts about a problem: one supports another, "
+        "contradicts it, completes it, or repeats it. Write a line for each connection that "
+        "matters, and nothing else, with one of the words supports, contradicts, completes or "
+        "repeats; without any, write NONE.\n"
+        "CONNECTION: [1] -> [2] : supports: how the first one bears on the second";
+    static const char voting[] =
+        "You choose the thought that solves a problem best. Check each of them, the facts and the "
+        "arithmetic too. End with a line that names your choice:\nVOTE: [1]";
+    static const char weighing[] =
+        "You weigh thoughts about a problem from 0.0 to 1.0: 1.0 is correct and solves it, 0.0 is "
+        "wrong or leads nowhere. Check each of them. Write a line for each and nothing else:\n"
+        "WEIGHT: [1] : 0.8";
+    static const char aggregation[] =
+        "You compose one answer to a problem out of thoughts about it. Take what is right and "
+        "fits together, settle contradictions, leave out what is wrong. Write the whole answer "
+        "and nothing about the thoughts.";
+    const phi_got_options *o = &g->o;
+    /* in the order of the phases that make calls */
+    static const char *const own[] = {generation, connection, voting, weighing, aggregation};
+    const char *const given[] = {o->generation_prompt, o->connection_prompt, o->voting_prompt,
+                                 o->weighing_prompt, o->aggregation_prompt};
+    uint32_t i = g->m.phase - PHI__GOT_GENERATING;
+    return phi_str_of(given[i] != NULL ? given[i] : own[i]);
+}
+
+/* New thoughts that this generation may have. */
+static uint32_t phi__got_wanted(const phi__got *g) {
+    uint32_t used = g->graph.count + 1; /* the answer's */
+    uint32_t left = g->o.max_nodes > used ? g->o.max_nodes - used : 0;
+    return left < g->o.branching_factor ? left : g->o.branching_factor;
+}
+
+static void phi__got_put_node(const phi__got *g, uint32_t i, phi__buf *out) {
+    const phi__got_node *node = &g->graph.nodes[i];
+    phi__buf_printf(out, "\n[%lu]", (unsigned long)i);
+    if (node->parent != 0) phi__buf_printf(out, " (from [%lu])", (unsigned long)node->parent);
+    if (node->has_weight && g->m.phase == PHI__GOT_AGGREGATING)
+        phi__buf_printf(out, " (weight %.2f)", node->weight);
+    phi__buf_char(out, ' ');
+    phi__buf_add_str(out, node->content);
+}
+
+/* The aggregation is shown the thoughts that were kept, and their connections. */
+static bool phi__got_shown(const phi__got *g, uint32_t i) {
+    return g->m.phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
+}
+
+/* Some thought that is aggregated has a weight above 0. */
+static bool phi__got_weighed(const phi__got *g) {
+    for (uint32_t i = 1; i < g->graph.count; i++)
+        if (g->graph.nodes[i].kept && g->graph.nodes[i].weight > 0.0) return true;
+    return false;
+}
+
+static bool phi__got_heavier(const phi__got_graph *graph, uint32_t a, uint32_t b) {
+    const phi__got_node *x = &graph->nodes[a], *y = &graph->nodes[b];
+    return x->weight > y->weight || (!(x->weight < y->weight) && a < b);
+}
+
+/* The thoughts: in the order of their making, or for the aggregation the heaviest first, without
+   those of weight 0. Quadratic then: at most 1,000 nodes, and only here. */
+static void phi__got_put_nodes(const phi__got *g, phi__buf *out) {
+    const phi__got_graph *graph = &g->graph;
+    uint32_t next = 0, last = 0, i;
+    if (g->m.phase != PHI__GOT_AGGREGATING || !phi__got_weighed(g)) {
+        for (i = 1; i < graph->count; i++)
+            if (phi__got_shown(g, i)) phi__got_put_node(g, i, out);
+        return;
+    }
+    do {
+        last = next;
+        next = 0;
+        for (i = 1; i < graph->count; i++) {
+            if (!graph->nodes[i].kept || !(graph->nodes[i].weight > 0.0)) continue;
+            if (last != 0 && !phi__got_heavier(graph, last, i)) continue;
+            if (next == 0 || phi__got_heavier(graph, i, next)) next = i;
+        }
+        if (next != 0) phi__got_put_node(g, next, out);
+    } while (next != 0);
+}
+
+static phi_status phi__got_call(phi__got *g) {
+    static const char *const questions[] = {"",
+                                            "\n\nPropose ",
+                                            "\n\nName the connections.",
+                                            "\n\nWhich thought solves the problem best?",
+                                            "\n\nWeigh each thought.",
+                                            "\n\nCompose the answer."};
+    const phi__got_graph *graph = &g->graph;
+    phi_strategy_call call = PHI_ZERO;
+    phi__buf prompt;
+    bool any = false;
+    phi__buf_init(&prompt, g->m.env->scratch->memory);
+    phi__buf_text(&prompt, "Problem: ");
+    phi__buf_add_str(&prompt, graph->nodes[0].content);
+    if (graph->count > 1) phi__buf_text(&prompt, "\n\nThoughts:");
+    phi__got_put_nodes(g, &prompt);
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const phi__got_edge *edge = &graph->edges[i];
+        if (!phi__got_shown(g, edge->from) || !phi__got_shown(g, edge->to)) continue;
+        if (!any) phi__buf_text(&prompt, "\n\nConnections:");
+        any = true;
+        phi__buf_printf(&prompt, "\n[%lu] -> [%lu]: ", (unsigned long)edge->from,
+                        (unsigned long)edge->to);
+        phi__buf_add_str(&prompt, edge->text);
+    }
+    phi__buf_text(&prompt, questions[g->m.phase]);
+    if (g->m.phase == PHI__GOT_GENERATING) {
+        phi__buf_printf(&prompt, "%lu different ", (unsigned long)phi__got_wanted(g));
+        if (g->at == 0)
+            phi__buf_text(&prompt, "approaches.");
+        else
+            phi__buf_printf(&prompt, "thoughts that refine thought [%lu].", (unsigned long)g->at);
+    }
+    call.system_prompt = phi__got_system(g);
+    call.max_tokens = g->o.max_tokens;
+    call.has_temperature = g->o.has_temperature;
+    call.temperature = g->o.temperature;
+    call.timeout_ms = g->o.timeout_ms;
+    return phi__machine_ask(&g->m, &call, &prompt);
+}
+
 /* ---- as JSON ---- */
 
 static const char *const phi__graph_kinds[] = {"supports", "contradicts", "repeats", "aggregates"};
@@ -329,29 +369,28 @@ static void phi__graph_put(const phi__got_graph *graph, phi__buf *out) {
     if (graph->answer != 0) phi__records_u64(out, "answer_node_id", graph->answer);
 }
 
-static phi_status phi__graph_get_node(phi__got_graph *graph, phi_arena *arena,
-                                      const phi_json *item) {
+/* PHI_PARSE, here and below: it is not of phi's writing. */
+static phi_status phi__graph_get_node(phi__got *g, const phi_json *item) {
     uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
     const phi_json *weight = phi_json_get(item, "weight");
-    if (graph->count == 0 ? parent != 0 : parent >= graph->count) return PHI_PARSE;
-    if (!phi__graph_add(graph, arena, (uint32_t)parent, phi__records_get_str(item, "content")))
+    if (g->graph.count == 0 ? parent != 0 : parent >= g->graph.count) return PHI_PARSE;
+    if (!phi__graph_add(g, (uint32_t)parent, phi__records_get_str(item, "content"),
+                        (phi_stop_reason)phi__records_get_u32(item, "stop_reason")))
         return PHI_NO_MEMORY;
-    phi__got_node *node = &graph->nodes[graph->count - 1];
+    phi__got_node *node = &g->graph.nodes[g->graph.count - 1];
     node->votes = phi__records_get_u32(item, "votes");
     node->has_weight = weight != NULL;
     node->weight = phi_json_num(weight, 0.0);
-    node->stop_reason = (phi_stop_reason)phi__records_get_u32(item, "stop_reason");
     return node->weight >= 0.0 && node->weight <= 1.0 ? PHI_OK : PHI_PARSE;
 }
 
-/* PHI_PARSE: no graph of phi's. */
-static phi_status phi__graph_get(phi__got_graph *graph, phi_arena *arena, const phi_json *saved) {
+static phi_status phi__graph_get(phi__got *g, const phi_json *saved) {
     phi_json_iter nodes = phi_json_each(phi_json_get(saved, "nodes"));
     phi_json_iter edges = phi_json_each(phi_json_get(saved, "connections"));
     const phi_json *item;
-    uint32_t answer = phi__records_get_u32(saved, "answer_node_id");
+    g->graph.answer = phi__records_get_u32(saved, "answer_node_id");
     while ((item = phi_json_next(&nodes)) != NULL) {
-        phi_status status = phi__graph_get_node(graph, arena, item);
+        phi_status status = phi__graph_get_node(g, item);
         if (status != PHI_OK) return status;
     }
     while ((item = phi_json_next(&edges)) != NULL) {
@@ -360,40 +399,12 @@ static phi_status phi__graph_get(phi__got_graph *graph, phi_arena *arena, const 
         edge.to = phi__records_get_u32(item, "to");
         edge.kind = phi__graph_kind(phi__records_get_str(item, "kind"));
         edge.text = phi__records_get_str(item, "text");
-        if (!phi__graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
+        if (!phi__graph_connect(g, &edge)) return PHI_NO_MEMORY;
     }
-    if (answer != 0 && answer >= graph->count) return PHI_PARSE;
-    graph->answer = answer;
-    return PHI_OK;
-}
-
-/* ---- the machine ---- */
-
-enum {
-    PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
-    PHI__GOT_NODES_MOST = 1000    /* a bound on prompts that show the graph */
-};
-
-PHI__FN phi_got_options phi__got_options_of(const void *options) {
-    phi_got_options o = PHI_ZERO;
-    if (options != NULL) o = *(const phi_got_options *)options;
-    if (o.generations == 0) o.generations = 2;
-    if (o.branching_factor == 0) o.branching_factor = 3;
-    if (o.max_nodes == 0) o.max_nodes = 20;
-    if (o.max_nodes < 3) o.max_nodes = 3; /* the problem, a thought, the answer */
-    if (o.max_nodes > PHI__GOT_NODES_MOST) o.max_nodes = PHI__GOT_NODES_MOST;
-    if (o.max_depth == 0) o.max_depth = 5;
-    if (o.votes == 0) o.votes = 3;
-    if (o.keep_best == 0) o.keep_best = 5;
-    return o;
+    return g->graph.answer == 0 || g->graph.answer < g->graph.count ? PHI_OK : PHI_PARSE;
 }
 
 /* ---- the end ---- */
-
-static const char *phi__got_mode(const phi_got_options *o) {
-    if (o->aggregation == PHI_GOT_VOTING) return "voting";
-    return o->aggregation == PHI_GOT_WEIGHTED ? "weighted" : "synthesis";
-}
 
 /* The answer's share of the votes, or 1.0 if it was composed, since nothing is left to compare it
    with. False: there is none, or nobody voted. */
@@ -406,186 +417,108 @@ static bool phi__got_score(const phi__got *g, double *out) {
     return true;
 }
 
-static void phi__got_put_result(const phi__got *g, const phi_got_options *o, const char *reason,
-                                phi_str error, uint64_t elapsed_ms, phi__buf *out) {
+/* error empty: the answer, or the best so far. */
+static phi_status phi__got_end(phi__got *g, const char *reason, phi_status status, phi_str error) {
+    static const char *const modes[] = {"synthesis", "voting", "weighted"};
+    size_t mode = (size_t)g->o.aggregation < PHI__COUNT(modes) ? (size_t)g->o.aggregation : 0;
     uint32_t best = phi__graph_best(&g->graph);
+    const phi__got_node *node = &g->graph.nodes[best];
     double score;
-    phi__buf_char(out, '{');
-    phi__records_option(out, "answer", best != 0 ? g->graph.nodes[best].content : phi__str("", 0));
-    phi__records_u64(out, "best_node_id", best);
-    if (phi__got_score(g, &score)) phi__records_double(out, "score", score);
-    phi__records_str(out, "aggregation", phi_str_of(phi__got_mode(o)));
-    phi__graph_put(&g->graph, out);
-    phi__machine_put_usage(out, &g->usage);
-    phi__machine_put_termination(out, reason,
+    phi__buf result;
+    g->m.phase = PHI__GOT_OVER;
+    phi__machine_result(&g->m, &result);
+    phi__records_option(&result, "answer", best != 0 ? node->content : phi__str("", 0));
+    phi__records_u64(&result, "best_node_id", best);
+    if (phi__got_score(g, &score)) phi__records_double(&result, "score", score);
+    phi__records_str(&result, "aggregation", phi_str_of(modes[mode]));
+    phi__graph_put(&g->graph, &result);
+    phi__machine_put_usage(&result, &g->m.usage);
+    phi__machine_put_termination(&g->m, &result, reason,
                                  error.len > 0          ? "error"
                                  : g->graph.answer != 0 ? "completed"
                                                         : "unfinished",
-                                 elapsed_ms, true);
-    phi__records_u64(out, "node_count", g->graph.count);
-    phi__records_u64(out, "generations", g->generations);
-    phi__buf_char(out, '}');
-    phi__records_raw(out, "diagnostics", "{");
-    phi__records_u64(out, "calls", g->call_id);
-    phi__records_u64(out, "votes", g->votes);
-    phi__records_u64(out, "abstained", g->abstained);
-    phi__records_u64(out, "pruned", g->pruned);
-    phi__records_some(out, "error", error);
-    phi__buf_char(out, '}');
-}
-
-static phi_status phi__got_end(phi__got *g, const phi_got_options *o, const char *reason,
-                               phi_status status, phi_str error, const phi_strategy_env *env,
-                               phi_strategy_commands *out) {
-    uint32_t best = phi__graph_best(&g->graph);
-    phi__buf result;
-    g->phase = PHI__GOT_OVER;
-    phi__buf_init(&result, env->scratch->memory);
-    phi__got_put_result(g, o, reason, error, env->elapsed_ms, &result);
-    if (error.len > 0) return phi__machine_fail(env, out, status, error, &result);
-    return phi__machine_done(env, out, g->graph.nodes[best].content,
-                             g->graph.nodes[best].stop_reason, &result);
+                                 true);
+    phi__records_u64(&result, "node_count", g->graph.count);
+    phi__records_u64(&result, "generations", g->generations);
+    phi__buf_char(&result, '}');
+    phi__records_raw(&result, "diagnostics", "{");
+    phi__records_u64(&result, "calls", g->m.call_id);
+    phi__records_u64(&result, "votes", g->votes);
+    phi__records_u64(&result, "abstained", g->abstained);
+    phi__records_u64(&result, "pruned", g->pruned);
+    phi__records_some(&result, "error", error);
+    phi__buf_char(&result, '}');
+    if (error.len > 0) return phi__machine_fail(&g->m, status, error, &result);
+    return phi__machine_done(&g->m, node->content, node->stop_reason, &result);
 }
 
 /* With the best so far, if there is one. */
-static phi_status phi__got_finish(phi__got *g, const phi_got_options *o, const char *reason,
-                                  const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__got_finish(phi__got *g, const char *reason) {
     phi_str error = PHI__LIT("ended before there was a thought");
     if (phi__graph_best(&g->graph) != 0) error = phi__str("", 0);
-    return phi__got_end(g, o, reason, PHI_LIMIT, error, env, out);
+    return phi__got_end(g, reason, PHI_LIMIT, error);
 }
 
-/* ---- calls ---- */
+/* ---- the next call ---- */
 
-static phi_status phi__got_call(const phi__got *g, const phi_got_options *o,
-                                const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
-    phi__buf prompt;
-    if (command == NULL) return PHI_FULL;
-    phi__buf_init(&prompt, env->scratch->memory);
-    unsigned long wanted = phi__gprompt_wanted(g, o);
-    phi__buf_text(&prompt, "Problem: ");
-    phi__buf_add_str(&prompt, g->graph.nodes[0].content);
-    const phi__got_graph *graph = &g->graph;
-    bool any = false;
-    uint32_t i;
-    if (graph->count > 1) phi__buf_text(&prompt, "\n\nThoughts:");
-    if (phi__gprompt_weighed(g))
-        phi__gprompt_put_weighed(g, &prompt);
-    else
-        for (i = 1; i < graph->count; i++)
-            if (phi__gprompt_shown(g, i)) phi__gprompt_put_node(g, i, &prompt);
-    for (i = 0; i < graph->edge_count; i++) {
-        if (!phi__gprompt_shown(g, graph->edges[i].from) ||
-            !phi__gprompt_shown(g, graph->edges[i].to))
-            continue;
-        if (!any) phi__buf_text(&prompt, "\n\nConnections:");
-        any = true;
-        phi__buf_printf(&prompt, "\n[%lu] -> [%lu]: ", (unsigned long)graph->edges[i].from,
-                        (unsigned long)graph->edges[i].to);
-        phi__buf_add_str(&prompt, graph->edges[i].text);
-    }
-    switch (g->phase) {
-    case PHI__GOT_CONNECTING: phi__buf_text(&prompt, "\n\nName the connections."); break;
-    case PHI__GOT_VOTING:
-        phi__buf_text(&prompt, "\n\nWhich thought solves the problem best?");
-        break;
-    case PHI__GOT_WEIGHING: phi__buf_text(&prompt, "\n\nWeigh each thought."); break;
-    case PHI__GOT_AGGREGATING: phi__buf_text(&prompt, "\n\nCompose the answer."); break;
-    default:
-        if (g->at == 0)
-            phi__buf_printf(&prompt, "\n\nPropose %lu different approaches.", wanted);
-        else
-            phi__buf_printf(&prompt,
-                            "\n\nPropose %lu different thoughts that refine thought [%lu].", wanted,
-                            (unsigned long)g->at);
-        break;
-    }
-    if (!phi__machine_text(&prompt, env->scratch, &command->call.prompt)) return PHI_NO_MEMORY;
-    command->call.id = g->call_id;
-    const char *given = o->generation_prompt;
-    if (g->phase == PHI__GOT_CONNECTING) given = o->connection_prompt;
-    if (g->phase == PHI__GOT_VOTING) given = o->voting_prompt;
-    if (g->phase == PHI__GOT_WEIGHING) given = o->weighing_prompt;
-    if (g->phase == PHI__GOT_AGGREGATING) given = o->aggregation_prompt;
-    command->call.system_prompt = given != NULL ? phi_str_of(given) : phi__gprompt_own(g->phase);
-    command->call.max_tokens = o->max_tokens;
-    command->call.has_temperature = o->has_temperature;
-    command->call.temperature = o->temperature;
-    command->call.timeout_ms = o->timeout_ms;
-    return PHI_OK;
-}
-
-static phi_status phi__got_enter(phi__got *g, const phi_got_options *o, uint32_t phase,
-                                 const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__got_enter(phi__got *g, uint32_t phase) {
     static const char *const names[] = {"idle",   "generating", "connecting",
                                         "voting", "weighing",   "aggregating"};
-    if (env->calls_left == 0) return phi__got_finish(g, o, "max_calls", env, out);
-    g->phase = phase;
-    g->call_id++;
-    if (phi__machine_emit(out, names[phase]) != PHI_OK) return PHI_FULL;
-    return phi__got_call(g, o, env, out);
+    if (g->m.env->calls_left == 0) return phi__got_finish(g, "max_calls");
+    g->m.phase = phase;
+    g->m.call_id++;
+    phi_status status = phi__machine_emit(&g->m, names[phase]);
+    return status == PHI_OK ? phi__got_call(g) : status;
 }
 
-static phi_status phi__got_aggregate(phi__got *g, const phi_got_options *o,
-                                     const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint32_t phase = PHI__GOT_AGGREGATING;
-    if (o->aggregation == PHI_GOT_VOTING) phase = PHI__GOT_VOTING;
-    if (o->aggregation == PHI_GOT_WEIGHTED) phase = PHI__GOT_WEIGHING;
+static phi_status phi__got_aggregate(phi__got *g) {
     if (g->graph.count == 1)
-        return phi__got_end(g, o, "error", PHI_PARSE,
-                            PHI__LIT("the model wrote no thought that could be used"), env, out);
-    phi__graph_keep(&g->graph, o->keep_best);
-    return phi__got_enter(g, o, phase, env, out);
+        return phi__got_end(g, "error", PHI_PARSE,
+                            PHI__LIT("the model wrote no thought that could be used"));
+    phi__graph_keep(&g->graph, g->o.keep_best);
+    return phi__got_enter(g, g->o.aggregation == PHI_GOT_VOTING     ? PHI__GOT_VOTING
+                             : g->o.aggregation == PHI_GOT_WEIGHTED ? PHI__GOT_WEIGHING
+                                                                    : PHI__GOT_AGGREGATING);
 }
 
-/* The next generation, if one may follow. */
-static phi_status phi__got_next(phi__got *g, const phi_got_options *o, const phi_strategy_env *env,
-                                phi_strategy_commands *out) {
-    if (g->generations >= o->generations || phi__gprompt_wanted(g, o) == 0)
-        return phi__got_aggregate(g, o, env, out);
-    /* The leaf above max_depth with most support, then the oldest */
+/* The next generation, if one may follow: it refines the leaf above max_depth with most support,
+   then the oldest. */
+static phi_status phi__got_next(phi__got *g) {
     const phi__got_graph *graph = &g->graph;
-    uint32_t max_depth = o->max_depth;
-    uint32_t found = 0;
+    if (g->generations >= g->o.generations || phi__got_wanted(g) == 0) return phi__got_aggregate(g);
+    g->at = 0;
     for (uint32_t i = 1; i < graph->count; i++) {
         const phi__got_node *node = &graph->nodes[i];
-        if (node->children > 0 || node->depth >= max_depth) continue;
-        if (found == 0 || node->support > graph->nodes[found].support) found = i;
+        if (node->children > 0 || node->depth >= g->o.max_depth) continue;
+        if (g->at == 0 || node->support > graph->nodes[g->at].support) g->at = i;
     }
-    g->at = found;
-    if (g->at == 0 && g->graph.count > 1) return phi__got_aggregate(g, o, env, out);
-    return phi__got_enter(g, o, PHI__GOT_GENERATING, env, out);
+    if (g->at == 0 && graph->count > 1) return phi__got_aggregate(g);
+    return phi__got_enter(g, PHI__GOT_GENERATING);
 }
 
 /* ---- answers ---- */
 
-/* False: no memory. */
-static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason,
-                         const phi_strategy_env *env) {
+static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason) {
+    const phi_strategy_env *env = g->m.env;
     phi_strategy_node node = PHI_ZERO;
     node.id = g->graph.count;
     node.parent = g->at;
     node.depth = g->graph.nodes[g->at].depth + 1;
     node.content = content;
     node.problem = g->graph.nodes[0].content;
-    if (env->prune_fn != NULL && env->prune_fn(env->user_data, &node)) {
-        g->pruned++;
-        return true;
-    }
-    if (!phi__graph_add(&g->graph, env->arena, g->at, content)) return false;
-    g->graph.nodes[g->graph.count - 1].stop_reason = reason;
+    if (env->prune_fn == NULL || !env->prune_fn(env->user_data, &node))
+        return phi__graph_add(g, g->at, content, reason);
+    g->pruned++;
     return true;
 }
 
-static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
-                                    const phi_strategy_event *event, const phi_strategy_env *env,
-                                    phi_strategy_commands *out) {
+static phi_status phi__got_thoughts(phi__got *g, const phi_strategy_event *event) {
     phi_str text = event->text;
-    size_t most = phi__min(phi__gprompt_wanted(g, o), text.len); /* each has a byte */
-    phi_str *thoughts = (phi_str *)phi_arena_alloc(env->scratch, (most + 1) * sizeof *thoughts);
+    phi_arena *scratch = g->m.env->scratch;
+    size_t most = phi__min(phi__got_wanted(g), text.len); /* each has a byte */
+    phi_str *thoughts = (phi_str *)phi_arena_alloc(scratch, (most + 1) * sizeof *thoughts);
     if (thoughts == NULL) return PHI_NO_MEMORY;
-    phi__tot_read read = phi__tot_parse_thoughts(text, env->scratch, thoughts, most);
+    phi__tot_read read = phi__tot_parse_thoughts(text, scratch, thoughts, most);
     if (read.no_memory) return PHI_NO_MEMORY;
     if (read.count == 0 && phi__str_trim(text).len > 0) {
         thoughts[0] = phi__str_trim(text);
@@ -593,41 +526,65 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_got_options *o,
     }
     for (size_t i = 0; i < read.count; i++)
         if (!phi__got_add(g, thoughts[i],
-                          i + 1 == read.count ? event->stop_reason : PHI_STOP_REASON_STOP, env))
+                          i + 1 == read.count ? event->stop_reason : PHI_STOP_REASON_STOP))
             return PHI_NO_MEMORY;
     g->generations++;
-    if (g->graph.count > 2) return phi__got_enter(g, o, PHI__GOT_CONNECTING, env, out);
-    return phi__got_next(g, o, env, out);
+    return g->graph.count > 2 ? phi__got_enter(g, PHI__GOT_CONNECTING) : phi__got_next(g);
 }
 
-static phi_status phi__got_vote(phi__got *g, const phi_got_options *o, phi_str text,
-                                const phi_strategy_env *env, phi_strategy_commands *out) {
-    uint32_t vote = phi__got_parse_vote(phi__parse_tail(text));
+static phi_status phi__got_connections(phi__got *g, phi_str text) {
+    uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
+    phi__got_edge edge;
+    size_t at = 0;
+    while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
+        if (!phi__graph_connect(g, &edge)) return PHI_NO_MEMORY;
+    return phi__got_next(g);
+}
+
+static phi_status phi__got_vote(phi__got *g, phi_str text) {
+    uint32_t vote = phi__got_parse_vote(text);
     g->votes++;
     if (vote == 0 || vote >= g->graph.count || !g->graph.nodes[vote].kept)
         g->abstained++;
     else
         g->graph.nodes[vote].votes++;
     uint32_t best = phi__graph_best(&g->graph);
-    if (g->votes < o->votes && g->graph.nodes[best].votes <= o->votes / 2)
-        return phi__got_enter(g, o, PHI__GOT_VOTING, env, out);
-    if (g->votes == g->abstained) return phi__got_finish(g, o, "abstained", env, out);
+    if (g->votes < g->o.votes && g->graph.nodes[best].votes <= g->o.votes / 2)
+        return phi__got_enter(g, PHI__GOT_VOTING);
+    if (g->votes == g->abstained) return phi__got_finish(g, "abstained");
     g->graph.answer = best;
-    return phi__got_finish(g, o, "aggregated", env, out);
+    return phi__got_finish(g, "aggregated");
 }
 
-static phi_status phi__got_weights(phi__got *g, const phi_got_options *o, phi_str text,
-                                   const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__got_weights(phi__got *g, phi_str text) {
     size_t at = 0;
     uint32_t id;
     double weight;
-    text = phi__parse_tail(text);
     while (phi__got_parse_weight(text, &at, &id, &weight)) {
         if (id == 0 || id >= g->graph.count) continue;
         g->graph.nodes[id].has_weight = true;
         g->graph.nodes[id].weight = weight;
     }
-    return phi__got_enter(g, o, PHI__GOT_AGGREGATING, env, out);
+    return phi__got_enter(g, PHI__GOT_AGGREGATING);
+}
+
+/* The answer, with edges from the thoughts that it was composed of. */
+static phi_status phi__got_answer(phi__got *g, phi_str text, phi_stop_reason reason) {
+    phi__got_graph *graph = &g->graph;
+    bool weighed = false;
+    if (text.len == 0) return phi__got_finish(g, "no_answer");
+    if (!phi__graph_add(g, 0, text, reason)) return PHI_NO_MEMORY;
+    graph->answer = graph->count - 1;
+    for (uint32_t i = 1; i < graph->count; i++) weighed = weighed || graph->nodes[i].weight > 0.0;
+    for (uint32_t i = 1; i < graph->count; i++) {
+        if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0))) continue;
+        phi__got_edge edge = PHI_ZERO;
+        edge.from = i;
+        edge.to = graph->answer;
+        edge.kind = PHI__GOT_AGGREGATES;
+        if (!phi__graph_connect(g, &edge)) return PHI_NO_MEMORY;
+    }
+    return phi__got_finish(g, "aggregated");
 }
 
 /* ---- the machine ---- */
@@ -635,75 +592,36 @@ static phi_status phi__got_weights(phi__got *g, const phi_got_options *o, phi_st
 static phi_status phi__got_on(void *state, const phi_strategy_event *event,
                               const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__got *g = (phi__got *)state;
-    phi_got_options o = phi__got_options_of(env->options);
-    phi_str failure = event->message;
+    phi_str text = phi__parse_tail(event->text), failure = event->message;
+    if (!phi__machine_takes(&g->m, PHI__GOT_OVER, event, env, out)) return PHI_OK;
+    g->o = phi__got_options_of(env->options);
     if (event->kind == PHI_STRATEGY_BEGIN) {
-        if (g->phase != PHI__GOT_IDLE) return PHI_OK;
-        if (!phi__graph_add(&g->graph, env->arena, 0, event->text)) return PHI_NO_MEMORY;
-        return phi__got_enter(g, &o, PHI__GOT_GENERATING, env, out);
+        if (!phi__graph_add(g, 0, event->text, PHI_STOP_REASON_NONE)) return PHI_NO_MEMORY;
+        return phi__got_enter(g, PHI__GOT_GENERATING);
     }
-    if (g->phase == PHI__GOT_IDLE || g->phase == PHI__GOT_OVER) return PHI_OK;
     if (event->kind == PHI_STRATEGY_STOP)
-        return phi__got_finish(g, &o, env->calls_left == 0 ? "max_calls" : "stopped", env, out);
-    if (event->call_id != g->call_id) return PHI_OK;
-    phi__message_add_usage(&g->usage, &event->usage);
-    if (event->kind == PHI_STRATEGY_ANSWER) {
-        switch (g->phase) {
-        case PHI__GOT_GENERATING: return phi__got_thoughts(g, &o, event, env, out);
-        case PHI__GOT_CONNECTING: {
-            phi_str text = event->text;
-            uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
-            phi__got_edge edge;
-            size_t at = 0;
-            text = phi__parse_tail(text);
-            while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
-                if (!phi__graph_connect(&g->graph, env->arena, &edge)) return PHI_NO_MEMORY;
-            return phi__got_next(g, &o, env, out);
-        }
-        case PHI__GOT_VOTING: return phi__got_vote(g, &o, event->text, env, out);
-        case PHI__GOT_WEIGHING: return phi__got_weights(g, &o, event->text, env, out);
-        default: {
-            phi_str text = phi__str_trim(event->text);
-            if (text.len > 0) {
-                if (!phi__graph_add(&g->graph, env->arena, 0, text)) return PHI_NO_MEMORY;
-                g->graph.answer = g->graph.count - 1;
-                g->graph.nodes[g->graph.answer].stop_reason = event->stop_reason;
-                /* Edges to the answer from the thoughts that it was composed of. */
-                phi__got_graph *graph = &g->graph;
-                phi_arena *arena = env->arena;
-                bool weighed = false;
-                for (uint32_t i = 1; i < graph->count; i++)
-                    weighed = weighed || graph->nodes[i].weight > 0.0;
-                for (uint32_t i = 1; i < graph->count; i++) {
-                    if (!graph->nodes[i].kept || (weighed && !(graph->nodes[i].weight > 0.0)))
-                        continue;
-                    phi__got_edge edge = PHI_ZERO;
-                    edge.from = i;
-                    edge.to = graph->answer;
-                    edge.kind = PHI__GOT_AGGREGATES;
-                    if (!phi__graph_connect(graph, arena, &edge)) return PHI_NO_MEMORY;
-                }
-            }
-            return phi__got_finish(g, &o, text.len > 0 ? "aggregated" : "no_answer", env, out);
-        }
-        }
+        return phi__got_finish(g, env->calls_left == 0 ? "max_calls" : "stopped");
+    if (event->kind == PHI_STRATEGY_FAILED) {
+        if (failure.len == 0) failure = PHI__LIT("a model call failed");
+        return phi__got_end(g, "error", event->status, failure);
     }
-    if (failure.len == 0) failure = PHI__LIT("a model call failed");
-    return phi__got_end(g, &o, "error", event->status, failure, env, out);
-}
-
-static uint64_t phi__got_calls(const phi_got_options *o) {
-    uint64_t generations = o->generations;
-    if (generations > PHI__GOT_NODES_MOST) generations = PHI__GOT_NODES_MOST;
-    if (o->aggregation == PHI_GOT_VOTING) return 2 * generations + o->votes;
-    return 2 * generations + (o->aggregation == PHI_GOT_WEIGHTED ? 2 : 1);
+    switch (g->m.phase) {
+    case PHI__GOT_GENERATING: return phi__got_thoughts(g, event);
+    case PHI__GOT_CONNECTING: return phi__got_connections(g, text);
+    case PHI__GOT_VOTING: return phi__got_vote(g, text);
+    case PHI__GOT_WEIGHING: return phi__got_weights(g, text);
+    default: return phi__got_answer(g, phi__str_trim(event->text), event->stop_reason);
+    }
 }
 
 static void phi__got_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                           phi_strategy_bill *out) {
     phi_got_options o = phi__got_options_of(options);
+    uint64_t last = o.aggregation == PHI_GOT_VOTING     ? o.votes
+                    : o.aggregation == PHI_GOT_WEIGHTED ? 2
+                                                        : 1;
     memset(out, 0, sizeof *out);
-    out->calls = phi__got_calls(&o);
+    out->calls = 2 * (uint64_t)phi__min(o.generations, PHI__GOT_NODES_MOST) + last;
     if (o.max_tokens != 0) answer_tokens = o.max_tokens;
     /* a call reads the thoughts and connections of all calls before it */
     double each = (double)out->calls * (double)answer_tokens / 2.0 + (double)prompt_tokens +
@@ -724,57 +642,41 @@ static void phi__got_best(const void *state, phi_strategy_best *out) {
     out->unfinished = g->graph.answer == 0;
 }
 
-/* ---- save and load ---- */
-
-static const phi__field *phi__got_fields(size_t *count) {
-    static const phi__field fields[] = {
-        PHI__FIELD(phi__got, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-        PHI__FIELD(phi__got, call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-        PHI__FIELD(phi__got, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-        PHI__FIELD(phi__got, generations, "generations", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-        PHI__FIELD(phi__got, votes, "votes_cast", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-        PHI__FIELD(phi__got, abstained, "abstained", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-        PHI__FIELD(phi__got, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-    *count = PHI__COUNT(fields);
-    return fields;
-}
+static const phi__field phi__got_fields[] = {
+    PHI__FIELD(phi__got, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__got, m.call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__got, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__got, generations, "generations", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__got, votes, "votes_cast", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__got, abstained, "abstained", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__got, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
 static phi_json *phi__got_save(const void *state, phi_arena *arena) {
     const phi__got *g = (const phi__got *)state;
-    size_t count;
-    const phi__field *fields = phi__got_fields(&count);
     phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_put(&out, fields, count, g);
+    phi__machine_save(&out, phi__got_fields, PHI__COUNT(phi__got_fields), g, arena);
     phi__graph_put(&g->graph, &out);
-    phi__machine_put_usage(&out, &g->usage);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
+    return phi__machine_saved(&out, &g->m.usage, arena);
 }
 
 static phi_status phi__got_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
     phi__got *g = (phi__got *)state;
-    phi_got_options o = phi__got_options_of(env->options);
-    size_t count;
-    const phi__field *fields = phi__got_fields(&count);
-    if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_PARSE;
-    if (!phi__records_get(saved, fields, count, g, env->arena)) return PHI_NO_MEMORY;
-    phi_status status = phi__graph_get(&g->graph, env->arena, saved);
+    phi_status status = phi__machine_load(&g->m, phi__got_fields, PHI__COUNT(phi__got_fields),
+                                          PHI__GOT_OVER, saved, env, out);
+    uint32_t phase = g->m.phase;
+    g->o = phi__got_options_of(env->options);
+    if (status == PHI_OK) status = phi__graph_get(g, saved);
     if (status != PHI_OK) return status;
-    phi__machine_get_usage(saved, &g->usage);
-    if (g->phase > PHI__GOT_OVER || g->abstained > g->votes) return PHI_PARSE;
-    if (g->graph.count >= o.max_nodes + (g->phase == PHI__GOT_OVER ? 1u : 0u)) return PHI_PARSE;
-    if (g->phase != PHI__GOT_IDLE && g->at >= g->graph.count) return PHI_PARSE;
-    if (g->phase > PHI__GOT_GENERATING && g->phase < PHI__GOT_OVER && g->graph.count < 2)
-        return PHI_PARSE;
-    if (g->phase == PHI__GOT_IDLE || g->phase == PHI__GOT_OVER) return PHI_OK;
-    if (g->phase >= PHI__GOT_VOTING) phi__graph_keep(&g->graph, o.keep_best);
-    return phi__got_call(g, &o, env, out);
+    if (g->abstained > g->votes) return PHI_PARSE;
+    if (g->graph.count >= g->o.max_nodes + (phase == PHI__GOT_OVER ? 1u : 0u)) return PHI_PARSE;
+    if (phase == PHI__GOT_IDLE) return PHI_OK;
+    if (g->at >= g->graph.count) return PHI_PARSE;
+    if (phase == PHI__GOT_OVER) return PHI_OK;
+    if (phase > PHI__GOT_GENERATING && g->graph.count < 2) return PHI_PARSE;
+    if (phase >= PHI__GOT_VOTING) phi__graph_keep(&g->graph, g->o.keep_best);
+    return phi__got_call(g);
 }
-
-/* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_got(void) {
     static const phi_strategy strategy = {

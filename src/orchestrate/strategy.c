@@ -1,13 +1,19 @@
 /* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
-   machine with the answers of the calls that it made, and does what the machine commands. */
-#include "orchestrate/strategy_in.h"
+   machine with the answers of the calls that it made, and does what the machine commands.
+
+   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
+   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
+   each, for one run. Answers go to the machine in the order in which their calls were made,
+   whichever came first, so that a run does not depend on the network's timing. */
+#include "orchestrate/machine_in.h"
 
 #include "log/log_in.h"
 #include "model/model_in.h"
 #include "model/event_parts.h"
 #include "persist/persist_in.h"
 #include "text/text_in.h"
-#include "orchestrate/parse_in.h"
+#include "agent/agent_in.h"
+#include "features/features_in.h"
 
 #include <stdio.h>
 
@@ -54,9 +60,8 @@ typedef struct phi__strategy_job {
     phi_str text;           /* the answer or the message; terminated */
 } phi__strategy_job;
 
-/* ---- model calls: hidden agents, whose logs are copied onto the strategy's own lane ---- */
-
-/* ---- while it runs ---- */
+/* ---- model calls while they run: hidden agents, whose logs are copied onto the strategy's own
+   lane ---- */
 
 static phi__strategy_call *phi__scall_of(const phi__agent *child) {
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
@@ -67,12 +72,6 @@ static phi__strategy_call *phi__scall_of(const phi__agent *child) {
     return NULL;
 }
 
-static bool phi__scall_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
-    if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
-    return phi__arena_str(room, event->arguments, &event->arguments) &&
-           phi__events_emit(agent, event, NULL, 0);
-}
-
 /* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
    must outlive the child. False: no memory. */
 static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
@@ -81,9 +80,12 @@ static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
     phi_event shown = *event;
     if (event->kind != PHI_EV_DECISION) return true;
     shown.loop_id = phi__str(NULL, 0);
-    return phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) &&
-           phi__arena_str(room, event->tool_name, &shown.tool_name) &&
-           phi__scall_emit(agent, room, &shown);
+    if (!phi__arena_str(room, event->tool_call_id, &shown.tool_call_id) ||
+        !phi__arena_str(room, event->tool_name, &shown.tool_name))
+        return false;
+    if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, &shown);
+    return phi__arena_str(room, event->arguments, &shown.arguments) &&
+           phi__events_emit(agent, &shown, NULL, 0);
 }
 
 static bool phi__scall_event(phi__agent *child, const phi_event *event) {
@@ -148,21 +150,12 @@ static void phi__scall_gone(phi__agent *child) {
 
 /* ---- its agent ---- */
 
-static const phi__child_watch *phi__scall_watch(void) {
-    static const phi__child_watch watch = {true, false,           phi__scall_event,
-                                           NULL, phi__scall_over, phi__scall_gone};
-    return &watch;
-}
+static const phi__child_watch phi__scall_watch = {true, false,           phi__scall_event,
+                                                  NULL, phi__scall_over, phi__scall_gone};
 
-static uint32_t phi__scall_timeout(const phi__strategy_job *job, const phi_strategy_call *call) {
-    uint32_t timeout = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
-    return timeout != 0 ? timeout : PHI_UNLIMITED;
-}
-
-static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_strategy_call *call,
-                                      uint32_t turns) {
+static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__strategy_call *slot,
+                                      const phi_strategy_call *call) {
     const phi__agent *agent = job->agent;
-    uint32_t timeout = phi__scall_timeout(job, call);
     phi_agent_desc d = PHI_ZERO;
     d.model = agent->desc.model;
     d.provider = job->desc->provider;
@@ -178,11 +171,11 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     d.options.disable_facts = d.options.capture_requests = false;
     d.cache = agent->desc.cache;
     d.compaction.disable = true;
-    d.limits.max_turns = turns;
+    d.limits.max_turns = slot->most_turns;
     d.limits.max_tokens = UINT64_MAX;
-    d.limits.max_duration_ms = timeout;
+    d.limits.max_duration_ms = slot->timeout_ms;
     d.deadlines = agent->desc.deadlines;
-    if (timeout < d.deadlines.total_ms) d.deadlines.total_ms = timeout;
+    if (slot->timeout_ms < d.deadlines.total_ms) d.deadlines.total_ms = slot->timeout_ms;
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
@@ -216,7 +209,6 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi_st
     return d;
 }
 
-/* strategy.c */
 /* Where the prompt begins that ends before `to`: user messages of one run, and of none. */
 static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     phi_str run = {NULL, 0}; /* a prompt that an earlier run has not answered is no part of it */
@@ -228,95 +220,75 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* The number of the request's messages before the prompt. */
-static size_t phi__scall_before(const phi_model_request *request) {
-    return phi__scall_from(request, request->message_count);
-}
-
-static phi_status phi__scall_history(const phi__strategy_job *job, phi__agent *child) {
-    const phi_model_request *request = job->request;
-    size_t before = phi__scall_before(request);
-    phi_status status = PHI_OK;
-    for (size_t i = 0; i < before && status == PHI_OK; i++)
-        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
-    return status;
-}
-
-/* The prompt as the user wrote it, with its images; or the machine's text. A conversation that ends
-   in results of tools continues without a prompt. False: no memory. */
-static bool phi__scall_prompts(const phi__strategy_job *job, const phi_strategy_call *call,
-                               phi_arena *arena, phi__run_order *order) {
-    const phi_model_request *request = job->request;
-    size_t before = phi__scall_before(request), count = request->message_count - before;
-    if (!call->in_conversation || call->prompt.at != NULL) {
-        order->prompts = phi__compact_say(call->prompt, arena);
-        order->prompt_count = 1;
-        return order->prompts != NULL;
-    }
-    phi_message *prompts = (phi_message *)phi_arena_alloc(arena, phi__mul(count, sizeof *prompts));
-    for (size_t i = 0; prompts != NULL && i < count; i++)
-        prompts[i] = *request->messages[before + i];
-    order->prompts = prompts;
-    order->prompt_count = count;
-    if (count == 0) order->continuation = PHI_CONTINUATION_DEFAULT;
-    return prompts != NULL;
-}
-
+/* Gives the child its run. The prompt is the user's, with its images, after the history before it;
+   or it is the machine's text. A conversation that ends in results of tools continues without a
+   prompt. */
 static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
                                  phi__agent *child) {
+    const phi_model_request *request = job->request;
+    size_t before = phi__scall_from(request, request->message_count);
+    size_t count = request->message_count - before;
+    bool own = call->in_conversation && call->prompt.at == NULL;
+    phi_status status = PHI_OK;
     phi_arena scratch;
-    phi_status status = PHI_NO_MEMORY;
-    phi_arena_init(&scratch, &child->memory, 0);
     phi__run_order order = PHI_ZERO;
+    for (size_t i = 0; call->in_conversation && i < before && status == PHI_OK; i++)
+        status = phi_thread_append(child->thread, request->messages[i], 1, NULL);
+    if (status != PHI_OK) return status;
+    phi_arena_init(&scratch, &child->memory, 0);
     order.goes_on = true;
-    if (phi__scall_prompts(job, call, &scratch, &order)) status = phi__run_new(child, &order);
+    if (own) {
+        phi_message *prompts =
+            (phi_message *)phi_arena_alloc(&scratch, phi__mul(count, sizeof *prompts));
+        for (size_t i = 0; prompts != NULL && i < count; i++)
+            prompts[i] = *request->messages[before + i];
+        order.prompts = prompts;
+        order.prompt_count = count;
+        if (count == 0) order.continuation = PHI_CONTINUATION_DEFAULT;
+    } else {
+        order.prompts = phi__compact_say(call->prompt, &scratch);
+        order.prompt_count = 1;
+    }
+    status = order.prompts != NULL ? phi__run_new(child, &order) : PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;
 }
 
-/* The agent out of a snapshot, with its run; or a new one. */
-static phi__agent *phi__scall_make(phi__strategy_job *job, const phi_agent_desc *d,
-                                   const phi_json *saved) {
-    const phi_json *root = phi_json_get(saved, "agent");
-    if (root != NULL) return phi__snap_make(job->agent->rt, d, root, PHI_RESTORE_RESUME);
-    return phi__agent_make(job->agent->rt, d, NULL);
-}
-
+/* Makes the agent of a call: out of a snapshot, with its run; or a new one. */
 static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
                                    const phi_strategy_call *call, const phi_json *saved) {
-    phi_agent_desc d = phi__scall_desc(job, call, slot->most_turns);
+    phi_runtime *rt = job->agent->rt;
+    phi_agent_desc d = phi__scall_desc(job, slot, call);
+    const phi_json *root = phi_json_get(saved, "agent");
     phi__agent *child = NULL;
-    phi_status status = PHI_OK;
     phi__buf system;
-    if (job->agent->rt->closing) return PHI_CANCELLED;
-    phi__buf_init(&system, &job->agent->memory);
+    if (rt->closing) return PHI_CANCELLED;
     /* The agent's own prompt says who answers, and the strategy's how. */
     phi_str own = job->request->system_prompt;
+    phi__buf_init(&system, &job->agent->memory);
     phi__buf_add_str(&system, own);
     if (own.len > 0 && call->system_prompt.len > 0) phi__buf_text(&system, "\n\n");
     phi__buf_add_str(&system, call->system_prompt);
     phi__buf_char(&system, '\0');
-    if (!system.failed) {
-        d.system_prompt = system.at;
-        child = phi__scall_make(job, &d, saved);
-    } else
-        status = PHI_NO_MEMORY;
+    bool room = !system.failed;
+    d.system_prompt = system.at;
+    if (room)
+        child = root != NULL ? phi__snap_make(rt, &d, root, PHI_RESTORE_RESUME)
+                             : phi__agent_make(rt, &d, NULL);
     phi__buf_free(&system);
-    if (child == NULL) return status != PHI_OK ? status : phi__error_last(job->agent->rt, NULL);
-    child->tree.watch = phi__scall_watch();
+    if (child == NULL) return room ? phi__error_last(rt, NULL) : PHI_NO_MEMORY;
+    child->tree.watch = &phi__scall_watch;
     child->tree.watched = job;
     child->tree.of_run = child->tree.no_last_tools = true;
     slot->child = child->handle;
     if (saved != NULL) return child->run != NULL || slot->over ? PHI_OK : PHI_PARSE;
-    if (call->in_conversation) status = phi__scall_history(job, child);
-    if (status == PHI_OK) status = phi__scall_run(job, call, child);
-    return status;
+    return phi__scall_run(job, call, child);
 }
 
 /* True if the agent makes model calls of this strategy, or is below such an agent. */
 static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
     for (; agent != NULL; agent = agent->tree.parent)
-        if (agent->tree.watch == phi__scall_watch() &&
+        if (agent->tree.watch == &phi__scall_watch &&
             ((const phi__strategy_job *)agent->tree.watched)->desc == desc)
             return true;
     return false;
@@ -329,16 +301,6 @@ static uint32_t phi__scall_left(const phi__strategy_job *job) {
         if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
     if (taken >= job->most) return 0; /* of a saved call, `made` has the turns it had */
     return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
-}
-
-/* phi_last_error's message is the failure's, where making the agent failed. */
-static bool phi__scall_refuse(phi__strategy_job *job, phi__strategy_call *slot, phi_status status) {
-    const char *words = NULL;
-    slot->over = true;
-    slot->status = status;
-    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
-        words = phi_status_text(status);
-    return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
 
 /* ---- in a snapshot ---- */
@@ -411,11 +373,18 @@ static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *ca
     if (!phi__scall_load(job, slot, saved)) return false;
     slot->id = call->id;
     slot->began_us = phi__io_counted_us(job->agent->rt->io);
-    slot->timeout_ms = phi__scall_timeout(job, call);
+    slot->timeout_ms = call->timeout_ms != 0 ? call->timeout_ms : job->desc->call_timeout_ms;
+    if (slot->timeout_ms == 0) slot->timeout_ms = PHI_UNLIMITED;
     slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
     phi_status status = phi__scall_start(job, slot, call, saved);
-    if (status == PHI_OK) return true;
-    return status != PHI_NO_MEMORY && phi__scall_refuse(job, slot, status);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status == PHI_OK;
+    /* phi_last_error's message is the failure's, if making the agent failed. */
+    const char *words = NULL;
+    slot->over = true;
+    slot->status = status;
+    if (phi__error_last(job->agent->rt, &words) != status || words == NULL || words[0] == '\0')
+        words = phi_status_text(status);
+    return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
 
 /* ---- when it is over ---- */
@@ -488,11 +457,6 @@ static void phi__scall_drop_all(phi__strategy_job *job) {
 
 /* ---- a strategy at work ---- */
 
-/* A job begins and ends with the provider's call of a run. It owns its machine, whose memory is
-   an arena in the agent's budget, and the hidden agents that make the model calls, each for one
-   run. Answers go to the machine in the order in which their calls were made, whichever came first,
-   so that a run does not depend on the network's timing. */
-
 #define PHI__STRATEGY_NAME "strategy" /* of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
 
@@ -527,8 +491,7 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__buf_char(&json, '{');
     phi__records_str(&json, "loop_id", job->agent->run->loop_id);
     phi__records_str(&json, "strategy", phi_str_of(job->desc->strategy->name));
-    phi__json_write_comma(&json);
-    phi__json_write_key(&json, PHI__LIT("result"));
+    phi__records_raw(&json, "result", "");
     phi__buf_add_str(&json, result);
     phi__buf_char(&json, '}');
     phi_status status = json.failed ? PHI_NO_MEMORY
@@ -538,60 +501,68 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
 }
 
-static bool phi__strategy_end(phi__strategy_job *job, phi_status status, phi_str text,
+static void phi__strategy_end(phi__strategy_job *job, phi_status status, phi_str text,
                               phi_str result) {
     job->over = true;
     job->status = status;
-    return phi__arena_str(&job->arena, text, &job->text) && phi__strategy_note(job, result);
+    if (!phi__arena_str(&job->arena, text, &job->text) || !phi__strategy_note(job, result))
+        job->no_memory = true;
 }
 
-static bool phi__strategy_fault(phi__strategy_job *job, const char *words) {
-    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
+static void phi__strategy_fault(phi__strategy_job *job, const char *words) {
+    phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
 }
 
 /* False: no memory. */
-static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
+static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
+    const phi_strategy *strategy = job->desc->strategy;
+    phi_arena *room = phi__thread_room(job->agent->thread);
+    phi_strategy_best best = PHI_ZERO;
+    phi_event event = PHI_ZERO;
+    phi_strategy_progress *progress =
+        (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
+    if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
+        !phi__arena_str(room, phi_str_of(strategy->name), &progress->name))
+        return false;
+    strategy->best(job->state, &best);
+    progress->calls = job->made;
+    progress->most_calls = job->most;
+    progress->nodes = best.nodes;
+    progress->has_score = best.has_score;
+    progress->score = best.score;
+    event.kind = PHI_EV_STRATEGY;
+    event.strategy = progress;
+    event.text = best.text;
+    return phi__events_emit(job->agent, &event, NULL, 0);
+}
+
+static void phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
     switch (command->kind) {
-    case PHI_STRATEGY_ASK: return phi__scall_begin(job, &command->call);
-    case PHI_STRATEGY_EMIT: {
-        phi_str phase = command->phase;
-        phi_arena *room = phi__thread_room(job->agent->thread);
-        phi_strategy_progress *progress;
-        phi_strategy_best best = PHI_ZERO;
-        progress = (phi_strategy_progress *)phi__arena_zero(room, sizeof *progress);
-        if (progress == NULL || !phi__arena_str(room, phase, &progress->phase) ||
-            !phi__arena_str(room, phi_str_of(job->desc->strategy->name), &progress->name))
-            return false;
-        job->desc->strategy->best(job->state, &best);
-        progress->calls = job->made;
-        progress->most_calls = job->most;
-        progress->nodes = best.nodes;
-        progress->has_score = best.has_score;
-        progress->score = best.score;
-        phi_event event = PHI_ZERO;
-        event.kind = PHI_EV_STRATEGY;
-        event.strategy = progress;
-        event.text = best.text;
-        return phi__events_emit(job->agent, &event, NULL, 0);
-    }
+    case PHI_STRATEGY_ASK:
+        if (!phi__scall_begin(job, &command->call)) job->no_memory = true;
+        return;
+    case PHI_STRATEGY_EMIT:
+        if (!phi__strategy_emit(job, command->phase)) job->no_memory = true;
+        return;
     case PHI_STRATEGY_DONE:
         job->reason = command->stop_reason;
-        return phi__strategy_end(job, PHI_OK, command->text, command->result);
+        phi__strategy_end(job, PHI_OK, command->text, command->result);
+        return;
     case PHI_STRATEGY_FAIL:
-        return phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
-                                 command->text, command->result);
+        phi__strategy_end(job, command->status != PHI_OK ? command->status : PHI_REFUSED,
+                          command->text, command->result);
+        return;
     }
-    return true;
 }
 
 static void phi__strategy_do_all(phi__strategy_job *job, phi_status status,
                                  const phi_strategy_commands *commands) {
-    if (status == PHI_NO_MEMORY) job->no_memory = true;
-    if (status != PHI_OK && status != PHI_NO_MEMORY &&
-        !phi__strategy_fault(job, phi_status_text(status)))
+    if (status == PHI_NO_MEMORY)
         job->no_memory = true;
+    else if (status != PHI_OK)
+        phi__strategy_fault(job, phi_status_text(status));
     for (size_t i = 0; i < commands->count && !job->over && !job->no_memory; i++)
-        if (!phi__strategy_do(job, &commands->at[i])) job->no_memory = true;
+        phi__strategy_do(job, &commands->at[i]);
     phi_arena_free(&job->scratch);
 }
 
@@ -604,14 +575,6 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 }
 
 /* ---- the beginning ---- */
-
-static uint64_t phi__strategy_add(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static uint64_t phi__strategy_times(uint64_t a, uint64_t b) {
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
 
 /* The share of `all` for `calls` of the bill's `of` calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
@@ -626,8 +589,7 @@ PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strateg
         desc->max_calls != 0 && desc->max_calls != PHI_UNLIMITED ? desc->max_calls : UINT64_MAX;
     memset(out, 0, sizeof *out);
     strategy->bill(options, prompt_tokens, answer_tokens, out);
-    if (out->output_tokens == 0)
-        out->output_tokens = phi__strategy_times(out->calls, answer_tokens);
+    if (out->output_tokens == 0) out->output_tokens = phi__bill_times(out->calls, answer_tokens);
     if (most >= out->calls) return;
     out->input_tokens = phi__strategy_part(out->input_tokens, most, out->calls);
     out->output_tokens = phi__strategy_part(out->output_tokens, most, out->calls);
@@ -636,7 +598,7 @@ PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strateg
 }
 
 /* Reserves what the calls that are left may cost, or ends the job with a message. */
-static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
+static void phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     const phi__agent *agent = job->agent;
     const phi_cost *rates = &agent->desc.model.cost;
     const phi_strategy *strategy = job->desc->strategy;
@@ -656,21 +618,20 @@ static bool phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     uint64_t left = bill.calls > job->made ? bill.calls - job->made : 0;
     for (size_t i = 0; bill.in_conversation > 0 && i < job->request->message_count; i++)
         in += phi_tokens_of_message(counter, job->request->messages[i]);
-    in = phi__strategy_add(phi__strategy_times(in, bill.in_conversation), bill.input_tokens);
-    in = phi__strategy_add(
-        in,
-        phi__strategy_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
+    in = phi__bill_add(phi__bill_times(in, bill.in_conversation), bill.input_tokens);
+    in = phi__bill_add(
+        in, phi__bill_times(phi_tokens_of_text(counter, job->request->system_prompt), bill.calls));
     in = phi__strategy_part(in, left, bill.calls);
     answer = phi__strategy_part(bill.output_tokens, left, bill.calls);
-    if (phi__pot_reserve(agent->run, phi__strategy_add(in, answer),
+    if (phi__pot_reserve(agent->run, phi__bill_add(in, answer),
                          (double)in / 1e6 * rate + (double)answer / 1e6 * rates->output, left,
                          reason, sizeof reason))
-        return true;
+        return;
     (void)snprintf(words, sizeof words, "strategy %s: up to %llu model calls: %s",
                    job->desc->strategy->name, (unsigned long long)left, reason);
     job->kind = PHI_FAILURE_QUOTA;
     job->kind_status = PHI_REFUSED;
-    return phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
+    phi__strategy_fault(job, words);
 }
 
 /* Claims what a snapshot holds of this run's machine; NULL: nothing. */
@@ -723,15 +684,13 @@ static void phi__strategy_begin(phi__strategy_job *job) {
         phi__buf_add_str(&text,
                          phi_message_text(request->messages[from], "\n", &job->scratch, &failed));
     }
-    if (!(!failed && !text.failed) || !phi__machine_text(&text, &job->arena, &prompt))
-        job->no_memory = true;
-    phi__buf_free(&text);
+    if (failed) text.failed = true;
+    if (!phi__machine_text(&text, &job->arena, &prompt)) job->no_memory = true;
     /* registered under the protocol of the agent's own model, it would make its own calls */
-    if (phi__scall_inside(job->agent, job->desc)) {
-        if (!phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider"))
-            job->no_memory = true;
-    } else if (!job->no_memory && !phi__strategy_reserve(job, prompt))
-        job->no_memory = true;
+    if (phi__scall_inside(job->agent, job->desc))
+        phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider");
+    else if (!job->no_memory)
+        phi__strategy_reserve(job, prompt);
     if (!job->no_memory && !job->over) phi__strategy_load(job, saved, prompt);
     job->saved = NULL;
     phi_arena_free(&job->scratch);
@@ -753,11 +712,10 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_u64(out, "turn", job->agent->run->turn.index);
     phi__records_u64(out, "made", job->made - phi__scall_again(job));
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
-    phi__json_write_comma(out);
-    phi__json_write_key(out, PHI__LIT("state"));
+    phi__records_raw(out, "state", "");
     (void)phi__json_write(out, state, 0);
     /* The calls that go on where they were when a snapshot is restored: those that may have called
-   tools. An array. */
+       tools. */
     phi__records_raw(out, "calls", "[");
     for (size_t i = 0; i < job->call_count; i++) {
         const phi__strategy_call *call = &job->calls[i];
@@ -773,8 +731,7 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
         phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
         phi__records_str(out, "text", phi__buf_str(&call->text));
         phi__machine_put_usage(out, &call->usage);
-        phi__json_write_comma(out);
-        phi__json_write_key(out, PHI__LIT("agent"));
+        phi__records_raw(out, "agent", "");
         phi__buf_add_str(out, text);
         phi__buf_char(out, '}');
     }
@@ -785,11 +742,8 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
 /* The provider's close, which comes first, has freed it. */
 static void phi__strategy_freed(phi__attached *object) { (void)object; }
 
-static const phi__attached_ops *phi__strategy_ops(void) {
-    static const phi__attached_ops ops = {PHI__STRATEGY_NAME, phi__strategy_save, NULL,
-                                          phi__strategy_freed};
-    return &ops;
-}
+static const phi__attached_ops phi__strategy_ops = {PHI__STRATEGY_NAME, phi__strategy_save, NULL,
+                                                    phi__strategy_freed};
 
 /* ---- the provider ---- */
 
@@ -824,7 +778,7 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
     job->started_us = phi__io_counted_us(agent->rt->io);
     phi_arena_init(&job->arena, &agent->memory, 0);
     phi_arena_init(&job->scratch, &agent->memory, 0);
-    phi__attached_add(agent, &job->attached, phi__strategy_ops());
+    phi__attached_add(agent, &job->attached, &phi__strategy_ops);
     phi__strategy_begin(job);
     *out = job;
     if (!job->no_memory) return PHI_OK;
@@ -856,15 +810,8 @@ static void phi__strategy_stop(phi__strategy_job *job) {
     if (job->agent->slot == NULL || job->no_memory) return;
     if (phi__scall_left(job) == 0) job->stopped = true;
     phi__strategy_tell(job, &event);
-    if (!job->over && !job->no_memory &&
-        !phi__strategy_fault(job, "the strategy did not end when it had to"))
-        job->no_memory = true;
-}
-
-/* The model wants no more tools than it may have, but the calls are used up, or a budget. */
-static bool phi__strategy_used_up(const phi_strategy_event *event, const phi__strategy_call *call) {
-    return event->kind == PHI_STRATEGY_FAILED && event->status == PHI_LIMIT &&
-           event->tool_rounds <= call->max_rounds;
+    if (!job->over && !job->no_memory)
+        phi__strategy_fault(job, "the strategy did not end when it had to");
 }
 
 static void phi__strategy_answer(phi__strategy_job *job) {
@@ -874,8 +821,10 @@ static void phi__strategy_answer(phi__strategy_job *job) {
         return;
     }
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
-    if (phi__strategy_used_up(&event, &job->calls[0])) {
-        job->settle = true; /* the call stays until then, for its text */
+    if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
+        event.tool_rounds <= job->calls[0].max_rounds) {
+        /* The calls are used up, or a budget. The call stays until then, for its text. */
+        job->settle = true;
         return;
     }
     phi__strategy_tell(job, &event);
@@ -888,9 +837,9 @@ static void phi__strategy_step(phi__strategy_job *job) {
         if (job->agent->slot == NULL) return;
         if (job->settle || phi__strategy_spent(job))
             phi__strategy_stop(job);
-        else if (job->call_count == 0) {
-            if (!phi__strategy_fault(job, "the strategy waits for no call")) job->no_memory = true;
-        } else if (job->calls[0].over)
+        else if (job->call_count == 0)
+            phi__strategy_fault(job, "the strategy waits for no call");
+        else if (job->calls[0].over)
             phi__strategy_answer(job);
         else
             return;

@@ -14,8 +14,6 @@ typedef struct phi__children {
        which then ends the outer one: it has swept all. */
     phi__link *next;
     uint64_t made;
-    /* of every tool that delegates */
-    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
 } phi__children;
 
 typedef struct phi__child {
@@ -43,6 +41,9 @@ typedef struct phi__child {
 
 enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
 
+/* The function of every tool that delegates. */
+static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
+
 /* ---- the children of an agent ---- */
 
 /* A phi__children is attached to the calling agent and lives in its memory, as do its
@@ -57,25 +58,30 @@ enum {
     PHI__CHILD_DURATION_MS = 300000
 };
 
+static phi__child *phi__child_at(phi__link *link) {
+    return link != NULL ? PHI__OWNER(link, phi__child, link) : NULL;
+}
+
+/* The next one in the list; the first one after NULL. */
+static phi__child *phi__child_next(const phi__children *all, const phi__child *child) {
+    return phi__child_at(child != NULL ? child->link.next : all->list.first);
+}
+
+/* Its desc may be gone: it is frozen. */
+static phi_str phi__child_name(const phi__child *child) {
+    return child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
+}
+
+/* It has finished, and the model may continue it. */
+static bool phi__child_rests(const phi__child *child) {
+    return !child->running && !child->over && !child->spawned;
+}
+
 static void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]) {
     (void)snprintf(out, PHI__CHILD_ID, "sub-%llu", (unsigned long long)child->number);
 }
 
 /* ---- the end of one ---- */
-
-static void phi__child_no_more(phi__agent *agent, phi_status status, const phi_failure *failure,
-                               bool stopping) {
-    (void)agent;
-    (void)status;
-    (void)failure;
-    (void)stopping;
-}
-
-/* When a hidden agent is freed, its last charge still goes to its parent. */
-static const phi__child_watch phi__child_left_hidden = {true, false, NULL, NULL, phi__child_no_more,
-                                                        NULL};
-static const phi__child_watch phi__child_left_shown = {false, false, NULL, NULL, phi__child_no_more,
-                                                       NULL};
 
 static void phi__child_free_block(phi__child *child) {
     phi__free(&child->of->parent->memory, child->block, child->block_bytes);
@@ -88,8 +94,7 @@ static void phi__child_drop_agent(phi__child *child) {
     phi__agent *agent = child->agent;
     child->agent = NULL;
     if (agent == NULL) return;
-    agent->tree.watch = phi__find_hidden(agent) ? &phi__child_left_hidden : &phi__child_left_shown;
-    agent->tree.watched = NULL;
+    agent->tree.watched = NULL; /* a hidden one keeps its watch: its last charge is its parent's */
     phi__end_drop(agent);
 }
 
@@ -112,39 +117,24 @@ static void phi__child_leave(phi__child *child) {
 
 /* Frees the oldest that have finished, beyond as many as are kept. */
 static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *desc) {
-    phi__link *link = all->list.last, *earlier;
-    uint32_t n = 0;
-    for (; link != NULL; link = earlier) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
-        earlier = link->prev;
-        if (child->desc != desc || child->running || child->over || child->spawned) continue;
-        if (++n > desc->keep) phi__child_leave(child);
+    phi__child *child = phi__child_at(all->list.last);
+    for (uint32_t n = 0; child != NULL;) {
+        phi__child *last = child;
+        child = phi__child_at(child->link.prev);
+        if (last->desc == desc && phi__child_rests(last) && ++n > desc->keep)
+            phi__child_leave(last);
     }
-}
-
-/* The child that works for this call; NULL: there is none. */
-static phi__child *phi__child_of_call(const phi__children *all, phi_call call) {
-    phi__link *link = all != NULL ? all->list.first : NULL;
-    for (; link != NULL; link = link->next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
-        if (child->call.rt != NULL && child->call.index == call.index &&
-            child->call.gen == call.gen)
-            return child;
-    }
-    return NULL;
 }
 
 /* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
 static phi__child *phi__child_kept(const phi__children *all, const phi_subagent_desc *desc,
                                    phi_str id) {
-    phi__link *link = all->list.first;
+    phi__child *child = NULL;
     char own[PHI__CHILD_ID];
-    for (; link != NULL; link = link->next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
-        phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
+    while ((child = phi__child_next(all, child)) != NULL) {
         phi__child_id(child, own);
-        if (!child->running && !child->over && !child->spawned && phi__str_is(id, own) &&
-            phi_str_equal(name, phi_str_of(desc->name)))
+        if (phi__child_rests(child) && phi__str_is(id, own) &&
+            phi__str_is(phi__child_name(child), desc->name))
             return child;
     }
     return NULL;
@@ -204,7 +194,7 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
         (phi_tool *)phi_arena_alloc(scratch, phi__mul(out->tool_count, sizeof *tools));
     if (tools == NULL) return false;
     for (size_t i = 0; out->tools != NULL && i < out->tool_count; i++)
-        if (out->tools[i].start != child->of->start) tools[n++] = out->tools[i];
+        if (out->tools[i].start != phi__subagents_start) tools[n++] = out->tools[i];
     out->tools = tools;
     out->tool_count = n;
     return true;
@@ -236,24 +226,21 @@ static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__res
     }
 }
 
-static phi_str phi__result_error_text(phi_status status, const phi_failure *failure) {
-    if (failure != NULL && failure->message.len > 0) return failure->message;
-    return status == PHI_CANCELLED ? PHI__LIT("Cancelled") : phi_str_of(phi_status_text(status));
-}
-
 static phi__result phi__result_of(const phi__child *child, phi_status status,
                                   const phi_failure *failure, phi_arena *arena) {
     phi__result out = PHI_ZERO;
+    char id[PHI__CHILD_ID];
+    phi__buf buf;
+    phi_str details;
     out.status = status;
     out.is_error = status != PHI_OK && status != PHI_LIMIT;
     phi__result_read(child->agent, arena, &out);
-    if (out.is_error)
-        out.text = phi__result_error_text(status, failure);
-    else if (out.text.len == 0)
+    if (out.is_error) {
+        out.text =
+            status == PHI_CANCELLED ? PHI__LIT("Cancelled") : phi_str_of(phi_status_text(status));
+        if (failure != NULL && failure->message.len > 0) out.text = failure->message;
+    } else if (out.text.len == 0)
         out.text = phi_str_of(phi__texts_get(child->agent->desc.texts, PHI_TEXT_SUBAGENT_EMPTY));
-    char id[PHI__CHILD_ID];
-    phi__buf buf;
-    phi_str text;
     phi__buf_init(&buf, arena->memory);
     phi__buf_char(&buf, '{');
     phi__records_str(&buf, "sub_agent", phi_str_of(child->desc->name));
@@ -261,10 +248,10 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
     phi__child_id(child, id);
     if (child->desc->keep > 0 && !out.is_error) phi__records_str(&buf, "id", phi_str_of(id));
     phi__buf_char(&buf, '}');
-    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &text))
+    if (buf.failed || !phi__arena_str(arena, phi__buf_str(&buf), &details))
         out.no_memory = true;
     else
-        out.details = text.at;
+        out.details = details.at;
     phi__buf_free(&buf);
     if (!out.no_memory) return out;
     out.text = PHI__LIT("Out of memory");
@@ -274,10 +261,8 @@ static phi__result phi__result_of(const phi__child *child, phi_status status,
 
 static void phi__result_to_call(phi_call call, const phi__result *result,
                                 const char *child_loop_id) {
-    phi_content content = PHI_ZERO;
+    const phi_content content = phi__input_text(result->text);
     phi_tool_result given = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = result->text;
     given.content = &content;
     given.content_count = 1;
     given.details = result->details;
@@ -339,33 +324,27 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
    afterwards. */
 static void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure) {
     phi_arena scratch;
-    phi__result result;
-    bool keep = true, told = true;
+    bool keep = false, told = true; /* nobody waits if its call was cancelled */
     phi_arena_init(&scratch, &child->of->parent->memory, 0);
     if (child->call.rt != NULL || child->spawned) {
-        result = phi__result_of(child, status, failure, &scratch);
+        const phi__result result = phi__result_of(child, status, failure, &scratch);
         keep = !result.is_error;
         if (child->spawned)
             told = phi__result_to_host(child, &result);
         else
             phi__result_to_call(child->call, &result, child->agent->line.last_loop_id.at);
-    } else
-        keep = false; /* nobody waits: its call was cancelled */
+    }
     phi_arena_free(&scratch);
     child->running = false;
     child->status = status;
-    if (told) {
-        /* Its run is over, and its result was given: it is kept, or freed, now or when its
-           events were popped. */
-        phi__children *all = child->of;
-        const phi_subagent_desc *desc = child->desc;
-        child->running = child->spawned = false;
-        child->call.rt = NULL;
-        if (keep && desc->keep > 0)
-            phi__child_keep_newest(all, desc);
-        else
-            phi__child_leave(child);
-    }
+    if (!told) return;
+    /* It is kept, or freed, now or when its events were popped. */
+    child->spawned = false;
+    child->call.rt = NULL;
+    if (keep && child->desc->keep > 0)
+        phi__child_keep_newest(child->of, child->desc);
+    else
+        phi__child_leave(child);
 }
 
 /* An error in its place; words: static. The child is freed, or, without memory for the host's
@@ -435,27 +414,6 @@ static void phi__forward_add(phi__child *child, phi__forward_kind kind, phi_str 
     child->last_heard = at;
 }
 
-static void phi__forward_tool(phi__child *child, phi_str name) {
-    phi__buf text;
-    phi__buf_init(&text, &child->of->parent->memory);
-    phi__buf_text(&text, "[sub-agent calling tool: ");
-    phi__buf_add_str(&text, name);
-    phi__buf_char(&text, ']');
-    if (!text.failed) phi__forward_add(child, PHI__FORWARD_TOOL, phi__buf_str(&text));
-    phi__buf_free(&text);
-}
-
-static phi_status phi__forward_give(phi_call call, phi__forward_kind kind, phi_str text,
-                                    phi_tool_result *partial) {
-    if (kind == PHI__FORWARD_PROGRESS) return phi__update_progress(call, text);
-    phi_content content = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = text;
-    partial->content = &content;
-    partial->content_count = 1;
-    return phi_call_update(call, partial);
-}
-
 /* Hands the noted parts to its call. The child may be gone afterwards. Each part calls hooks of
    the host, which may free the child, and its parent: their memory stays until the step ends. */
 static void phi__forward_all(phi__child *child) {
@@ -475,9 +433,12 @@ static void phi__forward_all(phi__child *child) {
     if (!details.failed) partial.details = details.at;
     while (at < heard.len && status != PHI_STALE) {
         phi__forward_part part = phi__forward_get(&heard, at);
-        at += sizeof part;
-        status = phi__forward_give(call, part.kind, phi__str(heard.at + at, part.len), &partial);
-        at += part.len;
+        phi_content content = phi__input_text(phi__str(heard.at + at + sizeof part, part.len));
+        partial.content = &content;
+        partial.content_count = 1;
+        status = part.kind == PHI__FORWARD_PROGRESS ? phi__update_progress(call, content.text)
+                                                    : phi_call_update(call, &partial);
+        at += sizeof part + part.len;
     }
     phi__buf_free(&details);
     phi__buf_free(&heard);
@@ -485,14 +446,16 @@ static void phi__forward_all(phi__child *child) {
 
 /* ---- following a child's agent ---- */
 
+/* NULL: the agent is being freed, and nobody follows it any more. */
 static phi__child *phi__follow_watched(const phi__agent *agent) {
     return (phi__child *)agent->tree.watched;
 }
 
+/* Notes an event of it. True: phi__forward_all is due. */
 static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
-    /* Notes an event of it. True: phi__forward_all is due. */
     phi__child *child = phi__follow_watched(agent);
-    if (child->call.rt == NULL) return false;
+    phi__buf text;
+    if (child == NULL || child->call.rt == NULL) return false;
     if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
         child->call.rt = NULL;
         phi__schedule_cancel_tree(child->agent, false);
@@ -500,7 +463,12 @@ static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
     }
     switch ((int)event->kind) {
     case PHI_EV_TEXT: phi__forward_add(child, PHI__FORWARD_TEXT, event->text); return true;
-    case PHI_EV_TOOL_START: phi__forward_tool(child, event->tool_name); return true;
+    case PHI_EV_TOOL_START:
+        phi__buf_init(&text, &child->of->parent->memory);
+        phi__buf_wrap(&text, "[sub-agent calling tool: ", event->tool_name, "]");
+        if (!text.failed) phi__forward_add(child, PHI__FORWARD_TOOL, phi__buf_str(&text));
+        phi__buf_free(&text);
+        return true;
     case PHI_EV_TOOL_PROGRESS:
         phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
         /* it may come from the host, while the run waits */
@@ -510,17 +478,20 @@ static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
     }
 }
 
-static void phi__follow_between(phi__agent *agent) { phi__forward_all(phi__follow_watched(agent)); }
+static void phi__follow_between(phi__agent *agent) {
+    if (phi__follow_watched(agent) != NULL) phi__forward_all(phi__follow_watched(agent));
+}
 
 static void phi__follow_over(phi__agent *agent, phi_status status, const phi_failure *failure,
                              bool stopping) {
+    phi__child *child = phi__follow_watched(agent);
     (void)stopping;
-    if (phi__follow_watched(agent)->running)
-        phi__result_give(phi__follow_watched(agent), status, failure);
+    if (child != NULL && child->running) phi__result_give(child, status, failure);
 }
 
 static void phi__follow_gone(phi__agent *agent) {
     phi__child *child = phi__follow_watched(agent);
+    if (child == NULL) return;
     child->agent = NULL;
     phi__result_fail(child, PHI_CANCELLED, "The sub-agent was freed");
 }
@@ -541,19 +512,19 @@ static void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__a
 /* Levels of sub-agents above an agent and itself; 0: it is none. */
 static uint32_t phi__follow_depth(const phi__agent *agent) {
     const phi__child_watch *watch = agent->tree.watch;
-    bool ours = watch == &phi__follow_hidden || watch == &phi__follow_shown;
-    return ours ? phi__follow_watched(agent)->depth : 0;
+    if (watch != &phi__follow_hidden && watch != &phi__follow_shown) return 0;
+    const phi__child *child = phi__follow_watched(agent);
+    return child != NULL ? child->depth : 0;
 }
 
 /* ---- children in a snapshot ---- */
 
 static void phi__child_save_one(const phi__child *child, phi__buf *out, phi_arena *scratch) {
-    phi_str name = child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
     phi_str call_id = child->call.rt != NULL ? phi__update_info(child->call).id : child->call_id;
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
     phi__records_u64(out, "number", child->number);
-    phi__records_str(out, "name", name);
+    phi__records_str(out, "name", phi__child_name(child));
     phi__records_u64(out, "depth", child->depth);
     phi__records_true(out, "running", child->running);
     phi__records_true(out, "spawned", child->spawned);
@@ -572,8 +543,8 @@ static void phi__child_save_all(const phi__attached *attached, phi__buf *out, ph
     phi__buf_char(out, '{');
     phi__records_u64(out, "made", all->made);
     phi__records_raw(out, "children", "[");
-    for (const phi__link *link = all->list.first; link != NULL; link = link->next) {
-        const phi__child *child = PHI__OWNER(link, const phi__child, link);
+    const phi__child *child = NULL;
+    while ((child = phi__child_next(all, child)) != NULL) {
         bool waits = child->call.rt != NULL || child->call_id.len > 0 || child->spawned;
         if (!child->over && (waits || !child->running)) phi__child_save_one(child, out, scratch);
     }
@@ -582,39 +553,41 @@ static void phi__child_save_all(const phi__attached *attached, phi__buf *out, ph
 
 /* ---- reading ---- */
 
+/* Keeps what a snapshot has of it in one block. */
+static bool phi__child_freeze(phi__child *child, const phi_json *node) {
+    phi_memory *memory = &child->of->parent->memory;
+    phi_str name = phi__records_get_str(node, "name"), call = phi__records_get_str(node, "call");
+    phi__buf text;
+    phi__buf_init(&text, memory);
+    if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
+        size_t len = text.len;
+        phi__buf_add_str(&text, name);
+        phi__buf_add_str(&text, call);
+        if (!text.failed) child->block = (char *)phi__alloc(memory, text.len);
+        if (child->block != NULL) {
+            memcpy(child->block, text.at, text.len);
+            child->block_bytes = text.len;
+            child->snapshot = phi__str(child->block, len);
+            child->name = phi__str(child->block + len, name.len);
+            child->call_id = phi__str(child->block + len + name.len, call.len);
+        }
+    }
+    phi__buf_free(&text);
+    return child->block != NULL;
+}
+
 static bool phi__child_save_load(phi__children *all, const phi_json *node) {
+    bool fault = phi__records_get_bool(node, "fault");
     /* its call is over: the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
-    if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) &&
-        !phi__records_get_bool(node, "fault"))
-        return true;
+    if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) && !fault) return true;
     phi__child *child = phi__child_make(all);
     if (child == NULL) return false;
     child->number = phi__records_get_u64(node, "number");
     child->depth = phi__records_get_u32(node, "depth");
     child->running = phi__records_get_bool(node, "running");
     child->spawned = phi__records_get_bool(node, "spawned");
-    if (!phi__records_get_bool(node, "fault")) {
-        phi_memory *memory = &child->of->parent->memory;
-        phi_str name = phi__records_get_str(node, "name"),
-                call = phi__records_get_str(node, "call");
-        phi__buf text;
-        phi__buf_init(&text, memory);
-        if (phi__json_write(&text, phi_json_get(node, "agent"), 0) == PHI_OK && !text.failed) {
-            child->block_bytes = phi__add(text.len, phi__add(name.len, call.len));
-            child->block = (char *)phi__alloc(memory, child->block_bytes);
-        }
-        if (child->block != NULL) {
-            memcpy(child->block, text.at, text.len);
-            child->snapshot = phi__str(child->block, text.len);
-            child->name = phi__str(child->block + text.len, name.len);
-            child->call_id = phi__str(child->block + text.len + name.len, call.len);
-            if (name.len > 0) memcpy(child->block + text.len, name.at, name.len);
-            if (call.len > 0) memcpy(child->block + text.len + name.len, call.at, call.len);
-        }
-        phi__buf_free(&text);
-        return child->block != NULL;
-    }
+    if (!fault) return phi__child_freeze(child, node);
     child->status = PHI_CANCELLED;
     child->fault = "The sub-agent is gone";
     return true;
@@ -668,9 +641,8 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
    fails or starts each one looks again after each: callbacks of the host may drop any. */
 static phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
                                        const char *name) {
-    phi__link *link = all->list.first;
-    for (; link != NULL; link = link->next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
+    phi__child *child = NULL;
+    while ((child = phi__child_next(all, child)) != NULL) {
         if (child->number > last || child->fault != NULL) continue;
         if (frozen && (child->agent != NULL || !child->spawned)) continue;
         if (name == NULL || phi__str_is(child->name, name)) return child;
@@ -689,7 +661,7 @@ static void phi__children_renewed(phi__attached *attached, bool copied) {
 
 static void phi__children_freed(phi__attached *attached) {
     phi__children *all = PHI__OWNER(attached, phi__children, attached);
-    while (all->list.first != NULL) phi__child_drop(PHI__OWNER(all->list.first, phi__child, link));
+    while (all->list.first != NULL) phi__child_drop(phi__child_at(all->list.first));
     phi__free(&all->parent->memory, all, sizeof *all);
 }
 
@@ -720,7 +692,7 @@ static phi__children *phi__children_all(phi__agent *parent) {
 static void phi__children_sweep(phi__children *all) {
     all->next = all->list.first;
     while (all->next != NULL) {
-        phi__child *child = PHI__OWNER(all->next, phi__child, link);
+        phi__child *child = phi__child_at(all->next);
         all->next = all->next->next;
         if (child->fault != NULL)
             phi__result_fail(child, child->status, child->fault);
@@ -766,10 +738,8 @@ static phi_status phi__children_begin(phi__child *child, phi_str task) {
     phi__agent *agent = child->agent;
     phi_status status = phi__agent_may_run(agent, "sub-agent");
     if (status != PHI_OK) return status;
-    phi_content content = PHI_ZERO;
+    const phi_content content = phi__input_text(task);
     phi__run_order order = PHI_ZERO;
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = task;
     order.parent_loop_id = parent->run != NULL ? parent->run->loop_id : parent->line.last_loop_id;
     status = phi__run_new_of(agent, order, &content, 1);
     child->running = status == PHI_OK;
@@ -778,120 +748,98 @@ static phi_status phi__children_begin(phi__child *child, phi_str task) {
 
 /* ---- the tool that delegates, and the host's own way to it ---- */
 
-static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
-
-/* NULL: no memory. */
-static phi__children *phi__subagents_all(phi__agent *parent) {
-    phi__children *all = phi__children_all(parent);
-    if (all != NULL) all->start = phi__subagents_start;
-    return all;
-}
-
 /* ---- a call ---- */
 
-typedef struct phi__subagents_task {
-    phi_str task, go_on; /* in an arena */
-} phi__subagents_task;
-
-/* An error message, or NULL. */
-static const char *phi__subagents_read(const phi_subagent_desc *desc, phi_str arguments,
-                                       phi_arena *scratch, phi__subagents_task *out) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(scratch, arguments, 0, &root, NULL);
-    if (status == PHI_NO_MEMORY) return "Out of memory";
-    out->task = phi_json_str(phi_json_get(root, "task"), "");
-    out->go_on = phi__str("", 0);
-    if (desc->keep > 0) out->go_on = phi_json_str(phi_json_get(root, "continue"), "");
-    return out->task.len > 0 ? NULL : "Invalid arguments: Missing required 'task' parameter";
-}
-
-/* The child for a task: a new one, or one that is kept. NULL: words say why. */
+/* The child for a task: a new one, or one that is kept. NULL: words say why, or phi_last_error. */
 static phi__child *phi__subagents_child(phi__children *all, phi_subagent_desc *desc, phi_str go_on,
                                         char *words, size_t size) {
     phi__child *child = NULL;
-    const char *last = "";
-    if (go_on.len == 0) {
-        child = phi__children_new(all, desc);
-    } else {
-        child = phi__child_kept(all, desc, go_on);
-        if (child == NULL) {
-            (void)snprintf(words, size, "There is no finished sub-agent \"%.*s\" to continue",
-                           (int)phi__min(go_on.len, 40), go_on.at);
-            return NULL;
-        }
-        if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK) child = NULL;
-    }
-    if (child != NULL) return child;
-    (void)phi__error_last(all->parent->rt, &last);
-    (void)snprintf(words, size, "The sub-agent could not start: %s", last);
-    return NULL;
+    if (go_on.len == 0) return phi__children_new(all, desc);
+    child = phi__child_kept(all, desc, go_on);
+    if (child == NULL)
+        (void)snprintf(words, size, "There is no finished sub-agent \"%.*s\" to continue",
+                       (int)phi__min(go_on.len, 40), go_on.at);
+    else if (child->agent == NULL && phi__child_save_thaw(child, desc) != PHI_OK)
+        return NULL;
+    return child;
 }
 
-static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc,
-                                 const phi__subagents_task *task, phi_call call, char *words,
-                                 size_t size) {
-    phi__children *all = phi__subagents_all(parent);
+/* False: words say why. */
+static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc, phi_str arguments,
+                                 phi_call call, phi_arena *scratch, char *words, size_t size) {
     const char *last = "";
-    (void)snprintf(words, size, "Out of memory");
-    if (all == NULL) return false;
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(scratch, arguments, 0, &root, NULL);
+    phi_str task = phi_json_str(phi_json_get(root, "task"), ""), go_on = {"", 0};
+    if (desc->keep > 0) go_on = phi_json_str(phi_json_get(root, "continue"), "");
+    if (status != PHI_NO_MEMORY && task.len == 0) {
+        (void)snprintf(words, size, "Invalid arguments: Missing required 'task' parameter");
+        return false;
+    }
+    phi__children *all = status != PHI_NO_MEMORY ? phi__children_all(parent) : NULL;
+    if (all == NULL) {
+        (void)snprintf(words, size, "Out of memory");
+        return false;
+    }
     phi__children_sweep(all);
-    phi__child *child = phi__subagents_child(all, desc, task->go_on, words, size);
-    if (child == NULL) return false;
-    child->call = call;
-    if (phi__children_begin(child, task->task) == PHI_OK) return true;
-    child->call.rt = NULL;
+    phi__child *child = phi__subagents_child(all, desc, go_on, words, size);
+    if (child == NULL && words[0] != '\0') return false;
+    if (child != NULL) {
+        child->call = call;
+        if (phi__children_begin(child, task) == PHI_OK) return true;
+        child->call.rt = NULL;
+    }
     (void)phi__error_last(parent->rt, &last);
     (void)snprintf(words, size, "The sub-agent could not start: %s", last);
-    if (task->go_on.len == 0) phi__child_drop(child);
+    if (child != NULL && go_on.len == 0) phi__child_drop(child);
     return false;
 }
 
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_subagent_desc *desc = (phi_subagent_desc *)user_data;
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
-    phi__subagents_task task;
     phi_arena scratch;
-    char words[360];
-    bool begun = false;
+    char words[360] = "";
     phi_arena_init(&scratch, &parent->memory, 0);
-    const char *missing = phi__subagents_read(desc, arguments, &scratch, &task);
-    if (missing == NULL)
-        begun = phi__subagents_begin(parent, desc, &task, call, words, sizeof words);
+    bool begun = phi__subagents_begin(parent, (phi_subagent_desc *)user_data, arguments, call,
+                                      &scratch, words, sizeof words);
     phi_arena_free(&scratch);
     if (begun) return PHI_PENDING;
-    phi__result_error(call, missing != NULL ? missing : words);
+    phi__result_error(call, words);
     return PHI_DONE;
 }
 
 /* Nothing of it is heard any more, but for the events that a host wants. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
-    phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
-    phi__child *child = phi__child_of_call(all, call);
+    const phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
+    phi__child *child = NULL;
     (void)user_data;
-    if (child == NULL) return;
-    child->call.rt = NULL;
-    if (phi__find_hidden(child->agent))
-        phi__child_drop(child);
-    else
-        phi__schedule_cancel_tree(child->agent, false);
+    while (all != NULL && (child = phi__child_next(all, child)) != NULL) {
+        if (child->call.rt == NULL || child->call.index != call.index ||
+            child->call.gen != call.gen)
+            continue;
+        child->call.rt = NULL;
+        if (phi__find_hidden(child->agent))
+            phi__child_drop(child);
+        else
+            phi__schedule_cancel_tree(child->agent, false);
+        return;
+    }
 }
 
 static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_id) {
-    phi__link *link = all->list.first;
-    for (; link != NULL; link = link->next) {
-        phi__child *child = PHI__OWNER(link, phi__child, link);
+    phi__child *child = NULL;
+    while ((child = phi__child_next(all, child)) != NULL)
         if (child->agent == NULL && child->running && !child->spawned &&
             phi_str_equal(child->call_id, call_id))
             return child;
-    }
     return NULL;
 }
 
 /* A snapshot of a program without sub-agents has the call and no child: the call begins again. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
-    phi__children *all = phi__subagents_all(parent);
+    phi__children *all = phi__children_all(parent);
     phi__child *child = all != NULL ? phi__subagents_frozen(all, phi__update_info(call).id) : NULL;
     const char *last = "";
     char words[360];
@@ -951,6 +899,26 @@ static phi_status phi__subagents_check(phi_agent handle, const phi__agent *paren
     return PHI_OK;
 }
 
+/* After a restore: the children that had not finished go on. */
+static phi_status phi__subagents_resume_all(phi__children *all, phi_subagent_desc *desc) {
+    phi_runtime *rt = all->parent->rt;
+    phi_status status = PHI_OK;
+    phi__child *child;
+    if (rt->in_step)
+        return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
+    rt->in_step = true; /* a store's functions must not step */
+    rt->step.wall_ms = phi__io_wall_ms(rt->io);
+    while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
+        phi_status one = phi__child_save_thaw(child, desc);
+        if (one == PHI_OK) continue;
+        if (status == PHI_OK) status = one;
+        child->desc = desc;
+        phi__result_fail(child, one, "The sub-agent could not be resumed");
+    }
+    phi__end_of_step(rt);
+    return status;
+}
+
 PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const char *task,
                              phi_agent *out) {
     phi__agent *parent = phi__find_agent(handle);
@@ -958,27 +926,9 @@ PHI_API phi_status phi_spawn(phi_agent handle, phi_subagent_desc *desc, const ch
     if (status != PHI_OK) return status;
     if (task != NULL && task[0] == '\0')
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_spawn: the task is empty");
-    phi__children *all = phi__subagents_all(parent);
+    phi__children *all = phi__children_all(parent);
     if (all == NULL) return phi__error(handle.rt, PHI_NO_MEMORY, "phi_spawn: out of memory");
-    if (task == NULL) {
-        /* After a restore: the children that had not finished go on. */
-        phi_runtime *rt = handle.rt;
-        status = PHI_OK;
-        phi__child *child;
-        if (rt->in_step)
-            return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
-        rt->in_step = true; /* a store's functions must not step */
-        rt->step.wall_ms = phi__io_wall_ms(rt->io);
-        while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
-            phi_status one = phi__child_save_thaw(child, desc);
-            if (one == PHI_OK) continue;
-            if (status == PHI_OK) status = one;
-            child->desc = desc;
-            phi__result_fail(child, one, "The sub-agent could not be resumed");
-        }
-        phi__end_of_step(rt);
-        return status;
-    }
+    if (task == NULL) return phi__subagents_resume_all(all, desc);
     phi__children_sweep(all);
     phi__child *child = phi__children_new(all, desc);
     if (child == NULL) return phi__error_last(handle.rt, NULL);

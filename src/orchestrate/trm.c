@@ -1,13 +1,7 @@
 /* trm.c - TRM: the machine that reasons, supervises and improves, and the supervisor's parser. */
-#include "orchestrate/trm_in.h"
-
-#include "orchestrate/cot_in.h"
-#include "orchestrate/parse_in.h"
-#include "text/text_in.h"
-#include "model/model_in.h"
+#include "orchestrate/machine_in.h"
 
 enum {
-    PHI__TRM_SUPERVISIONS = 5,       /* the strategy documents, part E */
     PHI__TRM_SUPERVISIONS_MOST = 50, /* ours: a bound on calls */
     PHI__TRM_STEPS_MOST = 20,        /* the same */
     PHI__TRM_WINDOW = 3,             /* scores that must lie close together */
@@ -35,22 +29,16 @@ static bool phi__trm_score(phi_str text, double *out) {
     return true;
 }
 
-static bool phi__trm_line(phi_str line, const char *word, phi_str *rest) {
-    return phi__parse_word(line, word, rest) && phi__parse_colon(*rest, rest);
-}
-
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out) {
     phi_str line, rest;
     size_t at = 0;
     memset(out, 0, sizeof *out);
     text = phi__parse_tail(text);
     while (phi__parse_full_line(text, &at, &line)) {
-        if (phi__parse_bullet(line, &rest)) line = rest;
-        line = phi__parse_plain(line);
-        if (phi__trm_line(line, "strength", &rest)) out->strengths++;
-        if (phi__trm_line(line, "issue", &rest)) out->issues++;
-        if (phi__trm_line(line, "suggestion", &rest)) out->suggestions++;
-        if (phi__trm_line(line, "score", &rest) && phi__trm_score(rest, &out->score))
+        out->strengths += phi__parse_named(line, "strength", &rest);
+        out->issues += phi__parse_named(line, "issue", &rest);
+        out->suggestions += phi__parse_named(line, "suggestion", &rest);
+        if (phi__parse_named(line, "score", &rest) && phi__trm_score(rest, &out->score))
             out->has_score = true;
     }
     if (out->has_score || out->strengths + out->issues == 0) return;
@@ -70,7 +58,9 @@ enum {
 };
 
 typedef struct phi__trm {
-    uint32_t phase, calls, supervisions, unscored, steps; /* steps: notes since the last review */
+    phi__machine m;
+    phi_trm_options o;                      /* of the event; defaults filled in */
+    uint32_t supervisions, unscored, steps; /* steps: notes since the last review */
     phi_str problem;
     phi_str answer;                      /* the newest */
     phi_str feedback;                    /* the supervisor's, on it */
@@ -80,32 +70,24 @@ typedef struct phi__trm {
     bool has_best;
     double best_score, scores[PHI__TRM_WINDOW]; /* the newest last */
     uint32_t score_count;
-    phi_usage usage;
 } phi__trm;
 
-static const phi_trm_options *phi__trm_options(const phi_strategy_env *env) {
-    static const phi_trm_options defaults = {0, 0, 0.0, NULL, NULL, NULL, NULL, 0, false, 0.0, 0};
-    return env->options != NULL ? (const phi_trm_options *)env->options : &defaults;
-}
-
-static uint32_t phi__trm_most(const phi_trm_options *options) {
-    uint32_t most = options->max_supervisions;
-    if (most == 0) most = PHI__TRM_SUPERVISIONS;
-    return most < PHI__TRM_SUPERVISIONS_MOST ? most : (uint32_t)PHI__TRM_SUPERVISIONS_MOST;
-}
-
-static uint32_t phi__trm_steps(const phi_trm_options *options) {
-    uint32_t steps = options->reasoning_steps > 0 ? options->reasoning_steps : 1;
-    return steps < PHI__TRM_STEPS_MOST ? steps : (uint32_t)PHI__TRM_STEPS_MOST;
-}
-
-static double phi__trm_threshold(const phi_trm_options *options) {
-    return options->threshold > 0 ? options->threshold : 0.9; /* the strategy documents, part E */
+/* Defaults filled in; they are from the strategy documents, part E. */
+static phi_trm_options phi__trm_options_of(const void *options) {
+    phi_trm_options o = PHI_ZERO;
+    if (options != NULL) o = *(const phi_trm_options *)options;
+    if (o.max_supervisions == 0) o.max_supervisions = 5;
+    if (o.max_supervisions > PHI__TRM_SUPERVISIONS_MOST)
+        o.max_supervisions = PHI__TRM_SUPERVISIONS_MOST;
+    if (o.reasoning_steps == 0) o.reasoning_steps = 1;
+    if (o.reasoning_steps > PHI__TRM_STEPS_MOST) o.reasoning_steps = PHI__TRM_STEPS_MOST;
+    if (!(o.threshold > 0)) o.threshold = 0.9;
+    return o;
 }
 
 /* ---- the calls ---- */
 
-static phi_str phi__trm_system(const phi_trm_options *options, uint32_t phase) {
+static phi_str phi__trm_system(const phi__trm *t) {
     static const char reason[] =
         "Solve the problem. Think it through first, then write the result on a last line of its "
         "own:\nAnswer: ...";
@@ -122,23 +104,21 @@ static phi_str phi__trm_system(const phi_trm_options *options, uint32_t phase) {
         "You keep notes while you work on a problem. Think about the answer so far, the "
         "reviewer's remarks and your notes: what is wrong, what follows, what to try next. Write "
         "the notes anew, short and complete; they are all that you will remember. Write no answer.";
-    const char *own = phase == PHI__TRM_REASONING     ? options->reason_prompt
-                      : phase == PHI__TRM_SUPERVISING ? options->supervise_prompt
-                      : phase == PHI__TRM_NOTING      ? options->notes_prompt
-                                                      : options->improve_prompt;
-    if (own != NULL) return phi_str_of(own);
-    if (phase == PHI__TRM_REASONING) return PHI__LIT(reason);
-    if (phase == PHI__TRM_NOTING) return PHI__LIT(note);
-    return phase == PHI__TRM_SUPERVISING ? PHI__LIT(supervise) : PHI__LIT(improve);
+    /* in the order of the phases */
+    static const char *const own[] = {reason, supervise, note, improve};
+    const char *const given[] = {t->o.reason_prompt, t->o.supervise_prompt, t->o.notes_prompt,
+                                 t->o.improve_prompt};
+    uint32_t i = t->m.phase - PHI__TRM_REASONING;
+    return phi_str_of(given[i] != NULL ? given[i] : own[i]);
 }
 
 static void phi__trm_put_prompt(phi__buf *out, const phi__trm *t) {
     phi__buf_text(out, "Problem: ");
     phi__buf_add_str(out, t->problem);
-    if (t->phase == PHI__TRM_REASONING) return;
+    if (t->m.phase == PHI__TRM_REASONING) return;
     phi__buf_text(out, "\n\nThe answer:\n");
     phi__buf_add_str(out, t->answer);
-    if (t->phase == PHI__TRM_SUPERVISING) return;
+    if (t->m.phase == PHI__TRM_SUPERVISING) return;
     phi__buf_text(out, "\n\nThe reviewer's remarks:\n");
     phi__buf_add_str(out, t->feedback);
     if (t->notes.len == 0) return;
@@ -146,85 +126,60 @@ static void phi__trm_put_prompt(phi__buf *out, const phi__trm *t) {
     phi__buf_add_str(out, t->notes);
 }
 
-static phi_status phi__trm_ask(phi__trm *t, const phi_strategy_env *env,
-                               phi_strategy_commands *out) {
-    const phi_trm_options *options = phi__trm_options(env);
-    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_ASK);
+static phi_status phi__trm_ask(phi__trm *t) {
+    phi_strategy_call call = PHI_ZERO;
     phi__buf text;
-    if (command == NULL) return PHI_FULL;
-    phi__buf_init(&text, env->scratch->memory);
+    phi__buf_init(&text, t->m.env->scratch->memory);
     phi__trm_put_prompt(&text, t);
-    if (!phi__machine_text(&text, env->scratch, &command->call.prompt)) return PHI_NO_MEMORY;
-    command->call.id = t->calls;
-    command->call.system_prompt = phi__trm_system(options, t->phase);
-    command->call.max_tokens = options->max_tokens;
-    command->call.has_temperature = options->has_temperature;
-    command->call.temperature = options->temperature;
-    command->call.timeout_ms = options->timeout_ms;
-    return PHI_OK;
+    call.system_prompt = phi__trm_system(t);
+    call.max_tokens = t->o.max_tokens;
+    call.has_temperature = t->o.has_temperature;
+    call.temperature = t->o.temperature;
+    call.timeout_ms = t->o.timeout_ms;
+    return phi__machine_ask(&t->m, &call, &text);
 }
 
 /* ---- the end ---- */
 
-/* The result that an answer names; all of it where it names none. */
-static bool phi__trm_named(phi_str text, phi_arena *arena, phi_str *out) {
-    phi__cot_parsed parsed;
-    if (!phi__cot_parse(text, arena, &parsed)) return false;
-    *out = parsed.conclusion.len > 0 ? parsed.conclusion : phi__str_trim(text);
-    return true;
-}
-
-/* message empty: the best answer is the machine's. */
-static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status status, phi_str message,
-                               const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi_str answer;
-    phi__buf result;
-    if (!phi__trm_named(t->has_best ? t->best : t->answer, env->scratch, &answer))
-        return PHI_NO_MEMORY;
-    t->phase = PHI__TRM_OVER;
-    phi__buf_init(&result, env->scratch->memory);
+/* message empty: the best answer is the machine's. The answer is the result that its text names, or
+   all of it if it names none. */
+static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status status,
+                               phi_str message) {
     phi_str raw = t->has_best ? t->best : t->answer;
-    phi__buf_char(&result, '{');
+    phi__cot_parsed parsed;
+    phi__buf result;
+    if (!phi__cot_parse(raw, t->m.env->scratch, &parsed)) return PHI_NO_MEMORY;
+    phi_str answer = parsed.conclusion.len > 0 ? parsed.conclusion : phi__str_trim(raw);
+    t->m.phase = PHI__TRM_OVER;
+    phi__machine_result(&t->m, &result);
     phi__records_option(&result, "answer", answer);
     phi__records_some(&result, "raw_response", raw);
     if (t->has_best) phi__records_double(&result, "score", t->best_score);
     phi__records_u64(&result, "supervisions", t->supervisions);
-    phi__records_u64(&result, "calls", t->calls);
+    phi__records_u64(&result, "calls", t->m.call_id);
     phi__records_u64(&result, "unscored", t->unscored);
-    phi__machine_put_usage(&result, &t->usage);
-    phi__machine_put_termination(&result, reason, message.len == 0 ? "completed" : "error",
-                                 env->elapsed_ms, false);
+    phi__machine_put_usage(&result, &t->m.usage);
+    phi__machine_put_termination(&t->m, &result, reason, message.len == 0 ? "completed" : "error",
+                                 false);
     if (message.len == 0)
-        return phi__machine_done(env, out, answer, t->has_best ? t->best_reason : t->reason,
-                                 &result);
+        return phi__machine_done(&t->m, answer, t->has_best ? t->best_reason : t->reason, &result);
     phi__records_str(&result, "error", message);
-    return phi__machine_fail(env, out, status, message, &result);
+    return phi__machine_fail(&t->m, status, message, &result);
+}
+
+static phi_status phi__trm_finish(phi__trm *t, const char *reason) {
+    return phi__trm_end(t, reason, PHI_OK, phi__str("", 0));
 }
 
 /* The next call. */
-static phi_status phi__trm_enter(phi__trm *t, uint32_t phase, const phi_strategy_env *env,
-                                 phi_strategy_commands *out) {
+static phi_status phi__trm_enter(phi__trm *t, uint32_t phase) {
     static const char *const names[] = {"idle", "reasoning", "supervising", "reasoning",
                                         "improving"};
-    if (env->calls_left == 0 && t->answer.len > 0)
-        return phi__trm_end(t, "max_calls", PHI_OK, phi__str("", 0), env, out);
-    t->phase = phase;
-    t->calls++;
-    if (phi__machine_emit(out, names[phase]) != PHI_OK) return PHI_FULL;
-    return phi__trm_ask(t, env, out);
-}
-
-static phi_status phi__trm_failed(phi__trm *t, const phi_strategy_event *event,
-                                  const phi_strategy_env *env, phi_strategy_commands *out) {
-    bool stop = event->kind == PHI_STRATEGY_STOP;
-    phi_str message = stop ? PHI__LIT("ended before there was an answer") : event->message;
-    phi__message_add_usage(&t->usage, &event->usage);
-    if (stop && t->answer.len > 0)
-        return phi__trm_end(t, env->calls_left == 0 ? "max_calls" : "stopped", PHI_OK,
-                            phi__str("", 0), env, out);
-    if (message.len == 0) message = PHI__LIT("a model call failed");
-    return phi__trm_end(t, stop ? "stopped" : "error", stop ? PHI_LIMIT : event->status, message,
-                        env, out);
+    if (t->m.env->calls_left == 0 && t->answer.len > 0) return phi__trm_finish(t, "max_calls");
+    t->m.phase = phase;
+    t->m.call_id++;
+    phi_status status = phi__machine_emit(&t->m, names[phase]);
+    return status == PHI_OK ? phi__trm_ask(t) : status;
 }
 
 /* ---- events ---- */
@@ -242,78 +197,78 @@ static void phi__trm_note_score(phi__trm *t, double score) {
     t->best_reason = t->reason;
 }
 
-static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi_str text = phi__str_trim(event->text);
-    phi__message_add_usage(&t->usage, &event->usage);
-    if (t->phase == PHI__TRM_SUPERVISING) {
-        const phi_trm_options *options = phi__trm_options(env);
-        phi__trm_parsed parsed;
-        phi__trm_parse(text, &parsed);
-        if (!phi__arena_str(env->arena, text, &t->feedback)) return PHI_NO_MEMORY;
-        t->supervisions++;
-        if (parsed.has_score)
-            phi__trm_note_score(t, parsed.score);
-        else
-            t->unscored++;
-        if (parsed.has_score && parsed.score >= phi__trm_threshold(options))
-            return phi__trm_end(t, "threshold", PHI_OK, phi__str("", 0), env, out);
-        double low = t->scores[0], high = t->scores[0];
-        for (uint32_t i = 1; i < t->score_count; i++) {
-            if (t->scores[i] < low) low = t->scores[i];
-            if (t->scores[i] > high) high = t->scores[i];
-        }
-        /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
-        if (t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9)
-            return phi__trm_end(t, "converged", PHI_OK, phi__str("", 0), env, out);
-        if (t->supervisions >= phi__trm_most(options))
-            return phi__trm_end(t, "max_supervisions", PHI_OK, phi__str("", 0), env, out);
-        t->steps = 0;
-        return phi__trm_enter(t, PHI__TRM_NOTING, env, out);
+static phi_status phi__trm_supervised(phi__trm *t, phi_str text) {
+    phi__trm_parsed parsed;
+    phi__trm_parse(text, &parsed);
+    if (!phi__arena_str(t->m.env->arena, text, &t->feedback)) return PHI_NO_MEMORY;
+    t->supervisions++;
+    if (parsed.has_score)
+        phi__trm_note_score(t, parsed.score);
+    else
+        t->unscored++;
+    if (parsed.has_score && parsed.score >= t->o.threshold) return phi__trm_finish(t, "threshold");
+    double low = t->scores[0], high = t->scores[0];
+    for (uint32_t i = 1; i < t->score_count; i++) {
+        if (t->scores[i] < low) low = t->scores[i];
+        if (t->scores[i] > high) high = t->scores[i];
     }
-    if (t->phase == PHI__TRM_NOTING) {
+    /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
+    if (t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9)
+        return phi__trm_finish(t, "converged");
+    if (t->supervisions >= t->o.max_supervisions) return phi__trm_finish(t, "max_supervisions");
+    t->steps = 0;
+    return phi__trm_enter(t, PHI__TRM_NOTING);
+}
+
+static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event) {
+    phi_str text = phi__str_trim(event->text);
+    phi_arena *arena = t->m.env->arena;
+    if (t->m.phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text);
+    if (t->m.phase == PHI__TRM_NOTING) {
         /* Notes without a word leave those before them. */
-        bool more = ++t->steps < phi__trm_steps(phi__trm_options(env));
-        if (text.len > 0 && !phi__arena_str(env->arena, text, &t->notes)) return PHI_NO_MEMORY;
-        return phi__trm_enter(t, more ? PHI__TRM_NOTING : PHI__TRM_IMPROVING, env, out);
+        if (text.len > 0 && !phi__arena_str(arena, text, &t->notes)) return PHI_NO_MEMORY;
+        bool more = ++t->steps < t->o.reasoning_steps;
+        return phi__trm_enter(t, more ? PHI__TRM_NOTING : PHI__TRM_IMPROVING);
     }
     if (text.len > 0) {
-        if (!phi__arena_str(env->arena, text, &t->answer)) return PHI_NO_MEMORY;
+        if (!phi__arena_str(arena, text, &t->answer)) return PHI_NO_MEMORY;
         t->reason = event->stop_reason;
-        return phi__trm_enter(t, PHI__TRM_SUPERVISING, env, out);
+        return phi__trm_enter(t, PHI__TRM_SUPERVISING);
     }
-    if (t->has_best) return phi__trm_end(t, "no_answer", PHI_OK, phi__str("", 0), env, out);
-    return phi__trm_end(t, "no_answer", PHI_REFUSED, PHI__LIT("the model wrote no answer"), env,
-                        out);
+    if (t->has_best) return phi__trm_finish(t, "no_answer");
+    return phi__trm_end(t, "no_answer", PHI_REFUSED, PHI__LIT("the model wrote no answer"));
 }
 
 static phi_status phi__trm_on(void *state, const phi_strategy_event *event,
                               const phi_strategy_env *env, phi_strategy_commands *out) {
     phi__trm *t = (phi__trm *)state;
-    if (event->kind == PHI_STRATEGY_BEGIN) {
-        if (t->phase != PHI__TRM_IDLE) return PHI_OK;
+    if (!phi__machine_takes(&t->m, PHI__TRM_OVER, event, env, out)) return PHI_OK;
+    t->o = phi__trm_options_of(env->options);
+    switch (event->kind) {
+    case PHI_STRATEGY_BEGIN:
         if (!phi__arena_str(env->arena, event->text, &t->problem)) return PHI_NO_MEMORY;
-        return phi__trm_enter(t, PHI__TRM_REASONING, env, out);
+        return phi__trm_enter(t, PHI__TRM_REASONING);
+    case PHI_STRATEGY_ANSWER: return phi__trm_answered(t, event);
+    case PHI_STRATEGY_STOP:
+        if (t->answer.len > 0)
+            return phi__trm_finish(t, env->calls_left == 0 ? "max_calls" : "stopped");
+        return phi__trm_end(t, "stopped", PHI_LIMIT, PHI__LIT("ended before there was an answer"));
+    case PHI_STRATEGY_FAILED: break;
     }
-    if (t->phase == PHI__TRM_IDLE || t->phase == PHI__TRM_OVER) return PHI_OK;
-    if (event->kind == PHI_STRATEGY_STOP) return phi__trm_failed(t, event, env, out);
-    if (event->call_id != t->calls) return PHI_OK;
-    if (event->kind == PHI_STRATEGY_ANSWER) return phi__trm_answered(t, event, env, out);
-    return phi__trm_failed(t, event, env, out);
+    return phi__trm_end(t, "error", event->status,
+                        event->message.len > 0 ? event->message : PHI__LIT("a model call failed"));
 }
 
-static void phi__trm_bill(const void *opaque, uint64_t prompt_tokens, uint64_t answer_tokens,
+static void phi__trm_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                           phi_strategy_bill *out) {
-    phi_strategy_env env = PHI_ZERO;
-    env.options = opaque;
-    uint64_t most = phi__trm_most(phi__trm_options(&env));
+    phi_trm_options o = phi__trm_options_of(options);
+    uint64_t most = o.max_supervisions, turns = (most - 1) * (1 + (uint64_t)o.reasoning_steps);
     memset(out, 0, sizeof *out);
-    uint64_t turns = (most - 1) * (1 + (uint64_t)phi__trm_steps(phi__trm_options(&env)));
     out->calls = 1 + most + turns;
     /* a supervisor reads the answer, the others the remarks and the notes, too */
     out->input_tokens =
         out->calls * (prompt_tokens + PHI__TRM_PROMPT_TOKENS) + (most + 3 * turns) * answer_tokens;
-    out->output_tokens = out->calls * phi__trm_options(&env)->max_tokens;
+    out->output_tokens = out->calls * o.max_tokens;
 }
 
 static void phi__trm_best(const void *state, phi_strategy_best *out) {
@@ -325,8 +280,8 @@ static void phi__trm_best(const void *state, phi_strategy_best *out) {
 }
 
 static const phi__field phi__trm_fields[] = {
-    PHI__FIELD(phi__trm, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, calls, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__trm, m.call_id, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__trm, supervisions, "supervisions", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__trm, unscored, "unscored", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__trm, reason, "reason", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -341,19 +296,10 @@ static const phi__field phi__trm_fields[] = {
 static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     const phi__trm *t = (const phi__trm *)state;
     phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_put(&out, phi__trm_fields, PHI__COUNT(phi__trm_fields), t);
+    phi__machine_save(&out, phi__trm_fields, PHI__COUNT(phi__trm_fields), t, arena);
     if (t->has_best) phi__records_double(&out, "best_score", t->best_score);
-    phi__records_raw(&out, "scores", "[");
-    for (uint32_t i = 0; i < t->score_count; i++) {
-        phi__json_write_comma(&out);
-        phi__json_number_put_double(&out, t->scores[i]);
-    }
-    phi__buf_char(&out, ']');
-    phi__machine_put_usage(&out, &t->usage);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
+    phi__machine_put_doubles(&out, "scores", t->scores, t->score_count);
+    return phi__machine_saved(&out, &t->m.usage, arena);
 }
 
 static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_strategy_env *env,
@@ -362,19 +308,16 @@ static phi_status phi__trm_load(void *state, const phi_json *saved, const phi_st
     const phi_json *scores = phi_json_get(saved, "scores");
     size_t count = phi_json_count(scores);
     if (count > PHI__TRM_WINDOW) return PHI_PARSE;
-    phi_status status = phi__machine_load(phi__trm_fields, PHI__COUNT(phi__trm_fields), saved,
-                                          PHI__TRM_OVER, env->arena, t);
+    phi_status status = phi__machine_load(&t->m, phi__trm_fields, PHI__COUNT(phi__trm_fields),
+                                          PHI__TRM_OVER, saved, env, out);
     if (status != PHI_OK) return status;
+    t->o = phi__trm_options_of(env->options);
     for (size_t i = 0; i < count; i++) t->scores[i] = phi_json_num(phi_json_at(scores, i), 0);
     t->score_count = (uint32_t)count;
     t->has_best = phi_json_get(saved, "best_score") != NULL;
     t->best_score = phi__records_get_double(saved, "best_score");
-    phi__machine_get_usage(saved, &t->usage);
-    if (t->phase == PHI__TRM_IDLE || t->phase == PHI__TRM_OVER) return PHI_OK;
-    return phi__trm_ask(t, env, out);
+    return t->m.phase == PHI__TRM_IDLE || t->m.phase == PHI__TRM_OVER ? PHI_OK : phi__trm_ask(t);
 }
-
-/* ---- public ---- */
 
 PHI_API const phi_strategy *phi_strategy_trm(void) {
     static const phi_strategy strategy = {

@@ -13,7 +13,229 @@
 
 #include <stdio.h>
 
+/* ---- the view that each request was made of ---- */
+
+/* It is kept as the walk goes on, and written as a change of the view that was written before, since
+   most requests add a few messages to the last one.
+
+   [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
+   the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's
+   own. */
+
+static void phi__trace_view_drop(phi_trace *t) {
+    if (t->thread != NULL) phi__fold_free(t->thread->log.memory, &t->view.fold);
+    t->view.valid = false;
+    t->view.same = 0;
+}
+
+static void phi__trace_view_free(phi_trace *t) {
+    phi__trace_view *v = &t->view;
+    phi__trace_view_drop(t);
+    phi__free(t->memory, v->seen, v->seen_cap * sizeof *v->seen);
+    v->seen = NULL;
+    v->seen_count = v->seen_cap = 0;
+    v->requested = false;
+}
+
+/* A request was made if there is an answer, or if a turn ends without one. */
+static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
+    phi__trace_view *v = &t->view;
+    bool was = v->requested;
+    switch ((int)e->kind) {
+    case PHI_ENTRY_TURN_START:
+        v->requested = true;
+        v->turn_lane = e->lane;
+        return false;
+    case PHI_ENTRY_MESSAGE:
+        if (e->message->role != PHI_ROLE_ASSISTANT || (e->loop_id.len == 0 && !was)) return false;
+        v->requested = false;
+        return true;
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_LOOP_END: v->requested = false; return was;
+    default: return false;
+    }
+}
+
+/* From item `at` on the fold may differ from the view in `seen`. */
+static void phi__trace_view_changed(phi__trace_view *v, size_t at) {
+    if (at < v->same) v->same = at;
+}
+
+static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
+    phi__trace_view *v = &t->view;
+    if (op->rewrite.revoke != NULL) {
+        phi__trace_view_drop(t);
+        return;
+    }
+    if (op->rewrite.span_count == 0) return;
+    phi__trace_view_changed(v, phi__fold_find(&v->fold, op->rewrite.spans[0].from));
+    v->work += v->fold.count - v->same;
+    if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
+}
+
+/* If memory is short, the fold is made again when it is needed. */
+static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
+    phi__trace_view *v = &t->view;
+    if (!v->valid) return;
+    if (e->kind == PHI_ENTRY_REWRITE) {
+        if (e->of.op->lane == v->lane) phi__trace_view_rewrite(t, e->of.op);
+    } else if (e->lane != v->lane)
+        return;
+    else if (e->kind == PHI_ENTRY_MESSAGE) {
+        if (phi__fold_room(t->thread->log.memory, &v->fold, 1))
+            phi__fold_message(&v->fold, e);
+        else
+            phi__trace_view_drop(t);
+    } else if (e->kind == PHI_ENTRY_LOOP_END && e->keep == PHI_KEEP_NONE && e->ordinal > 0) {
+        phi__trace_view_changed(v, phi__fold_find(&v->fold, (uint64_t)e->ordinal - 1));
+        phi__fold_take_out(&v->fold, (uint64_t)e->ordinal - 1, e->seq);
+    }
+}
+
+/* The view of that lane before the walk's entry. False: no memory. */
+static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
+    phi__trace_view *v = &t->view;
+    phi_status status = PHI_OK;
+    if (v->valid && v->lane == lane) return true;
+    phi__trace_view_drop(t);
+    if (t->seq > t->base) status = phi__fold_lane(t->thread, lane, t->seq - 1, &v->fold);
+    v->work += t->thread->log.held;
+    v->valid = status == PHI_OK;
+    v->lane = lane;
+    return v->valid;
+}
+
+static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *item) {
+    return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
+}
+
+/* `seen` becomes the fold, of which the first `keep` items are in it already. */
+static bool phi__trace_view_see(phi_trace *t, size_t keep) {
+    phi__trace_view *v = &t->view;
+    if (v->fold.count > v->seen_cap) {
+        void *grown = phi__grow(t->memory, v->seen, &v->seen_cap, v->fold.count, sizeof *v->seen);
+        if (grown == NULL) return false;
+        v->seen = (phi__trace_seen *)grown;
+    }
+    for (size_t i = keep; i < v->fold.count; i++) {
+        v->seen[i].from = v->fold.items[i].from;
+        v->seen[i].to = v->fold.items[i].to;
+        v->seen[i].flags = v->fold.items[i].flags;
+    }
+    v->same = v->seen_count = v->fold.count;
+    return true;
+}
+
+/* ---- what a policy left out ---- */
+
+/* "g": [n, verdict] for each row of items with the same one; 9: of no group. */
+enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
+
+static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
+    phi__proj_order order = PHI_ZERO;
+    phi__projection made = PHI_ZERO;
+    phi__fold_link(&t->view.fold);
+    order.fold = &t->view.fold;
+    order.count = t->view.fold.count;
+    order.policy = &t->policy;
+    order.all = true;
+    order.counter = &t->desc.token_counter;
+    order.system_prompt = prompt;
+    order.tools_tokens = t->desc.tools_tokens;
+    uint8_t *all = (uint8_t *)phi_arena_alloc(&t->scratch, phi__max(order.count, 1));
+    t->view.work += order.count;
+    if (all == NULL || phi__project(&order, &t->scratch, &made) != PHI_OK) {
+        t->text.failed = true;
+        return;
+    }
+    size_t i, n, count = t->view.fold.count;
+    memset(all, PHI__TRACE_VIEW_NO_GROUP, phi__max(count, 1));
+    for (const phi__group *g = made.groups; g != NULL; g = g->newer) {
+        all[g->at] = (uint8_t)g->verdict;
+        for (i = 0; i < g->result_count; i++)
+            if (g->places[i] < count) all[g->places[i]] = (uint8_t)g->verdict;
+    }
+    phi__records_raw(&t->text, "g", "[");
+    for (i = 0; i < count; i += n) {
+        for (n = 1; i + n < count && all[i + n] == all[i];) n++;
+        phi__json_write_comma(&t->text);
+        phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
+    }
+    phi__buf_char(&t->text, ']');
+    const phi_projection_meta *meta = &made.meta; /* the budget is for messages alone */
+    uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
+    sent = phi__trace_view_less(sent, meta->tools_tokens);
+    phi__records_raw(&t->text, "x", "[");
+    phi__buf_printf(&t->text, "%llu,%llu,%llu]", (unsigned long long)sent,
+                    (unsigned long long)meta->budget_tokens,
+                    (unsigned long long)meta->messages_included);
+}
+
+/* By the counter; it counts the items that are new to the fold. */
+static uint64_t phi__trace_view_tokens(phi_trace *t) {
+    phi__fold *fold = &t->view.fold;
+    if (t->desc.token_counter.count_text != NULL)
+        t->view.work += fold->count - phi__min(fold->counted, fold->count);
+    return phi__fold_tokens(fold, &t->desc.token_counter);
+}
+
+static void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
+    if (!phi__trace_view_make(t, lane)) {
+        t->text.failed = true;
+        return;
+    }
+    phi__records_u64(&t->text, "tokens", phi__trace_view_tokens(t));
+    phi__trace_view *v = &t->view;
+    size_t keep = phi__min(v->same, v->seen_count), tail = 0;
+    while (keep < v->seen_count && keep < v->fold.count &&
+           phi__trace_view_is(&v->seen[keep], &v->fold.items[keep]))
+        keep++;
+    size_t most = phi__min(v->seen_count, v->fold.count) - keep;
+    while (tail < most && phi__trace_view_is(&v->seen[v->seen_count - 1 - tail],
+                                             &v->fold.items[v->fold.count - 1 - tail]))
+        tail++;
+    v->work += v->fold.count - phi__min(v->same, v->fold.count);
+    phi__records_raw(&t->text, "v", "[");
+    phi__buf_printf(&t->text, "%llu,%llu,[", (unsigned long long)keep,
+                    (unsigned long long)(v->seen_count - tail - keep));
+    for (size_t i = keep; i < v->fold.count - tail && !t->text.failed; i++) {
+        const phi__item *item = &v->fold.items[i];
+        phi__json_write_comma(&t->text);
+        if (item->from == item->to && item->flags == 0)
+            phi__json_number_put_u64(&t->text, item->from);
+        else
+            phi__buf_printf(&t->text, "[%llu,%llu,%u]", (unsigned long long)item->from,
+                            (unsigned long long)item->to, (unsigned)item->flags);
+    }
+    phi__buf_text(&t->text, "]]");
+    if (!phi__trace_view_see(t, keep)) t->text.failed = true;
+    if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
+}
+
 /* ---- a thread and its entries as the page's data, which scripts/trace_page/page.js reads ---- */
+
+static void phi__tentry_usage(phi_trace *t, const phi_usage *usage) {
+    if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
+                          usage->cache_read == 0 && usage->cache_write == 0))
+        return;
+    phi__json_write_key(&t->text, PHI__LIT("u"));
+    phi__buf_printf(&t->text, "[%llu,%llu,%llu,%llu,%llu]", (unsigned long long)usage->input,
+                    (unsigned long long)usage->output, (unsigned long long)usage->cache_read,
+                    (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
+}
+
+/* What a model's rates say; nothing where they are not known. */
+static void phi__tentry_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
+    for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
+        const phi_model *m = &t->desc.models[i];
+        if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
+        double cost = phi_cost_of(&m->cost, usage);
+        if (cost > 0) phi__records_double(&t->text, "$", cost);
+        return;
+    }
+}
 
 static void phi__tentry_content(phi_trace *t, const phi_content *c) {
     phi__buf *out = &t->text;
@@ -61,7 +283,7 @@ static void phi__tentry_message(phi_trace *t, const phi_message *m) {
         phi__tout_some(t, "stop", phi_str_of(phi__message_stop_text(m->stop_reason)));
         phi__tout_some(t, "model", m->model);
         phi__tout_some(t, "provider", m->provider);
-        phi__tout_usage(t, &m->usage);
+        phi__tentry_usage(t, &m->usage);
         if (m->error_message.len > 0) phi__tout_str(t, "error", m->error_message);
         break;
     case PHI_ROLE_TOOL_RESULT:
@@ -84,10 +306,42 @@ static void phi__tentry_message(phi_trace *t, const phi_message *m) {
 
 /* ---- other entries ---- */
 
+static void phi__tentry_rewrite(phi_trace *t, const phi_rewrite *r) {
+    phi__buf *out = &t->text;
+    phi__tout_some(t, "id", phi_str_of(r->op_id));
+    phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(r->reason)));
+    phi__tout_some(t, "revoke", phi_str_of(r->revoke));
+    phi__tout_some(t, "to", phi_str_of(r->switch_to));
+    phi__records_raw(out, "spans", "[");
+    for (size_t i = 0; i < r->span_count && !out->failed; i++) {
+        const phi_span *span = &r->spans[i];
+        phi__json_write_comma(out);
+        phi__buf_printf(out, "[%llu,%llu,%d,[", (unsigned long long)span->from,
+                        (unsigned long long)span->to, span->summary ? 1 : 0);
+        for (size_t k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
+        phi__buf_text(out, "]]");
+    }
+    phi__buf_char(out, ']');
+    if (r->written == NULL) return;
+    phi__tout_some(t, "model", phi_str_of(r->written->model));
+    phi__tentry_usage(t, &r->written->usage);
+    if (r->written->cost > 0) phi__records_double(out, "$", r->written->cost);
+}
+
+static void phi__tentry_loop_start(phi_trace *t, const phi_loop_info *info) {
+    if (info == NULL) return;
+    phi__tout_some(t, "agent", info->agent_id);
+    phi__tout_some(t, "session", info->session_id);
+    phi__tout_some(t, "parent", info->parent_loop_id);
+    phi__tout_some(t, "how", phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__tout_some(t, "tag", info->tag);
+    if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
+}
+
 static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
     const phi_failure *failure = e->of.failure;
     phi__records_true(&t->text, "dropped", e->keep == PHI_KEEP_NONE);
-    phi__tout_usage(t, e->usage);
+    phi__tentry_usage(t, e->usage);
     if (e->status != PHI_OK)
         phi__tout_some(t, "status", phi_str_of(phi_status_text((int)e->status)));
     if (failure == NULL) return;
@@ -110,9 +364,17 @@ static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
     return phi__str("", 0);
 }
 
-static void phi__tentry_other(phi_trace *t, const phi__entry *e) {
+/* What the entry's kind has. */
+static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
     const phi__lane *lanes = t->thread->lanes.at;
     switch ((int)e->kind) {
+    case PHI_ENTRY_MESSAGE:
+        phi__records_raw(&t->text, "m", "");
+        phi__tentry_message(t, e->message);
+        return;
+    case PHI_ENTRY_REWRITE: phi__tentry_rewrite(t, &e->of.op->rewrite); return;
+    case PHI_ENTRY_LOOP_START: phi__tentry_loop_start(t, e->of.loop); return;
+    case PHI_ENTRY_LOOP_END: phi__tentry_loop_end(t, e); return;
     case PHI_ENTRY_LANE:
         if (lanes == NULL || lanes[e->lane].parent == PHI__LANE_NONE) return;
         phi__records_u64(&t->text, "from", lanes[e->lane].parent);
@@ -122,8 +384,8 @@ static void phi__tentry_other(phi_trace *t, const phi__entry *e) {
         phi__tout_some(t, "how", phi_str_of(phi__entry_trigger_word((int)e->trigger)));
         return;
     case PHI_ENTRY_TURN_END:
-        phi__tout_usage(t, e->usage);
-        phi__tout_cost(t, phi__tentry_model(t, e), e->usage);
+        phi__tentry_usage(t, e->usage);
+        phi__tentry_cost(t, phi__tentry_model(t, e), e->usage);
         return;
     case PHI_ENTRY_SPAWN:
         phi__tout_whole(t, "i", e->of.spawn->tool_call_id);
@@ -135,7 +397,7 @@ static void phi__tentry_other(phi_trace *t, const phi__entry *e) {
         phi__tout_str(t, "t", e->of.note->json);
         return;
     case PHI_ENTRY_FORGOTTEN:
-        phi__tout_usage(t, e->usage);
+        phi__tentry_usage(t, e->usage);
         if (e->of.forgotten == NULL) return;
         phi__records_u64(&t->text, "from", e->of.forgotten->from);
         phi__records_u64(&t->text, "to", e->of.forgotten->to);
@@ -173,63 +435,11 @@ static void phi__tentry_put(phi_trace *t, const phi__entry *e) {
     if (request)
         phi__trace_view_put(t, e->kind == PHI_ENTRY_LOOP_END ? t->view.turn_lane : t->lane,
                             phi__trace_prompt(t, phi__trace_prompt_at(t, e)));
-    if (e->kind == PHI_ENTRY_MESSAGE) {
-        phi__records_raw(&t->text, "m", "");
-        phi__tentry_message(t, e->message);
-    } else if (e->kind == PHI_ENTRY_REWRITE) {
-        const phi_written *w = e->of.op->rewrite.written;
-        phi__tout_some(t, "id", phi_str_of(e->of.op->rewrite.op_id));
-        phi__tout_some(t, "why", phi_str_of(phi__entry_reason_word(e->of.op->rewrite.reason)));
-        phi__tout_some(t, "revoke", phi_str_of(e->of.op->rewrite.revoke));
-        phi__tout_some(t, "to", phi_str_of(e->of.op->rewrite.switch_to));
-        size_t k;
-        phi__records_raw(&t->text, "spans", "[");
-        for (size_t i = 0; i < e->of.op->rewrite.span_count && !t->text.failed; i++) {
-            const phi_span *span = &e->of.op->rewrite.spans[i];
-            phi__json_write_comma(&t->text);
-            phi__buf_printf(&t->text, "[%llu,%llu,%d,[", (unsigned long long)span->from,
-                            (unsigned long long)span->to, span->summary ? 1 : 0);
-            for (k = 0; k < span->message_count; k++) phi__tentry_message(t, &span->messages[k]);
-            phi__buf_text(&t->text, "]]");
-        }
-        phi__buf_char(&t->text, ']');
-        if (w != NULL) {
-            phi__tout_some(t, "model", phi_str_of(w->model));
-            phi__tout_usage(t, &w->usage);
-            if (w->cost > 0) phi__records_double(&t->text, "$", w->cost);
-        }
-    } else if (e->kind == PHI_ENTRY_LOOP_START) {
-        const phi_loop_info *info = e->of.loop;
-        if (info != NULL) {
-            phi__tout_some(t, "agent", info->agent_id);
-            phi__tout_some(t, "session", info->session_id);
-            phi__tout_some(t, "parent", info->parent_loop_id);
-            phi__tout_some(t, "how",
-                           phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-            phi__tout_some(t, "tag", info->tag);
-            if (info->has_system_prompt) phi__tout_str(t, "system", info->system_prompt);
-        }
-    } else if (e->kind == PHI_ENTRY_LOOP_END)
-        phi__tentry_loop_end(t, e);
-    else
-        phi__tentry_other(t, e);
+    phi__tentry_of_kind(t, e);
     phi__buf_char(&t->text, '}');
 }
 
-static phi_str phi__tentry_id(const phi_thread *thread) {
-    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
-                                   : thread->id;
-}
-
-/* ---- a trace that is being written ---- */
-
-/* Each entry of the threads becomes JSON in `text`: the page's here, spans in trace_spans.c.
-   trace_out.c gives it to the sink. Pointers to entries are not kept between two slices: a log in a
-   store may leave memory. */
-
-typedef struct phi__trace_id {
-    unsigned char trace[16], span[8];
-} phi__trace_id;
+/* ---- the walk ---- */
 
 static inline const phi_thread *phi__trace_thread(const phi_trace *t, size_t i) {
     return i == 0 ? t->main : t->desc.children[i - 1];
@@ -246,7 +456,7 @@ static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     return false;
 }
 
-/* The next thread, if there is one; else the stage behind the threads. */
+/* The next thread, if there is one; else the stage after the threads. */
 static void phi__trace_thread_next(phi_trace *t) {
     do t->at++;
     while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));
@@ -272,7 +482,7 @@ static phi_status phi__trace_entry(phi_trace *t) {
     }
     phi__entry *entry = phi__thread_at(t->thread, t->seq);
     if (entry == NULL) return PHI_NOT_FOUND;
-    phi__trace_prompt_note(t, entry);
+    if (phi__trace_prompt_is_in(entry)) t->prompt = entry->seq + 1;
     if (t->kind == PHI_TRACE_HTML) {
         phi__tentry_put(t, entry);
         phi__trace_view_after(t, entry);
@@ -282,109 +492,114 @@ static phi_status phi__trace_entry(phi_trace *t) {
     return PHI_OK;
 }
 
-/* A turn, or the step to the next loop or session. */
-static phi_status phi__trace_requests(phi_trace *t) {
-    if (t->session < t->desc.session_count) {
-        const phi_session *s = t->desc.sessions[t->session];
-        if (s == NULL || t->loop >= s->loop_count) {
-            t->session++;
-            t->loop = 0;
-        } else if (t->turn >= s->loops[t->loop]->turn_count) {
-            t->loop++;
-            t->turn = 0;
-        } else {
-            const phi_loop_record *loop = s->loops[t->loop];
-            const phi_turn *turn = &s->loops[t->loop]->turns[t->turn];
-            if (turn->request.len != 0) {
-                phi__buf_text(&t->text, ",\n{");
-                phi__tout_whole(t, "r", loop->loop_id);
-                phi__records_u64(&t->text, "n", turn->turn_index);
-                phi__tout_str(t, "t", turn->request);
-                phi__buf_char(&t->text, '}');
-            }
-            t->turn++;
-        }
+/* A request of a session's turn, or the step to the next loop, session or stage. */
+static void phi__trace_request(phi_trace *t) {
+    const phi_session *s = NULL;
+    if (t->session == t->desc.session_count) {
+        t->stage = PHI__TRACE_STAGE_TAIL;
+        return;
+    }
+    s = t->desc.sessions[t->session];
+    if (s == NULL || t->loop >= s->loop_count) {
+        t->session++;
+        t->loop = 0;
+    } else if (t->turn >= s->loops[t->loop]->turn_count) {
+        t->loop++;
+        t->turn = 0;
+    } else {
+        const phi_loop_record *loop = s->loops[t->loop];
+        const phi_turn *turn = &loop->turns[t->turn++];
+        if (turn->request.len == 0) return;
+        phi__buf_text(&t->text, ",\n{");
+        phi__tout_whole(t, "r", loop->loop_id);
+        phi__records_u64(&t->text, "n", turn->turn_index);
+        phi__tout_str(t, "t", turn->request);
+        phi__buf_char(&t->text, '}');
+    }
+}
+
+static phi_status phi__trace_head(phi_trace *t) {
+    phi_status status = PHI_OK;
+    t->stage = PHI__TRACE_STAGE_THREAD;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__span_head(t);
         return PHI_OK;
     }
-    t->stage = PHI__TRACE_STAGE_TAIL;
-    return PHI_OK;
+    for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
+        status = phi__tout_raw(t, phi__trace_page_head(i));
+    phi__buf_char(&t->text, '{');
+    phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
+    phi__tout_some(t, "title",
+                   t->desc.title != NULL ? phi_str_of(t->desc.title)
+                                         : phi__about_info(t->main).title);
+    phi__records_true(&t->text, "policy", t->desc.policy != NULL);
+    phi__records_raw(&t->text, "threads", "[");
+    return status;
+}
+
+/* Begins a thread, up to the list of its entries. */
+static void phi__trace_thread_begin(phi_trace *t) {
+    t->thread = phi__trace_thread(t, t->at);
+    t->seq = t->base = phi__thread_first(t->thread);
+    t->lane = 0;
+    t->prompt = 0;
+    phi__buf_clear(&t->loop_buf);
+    t->stage = PHI__TRACE_STAGE_ENTRIES;
+    if (t->kind == PHI_TRACE_OTEL) return;
+    const phi_thread_info info = phi__about_info(t->thread);
+    const phi_usage usage = phi_thread_get_info(t->thread).usage;
+    const phi__journal *journal = t->thread->journal;
+    phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
+    phi__tout_whole(t, "id",
+                    journal != NULL ? phi__str(journal->id, journal->id_len) : t->thread->id);
+    phi__tout_some(t, "title", info.title);
+    phi__tout_some(t, "forked", info.forked_from);
+    phi__tentry_usage(t, &usage);
+    phi__records_u64(&t->text, "active", t->thread->lanes.active);
+    phi__records_raw(&t->text, "lanes", "[");
+    for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
+        phi_str name = phi__lane_name(t->thread, (uint32_t)i);
+        phi__json_write_comma(&t->text);
+        phi__tout_value(t, name);
+    }
+    phi__buf_char(&t->text, ']');
+    phi__records_raw(&t->text, "entries", "[");
+}
+
+static void phi__trace_thread_end(phi_trace *t) {
+    if (t->kind == PHI_TRACE_OTEL)
+        phi__spans_thread_end(t);
+    else {
+        phi__buf_char(&t->text, ']');
+        if (t->view.requested)
+            phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
+        phi__buf_char(&t->text, '}');
+        phi__trace_view_free(t);
+    }
+    phi__trace_thread_next(t);
+}
+
+static phi_status phi__trace_tail(phi_trace *t) {
+    t->stage = PHI__TRACE_STAGE_DONE;
+    if (t->kind == PHI_TRACE_OTEL) {
+        phi__buf_text(&t->text, "\n]}]}]}\n");
+        return PHI_OK;
+    }
+    phi__buf_text(&t->text, "]}");
+    phi_status status = phi__tout_move(t, false);
+    for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
+        status = phi__tout_raw(t, phi__trace_page_tail(i));
+    return status;
 }
 
 static phi_status phi__trace_stage_run(phi_trace *t) {
     switch (t->stage) {
-    case PHI__TRACE_STAGE_HEAD: {
-        phi_status status = PHI_OK;
-        if (t->kind == PHI_TRACE_OTEL) {
-            phi__span_head(t);
-            t->stage = PHI__TRACE_STAGE_THREAD;
-            return PHI_OK;
-        }
-        for (size_t i = 0; status == PHI_OK && phi__trace_page_head(i) != NULL; i++)
-            status = phi__tout_raw(t, phi__trace_page_head(i));
-        phi__buf_char(&t->text, '{');
-        phi__tout_whole(t, "phi", PHI__LIT(PHI_VERSION));
-        phi_str title = phi__about_info(t->main).title;
-        if (t->desc.title != NULL) title = phi_str_of(t->desc.title);
-        phi__tout_some(t, "title", title);
-        phi__records_true(&t->text, "policy", t->desc.policy != NULL);
-        phi__records_raw(&t->text, "threads", "[");
-        t->stage = PHI__TRACE_STAGE_THREAD;
-        return status;
-    }
-    case PHI__TRACE_STAGE_THREAD: {
-        t->thread = phi__trace_thread(t, t->at);
-        t->seq = t->base = phi__thread_first(t->thread);
-        t->lane = 0;
-        t->prompt = 0;
-        phi__buf_clear(&t->loop_buf);
-        if (t->kind == PHI_TRACE_HTML) {
-            /* up to the list of its entries */
-            phi_thread_info info = phi__about_info(t->thread);
-            phi_usage usage = phi_thread_get_info(t->thread).usage;
-            phi__buf_text(&t->text, t->at > 0 ? ",\n{" : "\n{");
-            phi__tout_whole(t, "id", phi__tentry_id(t->thread));
-            phi__tout_some(t, "title", info.title);
-            phi__tout_some(t, "forked", info.forked_from);
-            phi__tout_usage(t, &usage);
-            phi__records_u64(&t->text, "active", t->thread->lanes.active);
-            phi__records_raw(&t->text, "lanes", "[");
-            for (size_t i = 0; i < phi__thread_lanes(t->thread) && !t->text.failed; i++) {
-                phi__json_write_comma(&t->text);
-                phi__tout_value(t, phi__lane_name(t->thread, (uint32_t)i));
-            }
-            phi__buf_char(&t->text, ']');
-            phi__records_raw(&t->text, "entries", "[");
-        }
-        t->stage = PHI__TRACE_STAGE_ENTRIES;
-        return PHI_OK;
-    }
+    case PHI__TRACE_STAGE_HEAD: return phi__trace_head(t);
+    case PHI__TRACE_STAGE_THREAD: phi__trace_thread_begin(t); break;
     case PHI__TRACE_STAGE_ENTRIES: return phi__trace_entry(t);
-    case PHI__TRACE_STAGE_THREAD_END: {
-        if (t->kind == PHI_TRACE_HTML) {
-            phi__buf_char(&t->text, ']');
-            if (t->view.requested)
-                phi__trace_view_put(t, t->view.turn_lane, phi__trace_prompt(t, t->prompt));
-            phi__buf_char(&t->text, '}');
-            phi__trace_view_free(t);
-        } else
-            phi__spans_thread_end(t);
-        phi__trace_thread_next(t);
-        return PHI_OK;
-    }
-    case PHI__TRACE_STAGE_REQUESTS: return phi__trace_requests(t);
-    case PHI__TRACE_STAGE_TAIL: {
-        phi_status status = PHI_OK;
-        t->stage = PHI__TRACE_STAGE_DONE;
-        if (t->kind == PHI_TRACE_OTEL) {
-            phi__buf_text(&t->text, "\n]}]}]}\n");
-            return PHI_OK;
-        }
-        phi__buf_text(&t->text, "]}");
-        status = phi__tout_move(t, false);
-        for (size_t i = 0; status == PHI_OK && phi__trace_page_tail(i) != NULL; i++)
-            status = phi__tout_raw(t, phi__trace_page_tail(i));
-        return status;
-    }
+    case PHI__TRACE_STAGE_THREAD_END: phi__trace_thread_end(t); break;
+    case PHI__TRACE_STAGE_REQUESTS: phi__trace_request(t); break;
+    case PHI__TRACE_STAGE_TAIL: return phi__trace_tail(t);
     case PHI__TRACE_STAGE_DONE: break;
     }
     return PHI_OK;
@@ -459,6 +674,20 @@ static bool phi__trace_keep_models(phi_trace *t) {
     return true;
 }
 
+static void phi__trace_secrets(phi_trace *t) {
+    phi__secret_init(&t->secrets, &t->arena);
+    for (size_t i = 0; i < t->desc.secret_count; i++)
+        phi__secret_add(&t->secrets, phi_str_of(t->desc.secrets[i]));
+    for (size_t i = 0; i < t->desc.model_count; i++) {
+        const phi_model *m = &t->desc.models[i];
+        phi__secret_key(&t->secrets, phi_str_of(m->api_key));
+        if (m->base_url != NULL) phi__secret_url(&t->secrets, phi_str_of(m->base_url));
+        for (size_t k = 0; k < m->header_count; k++)
+            (void)phi__secret_header(&t->secrets, phi_str_of(m->headers[k].name),
+                                     phi_str_of(m->headers[k].value));
+    }
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
@@ -477,7 +706,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
         return PHI_BAD_ARG;
     for (size_t i = 0; i < desc.child_count; i++)
         if (desc.children[i] == NULL) return PHI_BAD_ARG;
-    if (!(desc.policy == NULL || phi__policy_fault(desc.policy) == NULL)) return PHI_BAD_ARG;
+    if (desc.policy != NULL && phi__policy_fault(desc.policy) != NULL) return PHI_BAD_ARG;
     if (desc.agent.rt != NULL) status = phi__trace_of_agent(&desc, models);
     if (status != PHI_OK) return status;
     if (thread == NULL) thread = phi_agent_thread(desc.agent);
@@ -486,7 +715,6 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
         return PHI_BAD_ARG;
     phi_trace *t = (phi_trace *)phi__alloc(phi__trace_memory(thread), sizeof *t);
     if (t == NULL) return PHI_NO_MEMORY;
-    memset(t, 0, sizeof *t);
     t->memory = phi__trace_memory(thread);
     t->main = thread;
     t->desc = desc;
@@ -499,19 +727,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
     phi__buf_init(&t->loop_buf, t->memory);
     phi__map_init(&t->spans.links, t->memory);
     phi__map_init(&t->spans.twins, t->memory);
-    const phi_trace_desc *d = &t->desc;
-    size_t k;
-    phi__secret_init(&t->secrets, &t->arena);
-    for (size_t i = 0; i < d->secret_count; i++)
-        phi__secret_add(&t->secrets, phi_str_of(d->secrets[i]));
-    for (size_t i = 0; i < d->model_count; i++) {
-        const phi_model *m = &d->models[i];
-        phi__secret_key(&t->secrets, phi_str_of(m->api_key));
-        if (m->base_url != NULL) phi__secret_url(&t->secrets, phi_str_of(m->base_url));
-        for (k = 0; k < m->header_count; k++)
-            (void)phi__secret_header(&t->secrets, phi_str_of(m->headers[k].name),
-                                     phi_str_of(m->headers[k].value));
-    }
+    phi__trace_secrets(t);
     t->kind = kind;
     t->sink = *out;
     t->spans.linking = kind == PHI_TRACE_OTEL;
@@ -576,7 +792,7 @@ static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t 
     return phi__files_write(to->file, bytes, len, &to->words);
 }
 
-/* Links in the path are followed: the file behind them is replaced. */
+/* Links in the path are followed: the file that they lead to is replaced. */
 static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
                                   phi__trace_file *to) {
     phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);

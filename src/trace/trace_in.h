@@ -1,8 +1,8 @@
 /* trace_in.h - a trace that is being written, for the files of this room.
 
-   trace.c walks the entries of the threads, one after the other, and hands each to trace.c
-   (the page) or trace_spans.c (spans), which append JSON to `text`. trace_out.c gives it to the
-   sink. Pointers to entries are not kept between two slices: a log in a store may leave memory. */
+   trace.c walks the entries of the threads, one after the other. Each becomes JSON in `text`: the
+   page's in trace.c, spans in trace_spans.c. The text then goes to the sink. Pointers to entries are
+   not kept between two slices: a log in a store may leave memory. */
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
 
@@ -18,7 +18,7 @@ typedef struct phi__trace_seen {
     uint32_t flags;
 } phi__trace_seen;
 
-/* trace_view.c: the view of the lane that the walk is in, and the one that was written last. */
+/* The view of the lane that the walk is in, and the one that was written last. */
 typedef struct phi__trace_view {
     phi__fold fold; /* in memory of the thread's */
     bool valid;     /* fold is the view of `lane` before the walk's entry */
@@ -31,50 +31,14 @@ typedef struct phi__trace_view {
     uint32_t turn_lane;
 } phi__trace_view;
 
-/* A run as spans name it. */
-typedef struct phi__trace_name {
-    phi_str session, loop;
-    uint32_t twin; /* so many runs before it have the same ids */
-} phi__trace_name;
-
-/* A run that was begun by a tool call of another, or inside of another. */
-typedef struct phi__trace_link {
-    phi_str child; /* loop id */
-    phi__trace_name above;
-    phi_str call; /* the call's name within the run above; empty: none */
-    phi_str tool; /* its tool's name */
-} phi__trace_link;
-
-typedef struct phi__trace_call {
-    uint64_t answer; /* entry */
-    uint32_t block;
-    bool done, spawned; /* it has its result; it began a run */
-} phi__trace_call;
-
-/* A run whose end was not reached. */
-typedef struct phi__trace_run {
-    struct phi__trace_run *outer; /* that it is inside of, as copies of other logs are */
-    uint64_t start;               /* its LOOP_START */
-    uint64_t input;               /* the first entry that the next request has as new */
-    uint64_t turn;                /* the turn's TURN_START */
-    uint64_t prompt;              /* the place of its system prompt, as phi__trace_prompt_at */
-    int64_t start_ms, turn_ms;
-    uint32_t turn_index;
-    uint32_t chats; /* answers of this turn so far */
-    uint32_t twin;
-    bool in_turn;
-    phi__trace_call *calls; /* of its last answer */
-    size_t call_count, call_cap;
-} phi__trace_run;
-
-/* trace_spans.c */
+/* The state of trace_spans.c. */
 typedef struct phi__trace_spans {
-    phi__trace_run *run; /* the innermost */
-    phi__map links;      /* by child */
-    phi__map twins;      /* runs so far, by session and loop id */
-    bool linking;        /* the first walk: it looks for links alone */
-    bool any;            /* a span was written */
-    int64_t last_ms;     /* the time of the latest entry */
+    struct phi__trace_run *run; /* the innermost */
+    phi__map links;             /* by child */
+    phi__map twins;             /* runs so far, by session and loop id */
+    bool linking;               /* the first walk: it looks for links alone */
+    bool any;                   /* a span was written */
+    int64_t last_ms;            /* the time of the latest entry */
 } phi__trace_spans;
 
 typedef enum phi__trace_stage {
@@ -111,87 +75,42 @@ struct phi_trace {
     phi__trace_spans spans;
 };
 
-/* The walk has come to this entry. */
-PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry);
+/* ---- trace_out.c ---- */
 
 /* The place of the system prompt of the entry's run: LOOP_START has it only if it differs from the
    run before. The entry + 1; 0: it is not known, as for runs from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
+PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
 /* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
 PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
 
-/* The same, whole. */
+/* The same, whole; and without a key. */
 PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
 PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
-
-/* A text, whole, as a JSON string without a key. */
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
 /* The text, its secrets hidden, cut at the limit: then a note after it has its length. Valid until
    the text is moved. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
-PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage);
-
-/* The key and what a model's rates say; nothing where they are not known. */
-PHI__FN void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage);
 
 /* Moves `text` to the sink's bytes, escaped for a page's script; and writes these if they are many,
    or `all`. */
 PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
+PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text); /* text as it is */
 
-/* Text as it is. */
-PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text);
+/* ---- trace_page.c ---- */
 
-/* Part i of the page before and behind its data; NULL past the end. Static. */
+/* Part i of the page before and after its data; NULL past the end. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
 
-/* The walk is about to write this entry: whether it has the request of a turn. */
-PHI__FN bool phi__trace_view_has_request(phi_trace *t, const phi__entry *entry);
-
-/* The view as a change of the one before, and what the policy left out with that prompt. */
-PHI__FN void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt);
-
-/* The entry was written. */
-PHI__FN void phi__trace_view_after(phi_trace *t, phi__entry *entry);
-PHI__FN void phi__trace_view_drop(phi_trace *t); /* the fold; a new one is made when needed */
-PHI__FN void phi__trace_view_free(phi_trace *t);
-
 /* ---- trace_spans.c ---- */
+
+PHI__FN void phi__span_head(phi_trace *t); /* the document, up to the spans */
 PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *entry);
 PHI__FN void phi__spans_thread_end(phi_trace *t); /* runs that never ended */
 PHI__FN void phi__spans_free(phi_trace *t);
-
-/* NULL: the run is below no other. */
-PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id);
-
-/* The first link of a run counts, and one that makes no circle. Without memory the text has
-   failed. */
-PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
-                                  phi_str call, phi_str tool);
-
-/* How many runs with these ids this walk has counted before; it counts one more. */
-PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop);
-
-/* Valid while the run's first entry stays in place. */
-PHI__FN phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run);
-
-enum { PHI__TRACE_SPAN_CALL = 48 };
-
-/* The name of a call within its run: the place of its answer in it, and its block. */
-PHI__FN phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
-                               char out[PHI__TRACE_SPAN_CALL]);
-PHI__FN void phi__span_head(phi_trace *t); /* the document, up to the spans */
-PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
-
-/* end: the answer, or the end of a turn or run that has none. */
-PHI__FN void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const phi__entry *end);
-
-/* end: the result; NULL: there is none. */
-PHI__FN void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi__trace_call *call,
-                               const phi__entry *end);
-PHI__FN void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const phi__entry *entry);
 
 #endif

@@ -1,5 +1,5 @@
-/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page. */
-#include "base/base_in.h"
+/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page; and
+   the system prompt of an entry. */
 #include "text/text_in.h"
 #include "trace/trace_in.h"
 
@@ -76,26 +76,7 @@ PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text) {
     return phi__str(whole, text.len + strlen(words));
 }
 
-PHI__FN void phi__tout_usage(phi_trace *t, const phi_usage *usage) {
-    if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
-                          usage->cache_read == 0 && usage->cache_write == 0))
-        return;
-    phi__json_write_key(&t->text, PHI__LIT("u"));
-    phi__buf_printf(&t->text, "[%llu,%llu,%llu,%llu,%llu]", (unsigned long long)usage->input,
-                    (unsigned long long)usage->output, (unsigned long long)usage->cache_read,
-                    (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
-}
-
-PHI__FN void phi__tout_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
-    for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
-        const phi_model *m = &t->desc.models[i];
-        if (m->id == NULL || !phi_str_equal(phi_str_of(m->id), model)) continue;
-        double cost = phi_cost_of(&m->cost, usage);
-        if (cost > 0) phi__records_double(&t->text, "$", cost);
-        return;
-    }
-}
-
+/* Gives the bytes to the sink if they are many, or `all`. */
 static phi_status phi__tout_write(phi_trace *t, bool all) {
     size_t at = 0;
     phi_status status = PHI_OK;
@@ -145,4 +126,19 @@ PHI__FN phi_status phi__tout_move(phi_trace *t, bool all) {
 PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text) {
     phi__buf_text(&t->out, text);
     return phi__tout_write(t, false);
+}
+
+/* ---- the system prompt of an entry ---- */
+
+PHI__FN bool phi__trace_prompt_is_in(const phi__entry *e) {
+    return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
+}
+
+PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry) {
+    if (phi__trace_prompt_is_in(entry)) return entry->seq + 1;
+    return (entry->flags & PHI_ENTRY_GRAFTED) == 0 ? t->prompt : 0;
+}
+
+PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
+    return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
 }

@@ -3,7 +3,8 @@
 
    There are two walks. The first looks for the runs that were begun by a tool call, or are inside
    another run, so that a span of any thread knows the one above it. A span is written when its end
-   is reached; runs that are under way are a list. */
+   is reached; runs that are under way are a list. Runs with the same ids, as copies of a thread
+   have, are twins, and are counted. */
 #include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/model_in.h"
@@ -13,9 +14,77 @@
 
 #include <stdio.h>
 
-/* ---- runs inside other runs; runs with the same ids, as copies of a thread have ---- */
+/* A run as spans name it. */
+typedef struct phi__trace_name {
+    phi_str session, loop;
+    uint32_t twin; /* so many runs before it have the same ids */
+} phi__trace_name;
 
-PHI__FN const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
+/* A run that was begun by a tool call of another, or inside of another. */
+typedef struct phi__trace_link {
+    phi_str child; /* loop id */
+    phi__trace_name above;
+    phi_str call; /* the call's name within the run above; empty: none */
+    phi_str tool; /* its tool's name */
+} phi__trace_link;
+
+typedef struct phi__trace_call {
+    uint64_t answer; /* entry */
+    uint32_t block;
+    bool done, spawned; /* it has its result; it began a run */
+} phi__trace_call;
+
+/* A run whose end was not reached. */
+typedef struct phi__trace_run {
+    struct phi__trace_run *outer; /* that it is inside of, as copies of other logs are */
+    uint64_t start;               /* its LOOP_START */
+    uint64_t input;               /* the first entry that the next request has as new */
+    uint64_t turn;                /* the turn's TURN_START */
+    uint64_t prompt;              /* the place of its system prompt, as phi__trace_prompt_at */
+    int64_t start_ms, turn_ms;
+    uint32_t turn_index;
+    uint32_t chats; /* answers of this turn so far */
+    uint32_t twin;
+    bool in_turn;
+    phi__trace_call *calls; /* of its last answer */
+    size_t call_count, call_cap;
+} phi__trace_run;
+
+static const phi__entry *phi__span_entry(const phi_trace *t, uint64_t seq) {
+    return phi__thread_at(t->thread, seq);
+}
+
+/* ---- ids ---- */
+
+/* Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session
+   id and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id,
+   loop id, and its place within the run: some models reuse the ids of their calls in each turn. The
+   same thread gives the same ids. */
+
+static void phi__span_word(phi__sha256 *sha, phi_str word) {
+    phi__sha256_add(sha, word.at, word.len);
+    phi__sha256_add(sha, "", 1);
+}
+
+/* A hash of words; call empty: none. */
+static void phi__span_hash(const char *what, const phi__trace_name *run, phi_str call,
+                           unsigned char out[32]) {
+    phi__sha256 sha;
+    char twin[24];
+    phi__sha256_begin(&sha);
+    phi__span_word(&sha, phi_str_of(what));
+    phi__span_word(&sha, run->session);
+    phi__span_word(&sha, run->loop);
+    (void)snprintf(twin, sizeof twin, "twin %u", (unsigned)run->twin);
+    if (run->twin > 0) phi__span_word(&sha, phi_str_of(twin));
+    if (call.len > 0) phi__span_word(&sha, call);
+    phi__sha256_end(&sha, out);
+}
+
+/* ---- runs inside other runs, and twins ---- */
+
+/* NULL: the run is below no other. */
+static const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
     const phi__trace_link *link;
     while ((link = (const phi__trace_link *)phi__map_each(&t->spans.links, phi__hash(loop_id, 0),
@@ -34,8 +103,9 @@ static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str chil
     return true;
 }
 
-PHI__FN void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
-                                  phi_str call, phi_str tool) {
+/* The first link of a run counts, and one that makes no circle. */
+static void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
+                                 phi_str call, phi_str tool) {
     if (child.len == 0 || phi__trace_link_find(t, child) != NULL ||
         phi__trace_link_below(t, above->loop, child))
         return;
@@ -58,17 +128,13 @@ typedef struct phi__trace_twins {
     uint32_t count;
 } phi__trace_twins;
 
-PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loop) {
+/* How many runs with these ids this walk has counted before; it counts one more. */
+static uint32_t phi__trace_link_twin(phi_trace *t, const phi__trace_name *run) {
     unsigned char ids[32];
     phi__trace_twins *twins;
-    uint64_t hash = phi__hash(loop, 0);
+    uint64_t hash = phi__hash(run->loop, 0);
     size_t probe = 0;
-    phi__sha256 sha;
-    phi__sha256_begin(&sha);
-    phi__sha256_add(&sha, session.at, session.len);
-    phi__sha256_add(&sha, "", 1);
-    phi__sha256_add(&sha, loop.at, loop.len);
-    phi__sha256_end(&sha, ids);
+    phi__span_hash("twin", run, phi__str("", 0), ids);
     while ((twins = (phi__trace_twins *)phi__map_each(&t->spans.twins, hash, &probe)) != NULL)
         if (memcmp(twins->ids, ids, sizeof ids) == 0) return twins->count++;
     twins = (phi__trace_twins *)phi__arena_zero(&t->arena, sizeof *twins);
@@ -82,62 +148,12 @@ PHI__FN uint32_t phi__trace_link_twin(phi_trace *t, phi_str session, phi_str loo
     return 0;
 }
 
-/* ---- the system prompt of an entry ---- */
-
-static bool phi__trace_prompt_is_in(const phi__entry *e) {
-    return e->kind == PHI_ENTRY_LOOP_START && e->of.loop != NULL && e->of.loop->has_system_prompt;
-}
-
-PHI__FN void phi__trace_prompt_note(phi_trace *t, const phi__entry *entry) {
-    if (phi__trace_prompt_is_in(entry)) t->prompt = entry->seq + 1;
-}
-
-PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry) {
-    if (phi__trace_prompt_is_in(entry)) return entry->seq + 1;
-    return (entry->flags & PHI_ENTRY_GRAFTED) == 0 ? t->prompt : 0;
-}
-
-PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at) {
-    return at > 0 ? phi__thread_at(t->thread, at - 1)->of.loop->system_prompt : phi__str("", 0);
-}
-
 /* ---- a span as OTLP JSON, its names by the GenAI semantic conventions (1.41) ---- */
-
-/* Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session
-   id and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id,
-   loop id, and its place within the run: some models reuse the ids of their calls in each turn. The
-   same thread gives the same ids. */
 
 typedef enum phi__span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
     PHI__TRACE_SPAN_CLIENT = 3
 } phi__span_kind;
-
-static const phi__entry *phi__span_entry(const phi_trace *t, uint64_t seq) {
-    return phi__thread_at(t->thread, seq);
-}
-
-/* ---- ids ---- */
-
-static void phi__span_word(phi__sha256 *sha, phi_str word) {
-    phi__sha256_add(sha, word.at, word.len);
-    phi__sha256_add(sha, "", 1);
-}
-
-/* A hash of words; call empty: none. */
-static void phi__span_hash(const char *what, const phi__trace_name *run, phi_str call,
-                           unsigned char out[32]) {
-    phi__sha256 sha;
-    char twin[24];
-    phi__sha256_begin(&sha);
-    phi__span_word(&sha, phi_str_of(what));
-    phi__span_word(&sha, run->session);
-    phi__span_word(&sha, run->loop);
-    (void)snprintf(twin, sizeof twin, "twin %u", (unsigned)run->twin);
-    if (run->twin > 0) phi__span_word(&sha, phi_str_of(twin));
-    if (call.len > 0) phi__span_word(&sha, call);
-    phi__sha256_end(&sha, out);
-}
 
 static const phi_loop_info *phi__span_info(const phi_trace *t, const phi__trace_run *run) {
     static const phi_loop_info none = {{"", 0}, {"", 0}, {"", 0}, {"", 0}, PHI_CONTINUATION_INITIAL,
@@ -146,7 +162,8 @@ static const phi_loop_info *phi__span_info(const phi_trace *t, const phi__trace_
     return info != NULL ? info : &none;
 }
 
-PHI__FN phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run) {
+/* Valid while the run's first entry stays in place. */
+static phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run) {
     phi__trace_name name;
     name.session = phi__span_info(t, run)->session_id;
     name.loop = phi__span_entry(t, run->start)->loop_id;
@@ -154,18 +171,19 @@ PHI__FN phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *
     return name;
 }
 
-PHI__FN phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
-                               char out[PHI__TRACE_SPAN_CALL]) {
+enum { PHI__TRACE_SPAN_CALL = 48 };
+
+/* The name of a call within its run: the place of its answer in it, and its block. */
+static phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
+                              char out[PHI__TRACE_SPAN_CALL]) {
     (void)snprintf(out, PHI__TRACE_SPAN_CALL, "%llu.%u",
                    (unsigned long long)(call->answer - run->start), (unsigned)call->block);
     return phi_str_of(out);
 }
 
-static void phi__span_hex(phi_trace *t, const char *key, const unsigned char *bytes, size_t n) {
+static void phi__span_hex(phi_trace *t, const char *key, const unsigned char hash[32], size_t n) {
     char hex[64];
-    unsigned char all[32] = {0};
-    memcpy(all, bytes, n);
-    phi__sha256_hex(all, hex);
+    phi__sha256_hex(hash, hex);
     phi__records_str(&t->text, key, phi__str(hex, 2 * n));
 }
 
@@ -195,14 +213,10 @@ static void phi__span_time(phi_trace *t, const char *key, int64_t ms) {
     phi__records_str(&t->text, key, phi_str_of(ms > 0 ? text : "0"));
 }
 
-static void phi__span_key(phi_trace *t, const char *key) {
-    phi__json_write_comma(&t->text);
-    phi__buf_printf(&t->text, "{\"key\":\"%s\",\"value\":{", key);
-}
-
 static void phi__span_text(phi_trace *t, const char *key, phi_str value) {
     if (value.len == 0) return;
-    phi__span_key(t, key);
+    phi__json_write_comma(&t->text);
+    phi__buf_printf(&t->text, "{\"key\":\"%s\",\"value\":{", key);
     phi__tout_whole(t, "stringValue", value);
     phi__buf_text(&t->text, "}}");
 }
@@ -210,8 +224,9 @@ static void phi__span_text(phi_trace *t, const char *key, phi_str value) {
 /* 64-bit numbers are strings in OTLP's JSON, and have a sign. */
 static void phi__span_int(phi_trace *t, const char *key, uint64_t n) {
     if (n > INT64_MAX) n = INT64_MAX;
-    phi__span_key(t, key);
-    phi__buf_printf(&t->text, "\"intValue\":\"%llu\"}}", (unsigned long long)n);
+    phi__json_write_comma(&t->text);
+    phi__buf_printf(&t->text, "{\"key\":\"%s\",\"value\":{\"intValue\":\"%llu\"}}", key,
+                    (unsigned long long)n);
 }
 
 static uint64_t phi__span_sum(uint64_t a, uint64_t b) {
@@ -247,27 +262,16 @@ static phi_str phi__span_provider(phi_str provider) {
     return provider;
 }
 
-static void phi__span_status(phi_trace *t, phi_str message) {
-    phi__records_raw(&t->text, "status", "{\"code\":2");
-    phi__tout_some(t, "message", phi__tout_noted(t, message));
-    phi__buf_char(&t->text, '}');
-}
-
 /* ---- a span's beginning and end ---- */
 
+/* call empty: the span is the run, else something within it, whose parent the run is. */
 static void phi__span_open(phi_trace *t, const char *what, const phi__trace_name *run,
                            phi_str call) {
     phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
     t->spans.any = true;
     phi__span_trace(t, run);
     phi__span_id(t, "spanId", what, run, call);
-}
-
-/* Opens a span of something within a run: its parent is the run. */
-static void phi__span_within(phi_trace *t, const char *what, const phi__trace_name *run,
-                             phi_str call) {
-    phi__span_open(t, what, run, call);
-    phi__span_id(t, "parentSpanId", "run", run, phi__str("", 0));
+    if (call.len > 0) phi__span_id(t, "parentSpanId", "run", run, phi__str("", 0));
 }
 
 static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi__span_kind kind,
@@ -285,6 +289,26 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_time(t, "endTimeUnixNano", to > from ? to : from);
     phi__records_raw(&t->text, "attributes", "[");
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
+}
+
+/* error empty: there was none. before: the run that it continues, which is another trace; NULL: it
+   continues none. */
+static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
+                            const phi__trace_name *before) {
+    phi__span_text(t, "error.type", error);
+    phi__buf_char(&t->text, ']');
+    if (before != NULL) {
+        phi__records_raw(&t->text, "links", "[{");
+        phi__span_trace(t, before);
+        phi__span_id(t, "spanId", "run", before, phi__str("", 0));
+        phi__buf_text(&t->text, "}]");
+    }
+    if (error.len > 0) {
+        phi__records_raw(&t->text, "status", "{\"code\":2");
+        phi__tout_some(t, "message", phi__tout_noted(t, message));
+        phi__buf_char(&t->text, '}');
+    }
+    phi__buf_char(&t->text, '}');
 }
 
 /* ---- messages, where they are wanted ---- */
@@ -346,6 +370,13 @@ static void phi__span_message(phi_trace *t, phi__buf *out, const phi_message *m)
     phi__buf_char(out, '}');
 }
 
+/* An attribute whose text is JSON; frees the buffer. */
+static void phi__span_json(phi_trace *t, const char *key, phi__buf *json) {
+    if (json->failed) t->text.failed = true;
+    phi__span_text(t, key, phi__buf_str(json));
+    phi__buf_free(json);
+}
+
 static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__buf text;
     if (prompt.len == 0) return;
@@ -353,9 +384,28 @@ static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__buf_text(&text, "[{\"type\":\"text\"");
     phi__records_str(&text, "content", phi__tout_noted(t, prompt));
     phi__buf_text(&text, "}]");
-    if (text.failed) t->text.failed = true;
-    phi__span_text(t, "gen_ai.system_instructions", phi__buf_str(&text));
-    phi__buf_free(&text);
+    phi__span_json(t, "gen_ai.system_instructions", &text);
+}
+
+/* The messages that are new to a request, and the answer to it. */
+static void phi__span_talk(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+    phi_str loop = phi__span_run(t, run).loop;
+    phi__buf text;
+    phi__buf_init(&text, t->memory);
+    phi__buf_char(&text, '[');
+    for (uint64_t seq = run->input; seq < end->seq; seq++) {
+        const phi__entry *e = phi__span_entry(t, seq);
+        if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
+            phi__span_message(t, &text, e->message);
+    }
+    phi__buf_char(&text, ']');
+    phi__span_json(t, "gen_ai.input.messages", &text);
+    if (end->kind != PHI_ENTRY_MESSAGE) return;
+    phi__buf_init(&text, t->memory);
+    phi__buf_char(&text, '[');
+    phi__span_message(t, &text, end->message);
+    phi__buf_char(&text, ']');
+    phi__span_json(t, "gen_ai.output.messages", &text);
 }
 
 static phi_str phi__span_ended(const phi__entry *end) {
@@ -374,7 +424,8 @@ static phi_str phi__span_ended(const phi__entry *end) {
     }
 }
 
-PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+static void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+    if (t->spans.linking) return; /* the first walk writes no span, here and below */
     const phi_loop_info *info = phi__span_info(t, run);
     phi__trace_name name = phi__span_run(t, run);
     phi_str error = phi__span_ended(end);
@@ -382,10 +433,9 @@ PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi
     const phi_failure *failure = end != NULL ? end->of.failure : NULL;
     phi_str agent = link != NULL && link->tool.len > 0 ? link->tool : info->agent_id;
     phi__span_open(t, "run", &name, phi__str("", 0));
-    if (link != NULL) {
+    if (link != NULL)
         phi__span_id(t, "parentSpanId", link->call.len > 0 ? "call" : "run", &link->above,
                      link->call);
-    }
     phi__span_named(t, "invoke_agent", agent, PHI__TRACE_SPAN_INTERNAL, run->start_ms,
                     end != NULL ? end->at_ms : t->spans.last_ms);
     phi__span_text(t, "gen_ai.agent.id", info->agent_id);
@@ -395,21 +445,9 @@ PHI__FN void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi
     phi__span_text(t, "phi.lane", phi__lane_name(t->thread, phi__span_entry(t, run->start)->lane));
     if (end != NULL) phi__span_usage(t, end->usage);
     if (t->desc.with_content) phi__span_instructions(t, phi__trace_prompt(t, run->prompt));
-    phi__span_text(t, "error.type", error);
-    phi__buf_char(&t->text, ']');
-    /* The run that it continues is another trace. */
-    phi__trace_name before;
-    if (info->parent_loop_id.len != 0 && link == NULL) {
-        before.session = info->session_id;
-        before.loop = info->parent_loop_id;
-        before.twin = 0;
-        phi__records_raw(&t->text, "links", "[{");
-        phi__span_trace(t, &before);
-        phi__span_id(t, "spanId", "run", &before, phi__str("", 0));
-        phi__buf_text(&t->text, "}]");
-    }
-    if (error.len > 0) phi__span_status(t, failure != NULL ? failure->message : phi__str("", 0));
-    phi__buf_char(&t->text, '}');
+    const phi__trace_name before = {info->session_id, info->parent_loop_id, 0};
+    phi__span_close(t, error, failure != NULL ? failure->message : phi__str("", 0),
+                    before.loop.len > 0 && link == NULL ? &before : NULL);
 }
 
 /* ---- model calls ---- */
@@ -421,8 +459,9 @@ static void phi__span_answer(phi_trace *t, const phi_message *m) {
     phi__span_text(t, "gen_ai.request.model", m->model);
     phi__span_usage(t, &m->usage);
     if (stop.len == 0) return;
-    phi__span_key(t, "gen_ai.response.finish_reasons");
-    phi__buf_text(&t->text, "\"arrayValue\":{\"values\":[{");
+    phi__json_write_comma(&t->text);
+    phi__buf_text(&t->text, "{\"key\":\"gen_ai.response.finish_reasons\",\"value\":"
+                            "{\"arrayValue\":{\"values\":[{");
     phi__tout_whole(t, "stringValue", stop);
     phi__buf_text(&t->text, "}]}}}");
 }
@@ -439,7 +478,8 @@ static phi_str phi__span_failed(const phi__entry *end) {
     return phi_str_of(m->stop_reason == PHI_STOP_REASON_ERROR ? "_OTHER" : "");
 }
 
-PHI__FN void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+static void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
+    if (t->spans.linking) return;
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
     phi__trace_name name = phi__span_run(t, run);
     phi_str error = phi__span_failed(end);
@@ -447,89 +487,57 @@ PHI__FN void phi__span_of_chat(phi_trace *t, const phi__trace_run *run, const ph
     (void)snprintf(turn, sizeof turn, "%llu.%u",
                    (unsigned long long)(run->turn > 0 ? run->turn - run->start : 0),
                    (unsigned)run->chats);
-    phi__span_within(t, "chat", &name, phi_str_of(turn));
+    phi__span_open(t, "chat", &name, phi_str_of(turn));
     phi__span_named(t, "chat", m != NULL ? m->model : phi__str("", 0), PHI__TRACE_SPAN_CLIENT,
                     run->in_turn ? run->turn_ms : run->start_ms,
                     end != NULL ? end->at_ms : t->spans.last_ms);
     phi__span_text(t, "gen_ai.conversation.id", name.session);
     phi__span_int(t, "phi.turn", run->turn_index);
     if (m != NULL) phi__span_answer(t, m);
-    if (t->desc.with_content && end != NULL) {
-        /* The messages that are new to a request, and the answer to it. */
-        phi_str loop = phi__span_run(t, run).loop;
-        phi__buf text;
-        phi__buf_init(&text, t->memory);
-        phi__buf_char(&text, '[');
-        for (uint64_t seq = run->input; seq < end->seq; seq++) {
-            const phi__entry *e = phi__span_entry(t, seq);
-            if (e->kind == PHI_ENTRY_MESSAGE && phi_str_equal(e->loop_id, loop))
-                phi__span_message(t, &text, e->message);
-        }
-        phi__buf_char(&text, ']');
-        phi__span_text(t, "gen_ai.input.messages", phi__buf_str(&text));
-        if (end->kind == PHI_ENTRY_MESSAGE) {
-            if (text.failed) t->text.failed = true;
-            phi__buf_clear(&text);
-            phi__buf_char(&text, '[');
-            phi__span_message(t, &text, end->message);
-            phi__buf_char(&text, ']');
-            phi__span_text(t, "gen_ai.output.messages", phi__buf_str(&text));
-        }
-        if (text.failed) t->text.failed = true;
-        phi__buf_free(&text);
-    }
-    phi__span_text(t, "error.type", error);
-    phi__buf_char(&t->text, ']');
-    if (error.len > 0) phi__span_status(t, m != NULL ? m->error_message : phi__str("", 0));
-    phi__buf_char(&t->text, '}');
+    if (t->desc.with_content && end != NULL) phi__span_talk(t, run, end);
+    phi__span_close(t, error, m != NULL ? m->error_message : phi__str("", 0), NULL);
 }
 
 /* ---- tool calls ---- */
 
-static void phi__span_result(phi_trace *t, const phi_content *c, const phi_message *m) {
-    bool failed = false;
-    phi__span_text(t, "gen_ai.tool.call.arguments", phi__tout_noted(t, c->arguments));
-    if (m == NULL) return;
-    phi_str text = phi_message_text(m, "\n", &t->scratch, &failed);
-    if (failed) t->text.failed = true;
-    phi__span_text(t, "gen_ai.tool.call.result", phi__tout_noted(t, text));
-}
-
-/* When the call ended: results of parallel calls are logged together, in call order. */
-static int64_t phi__span_done(const phi__entry *answer, const phi__entry *end) {
-    if (end == NULL) return answer->at_ms;
-    return end->message->timestamp_ms > 0 ? end->message->timestamp_ms : end->at_ms;
-}
-
-PHI__FN void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi__trace_call *call,
-                               const phi__entry *end) {
+static void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi__trace_call *call,
+                              const phi__entry *end) {
+    if (t->spans.linking) return;
     const phi__entry *answer = phi__span_entry(t, call->answer);
     const phi_content *c = &answer->message->content[call->block];
     phi__trace_name name = phi__span_run(t, run);
+    const phi_message *m = end != NULL ? end->message : NULL;
     phi_str error = {"", 0};
+    int64_t done_ms = answer->at_ms;
+    bool failed = false;
     char place[PHI__TRACE_SPAN_CALL];
-    if (end == NULL) error = phi_str_of("no_result");
-    if (end != NULL && end->message->is_error) error = phi_str_of("tool_error");
-    phi__span_within(t, "call", &name, phi__span_call(run, call, place));
-    phi__span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms,
-                    phi__span_done(answer, end));
+    if (m == NULL) error = PHI__LIT("no_result");
+    if (m != NULL && m->is_error) error = PHI__LIT("tool_error");
+    /* results of parallel calls are logged together, in call order */
+    if (m != NULL) done_ms = m->timestamp_ms > 0 ? m->timestamp_ms : end->at_ms;
+    phi__span_open(t, "call", &name, phi__span_call(run, call, place));
+    phi__span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms, done_ms);
     phi__span_text(t, "gen_ai.tool.name", c->name);
     phi__span_text(t, "gen_ai.tool.call.id", c->id);
     phi__span_text(t, "gen_ai.tool.type", phi_str_of("function"));
     phi__span_text(t, "gen_ai.conversation.id", name.session);
-    if (t->desc.with_content) phi__span_result(t, c, end != NULL ? end->message : NULL);
-    phi__span_text(t, "error.type", error);
-    phi__buf_char(&t->text, ']');
-    if (error.len > 0) phi__span_status(t, phi__str("", 0));
-    phi__buf_char(&t->text, '}');
+    if (t->desc.with_content) {
+        phi__span_text(t, "gen_ai.tool.call.arguments", phi__tout_noted(t, c->arguments));
+        phi_str text =
+            m != NULL ? phi_message_text(m, "\n", &t->scratch, &failed) : phi__str("", 0);
+        if (failed) t->text.failed = true;
+        phi__span_text(t, "gen_ai.tool.call.result", phi__tout_noted(t, text));
+    }
+    phi__span_close(t, error, phi__str("", 0), NULL);
 }
 
-PHI__FN void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
+static void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const phi__entry *e) {
+    if (t->spans.linking) return;
     const phi_rewrite *r = &e->of.op->rewrite;
     phi__trace_name name = phi__span_run(t, run);
     char place[24];
     (void)snprintf(place, sizeof place, "%llu", (unsigned long long)(e->seq - run->start));
-    phi__span_within(t, "rewrite", &name, phi_str_of(place));
+    phi__span_open(t, "rewrite", &name, phi_str_of(place));
     phi__span_named(t, "rewrite", phi_str_of(phi__entry_reason_word(r->reason)),
                     PHI__TRACE_SPAN_INTERNAL, e->at_ms, e->at_ms);
     phi__span_text(t, "gen_ai.conversation.id", name.session);
@@ -538,7 +546,7 @@ PHI__FN void phi__span_of_rewrite(phi_trace *t, const phi__trace_run *run, const
         phi__span_text(t, "gen_ai.request.model", phi_str_of(r->written->model));
         phi__span_usage(t, &r->written->usage);
     }
-    phi__buf_text(&t->text, "]}");
+    phi__span_close(t, phi__str("", 0), phi__str("", 0), NULL);
 }
 
 PHI__FN void phi__span_head(phi_trace *t) {
@@ -553,21 +561,13 @@ PHI__FN void phi__span_head(phi_trace *t) {
 
 /* ---- the walk over entries ---- */
 
-/* The first of two walks looks for runs that a tool call began or that are inside another run,
-   so that a span of any thread knows the one above it. A span is written when its end is reached;
-   runs that are under way are a list. */
-
 enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
-
-static const phi__entry *phi__spans_at(const phi_trace *t, uint64_t seq) {
-    return phi__thread_at(t->thread, seq);
-}
 
 /* ---- runs ---- */
 
 static phi__trace_run *phi__spans_run(const phi_trace *t, phi_str loop_id) {
     phi__trace_run *run = t->spans.run;
-    while (run != NULL && !phi_str_equal(phi__spans_at(t, run->start)->loop_id, loop_id))
+    while (run != NULL && !phi_str_equal(phi__span_entry(t, run->start)->loop_id, loop_id))
         run = run->outer;
     return run;
 }
@@ -580,7 +580,7 @@ static void phi__spans_pop(phi_trace *t) {
 }
 
 static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
-    for (size_t i = 0; i < run->call_count && !t->spans.linking; i++)
+    for (size_t i = 0; i < run->call_count; i++)
         if (!run->calls[i].done) phi__span_of_call(t, run, &run->calls[i], NULL);
     run->call_count = 0;
 }
@@ -589,10 +589,8 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);
-    if (!t->spans.linking) {
-        if (run->in_turn && run->chats == 0) phi__span_of_chat(t, run, end);
-        phi__span_of_run(t, run, end);
-    }
+    if (run->in_turn && run->chats == 0) phi__span_of_chat(t, run, end);
+    phi__span_of_run(t, run, end);
     phi__spans_pop(t);
 }
 
@@ -607,7 +605,6 @@ static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
         t->text.failed = true;
         return;
     }
-    memset(run, 0, sizeof *run);
     run->outer = t->spans.run;
     run->start = e->seq;
     run->input = e->seq + 1;
@@ -615,7 +612,7 @@ static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
     run->prompt = phi__trace_prompt_at(t, e);
     t->spans.run = run;
     phi__trace_name name = phi__span_run(t, run);
-    run->twin = phi__trace_link_twin(t, name.session, name.loop);
+    run->twin = phi__trace_link_twin(t, &name);
     if (!t->spans.linking || run->outer == NULL) return;
     name = phi__span_run(t, run->outer);
     phi__trace_link_join(t, e->loop_id, &name, phi__str("", 0), phi__str("", 0));
@@ -623,24 +620,20 @@ static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
 
 /* ---- entries of a run ---- */
 
-static bool phi__spans_call_room(phi_trace *t, phi__trace_run *run, size_t more) {
-    if (run->call_cap - run->call_count >= more) return true;
-    void *grown = phi__grow(t->memory, run->calls, &run->call_cap, phi__add(run->call_count, more),
-                            sizeof *run->calls);
-    if (grown == NULL) return false;
-    run->calls = (phi__trace_call *)grown;
-    return true;
-}
-
 static void phi__spans_answer(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
     const phi_message *m = e->message;
     phi__spans_calls_over(t, run);
-    if (!t->spans.linking) phi__span_of_chat(t, run, e);
+    phi__span_of_chat(t, run, e);
     run->chats++;
     run->input = e->seq + 1;
-    if (!phi__spans_call_room(t, run, m->content_count)) {
-        t->text.failed = true;
-        return;
+    if (run->call_cap < m->content_count) { /* the list is empty */
+        void *grown =
+            phi__grow(t->memory, run->calls, &run->call_cap, m->content_count, sizeof *run->calls);
+        if (grown == NULL) {
+            t->text.failed = true;
+            return;
+        }
+        run->calls = (phi__trace_call *)grown;
     }
     for (size_t i = 0; i < m->content_count && i < UINT32_MAX; i++) {
         phi__trace_call *call = &run->calls[run->call_count];
@@ -653,14 +646,18 @@ static void phi__spans_answer(phi_trace *t, phi__trace_run *run, const phi__entr
 }
 
 static const phi_content *phi__spans_block(const phi_trace *t, const phi__trace_call *call) {
-    return &phi__spans_at(t, call->answer)->message->content[call->block];
+    return &phi__span_entry(t, call->answer)->message->content[call->block];
 }
 
-static phi__trace_call *phi__spans_call(phi_trace *t, phi__trace_run *run, phi_str id) {
-    for (size_t i = 0; i < run->call_count; i++)
-        if (!run->calls[i].done && phi_str_equal(phi__spans_block(t, &run->calls[i])->id, id))
-            return &run->calls[i];
-    return NULL;
+static void phi__spans_result(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
+    for (size_t i = 0; i < run->call_count; i++) {
+        phi__trace_call *call = &run->calls[i];
+        if (call->done || !phi_str_equal(phi__spans_block(t, call)->id, e->message->tool_call_id))
+            continue;
+        call->done = true;
+        phi__span_of_call(t, run, call, e);
+        return;
+    }
 }
 
 static void phi__spans_spawn(phi_trace *t, phi__trace_run *run, const phi__entry *e) {
@@ -693,24 +690,17 @@ static void phi__spans_of_run(phi_trace *t, phi__trace_run *run, const phi__entr
         run->turn_ms = e->at_ms;
         return;
     case PHI_ENTRY_TURN_END:
-        if (run->in_turn && run->chats == 0 && !t->spans.linking) phi__span_of_chat(t, run, e);
+        if (run->in_turn && run->chats == 0) phi__span_of_chat(t, run, e);
         run->in_turn = false;
         return;
     case PHI_ENTRY_MESSAGE:
         if (e->message->role == PHI_ROLE_ASSISTANT)
             phi__spans_answer(t, run, e);
-        else if (e->message->role == PHI_ROLE_TOOL_RESULT) {
-            phi__trace_call *call = phi__spans_call(t, run, e->message->tool_call_id);
-            if (call != NULL) {
-                call->done = true;
-                if (!t->spans.linking) phi__span_of_call(t, run, call, e);
-            }
-        }
+        else if (e->message->role == PHI_ROLE_TOOL_RESULT)
+            phi__spans_result(t, run, e);
         return;
     case PHI_ENTRY_SPAWN: phi__spans_spawn(t, run, e); return;
-    case PHI_ENTRY_REWRITE:
-        if (!t->spans.linking) phi__span_of_rewrite(t, run, e);
-        return;
+    case PHI_ENTRY_REWRITE: phi__span_of_rewrite(t, run, e); return;
     default: return;
     }
 }

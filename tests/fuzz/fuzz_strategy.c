@@ -1,11 +1,6 @@
 /* fuzz_strategy.c - any bytes as answers of a model, and as a saved machine: never a crash, and the
    bounds of the tree hold. Zero bytes part the answers; the first byte chooses the machine. */
-#include "orchestrate/adaptive_in.h"
-#include "orchestrate/aot_in.h"
-#include "orchestrate/cot_in.h"
-#include "orchestrate/got_in.h"
-#include "orchestrate/tot_in.h"
-#include "orchestrate/trm_in.h"
+#include "orchestrate/machine_in.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* test_adaptive.c - Adaptive: how it chooses, and the machine that hands on. */
-#include "orchestrate/adaptive_in.h"
+#include "orchestrate/machine_in.h"
 
 #include "machine_support.h"
 #include "think.h"

@@ -1,5 +1,5 @@
 /* test_aot.c - Algorithm-of-Thoughts: the reading of answers, the prompt, and the machine. */
-#include "orchestrate/aot_in.h"
+#include "orchestrate/machine_in.h"
 
 #include "machine_support.h"
 

@@ -1,5 +1,5 @@
 /* test_cot.c - Chain-of-Thought and Chain-of-Draft: the reading of answers, and the machine. */
-#include "orchestrate/cot_in.h"
+#include "orchestrate/machine_in.h"
 
 #include "machine_support.h"
 

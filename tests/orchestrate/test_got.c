@@ -1,5 +1,5 @@
 /* test_got.c - Graph-of-Thoughts: what is read in answers, the graph, and the machine. */
-#include "orchestrate/got_in.h"
+#include "orchestrate/machine_in.h"
 
 #include "machine_support.h"
 

@@ -1,6 +1,5 @@
 /* The judge's prompt, its fitting into a window, and the reading of its verdict; selections by
    figures. */
-#include "orchestrate/judge_in.h"
 #include "orchestrate/evaluate_in.h"
 #include "support/test.h"
 

@@ -2,11 +2,7 @@
    are looked at. */
 #include "support/test.h"
 
-#include "orchestrate/cot_in.h"
-#include "orchestrate/got_in.h"
-#include "orchestrate/parse_in.h"
-#include "orchestrate/tot_in.h"
-#include "orchestrate/trm_in.h"
+#include "orchestrate/machine_in.h"
 
 static size_t looked;
 
@@ -18,7 +14,7 @@ static const void *count_chr(const void *at, int c, size_t bytes) {
 
 #undef memchr
 #define memchr count_chr
-#include "orchestrate/aot.c"
+#include "orchestrate/one_call.c"
 #undef memchr
 
 enum { MOST = 262144, LONG = 600000 };

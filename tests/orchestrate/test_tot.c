@@ -1,5 +1,5 @@
 /* test_tot.c - Tree-of-Thoughts: the reading of answers, and the machine. */
-#include "orchestrate/tot_in.h"
+#include "orchestrate/machine_in.h"
 
 #include "machine_support.h"
 

@@ -1,5 +1,5 @@
 /* test_trm.c - TRM: what is read in a review, and the machine. */
-#include "orchestrate/trm_in.h"
+#include "orchestrate/machine_in.h"
 
 #include "machine_support.h"
 

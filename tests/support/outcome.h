@@ -2,7 +2,7 @@
 #ifndef PHI_TESTS_SUPPORT_OUTCOME_H
 #define PHI_TESTS_SUPPORT_OUTCOME_H
 
-#include "orchestrate/strategy_in.h"
+#include "orchestrate/machine_in.h"
 
 /* The JSON of the last run; PHI_NOT_FOUND: one is under way, too. */
 static inline phi_status strategy_result(phi_agent agent, phi_arena *arena, phi_str *out) {

@@ -1,10 +1,39 @@
-/* parse.c - what strategies read out of a model's text. */
-#include "orchestrate/parse_in.h"
+/* machine.c - what machines have in common, and what they read in a model's text. */
+#include "orchestrate/machine_in.h"
 
-#include "orchestrate/tot_in.h"
-#include "text/text_in.h"
+#include "model/model_in.h"
 
-/* ---- texts and JSON into an arena ---- */
+#include <stdio.h>
+
+/* ---- events and commands ---- */
+
+PHI__FN bool phi__machine_takes(phi__machine *m, uint32_t over, const phi_strategy_event *event,
+                                const phi_strategy_env *env, phi_strategy_commands *out) {
+    m->env = env;
+    m->out = out;
+    if (event->kind == PHI_STRATEGY_BEGIN) return m->phase == 0;
+    if (m->phase == 0 || m->phase == over) return false;
+    if (event->kind == PHI_STRATEGY_STOP) return true;
+    if (event->call_id != m->call_id) return false;
+    phi__message_add_usage(&m->usage, &event->usage);
+    return true;
+}
+
+PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
+                                               phi_strategy_command_kind kind) {
+    if (commands->count >= PHI_STRATEGY_COMMANDS) return NULL;
+    phi_strategy_command *command = &commands->at[commands->count++];
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    return command;
+}
+
+PHI__FN phi_status phi__machine_emit(phi__machine *m, const char *phase) {
+    phi_strategy_command *command = phi_strategy_add(m->out, PHI_STRATEGY_EMIT);
+    if (command == NULL) return PHI_FULL;
+    command->phase = phi_str_of(phase);
+    return PHI_OK;
+}
 
 PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     bool done = !buf->failed && phi__arena_str(arena, phi__buf_str(buf), out);
@@ -12,48 +41,32 @@ PHI__FN bool phi__machine_text(phi__buf *buf, phi_arena *arena, phi_str *out) {
     return done;
 }
 
-PHI__FN phi_json *phi__machine_tree(phi__buf *buf, phi_arena *arena) {
-    phi_json *root = NULL;
-    if (!buf->failed) (void)phi_json_parse(arena, phi__buf_str(buf), 0, &root, NULL);
-    phi__buf_free(buf);
-    return root;
+PHI__FN phi_status phi__machine_ask(phi__machine *m, const phi_strategy_call *call,
+                                    phi__buf *prompt) {
+    phi_str text = {NULL, 0};
+    if (prompt != NULL && !phi__machine_text(prompt, m->env->scratch, &text)) return PHI_NO_MEMORY;
+    phi_strategy_command *command = phi_strategy_add(m->out, PHI_STRATEGY_ASK);
+    if (command == NULL) return PHI_FULL;
+    command->call = *call;
+    command->call.id = m->call_id;
+    command->call.prompt = text;
+    return PHI_OK;
 }
 
-PHI__FN phi_json *phi__machine_save(const phi__field *fields, size_t count, const void *state,
-                                    phi_arena *arena) {
-    phi__buf out;
-    phi__buf_init(&out, arena->memory);
-    phi__buf_char(&out, '{');
-    phi__records_put(&out, fields, count, state);
-    phi__buf_char(&out, '}');
-    return phi__machine_tree(&out, arena);
+/* ---- results ---- */
+
+PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result) {
+    phi__buf_init(result, m->env->scratch->memory);
+    phi__buf_char(result, '{');
 }
 
-PHI__FN phi_status phi__machine_load(const phi__field *fields, size_t count, const phi_json *saved,
-                                     uint32_t last_phase, phi_arena *arena, void *state) {
-    uint64_t phase = phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX);
-    if (phase > last_phase) return PHI_PARSE;
-    return phi__records_get(saved, fields, count, state, arena) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-static const phi__field phi__machine_one_fields[] = {
-    PHI__FIELD(phi__machine_one, phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__machine_one, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-PHI__FN phi_json *phi__machine_one_save(const void *state, phi_arena *arena) {
-    return phi__machine_save(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), state,
-                             arena);
-}
-
-PHI__FN phi_status phi__machine_one_load(phi__machine_one *one, const phi_json *saved,
-                                         phi_arena *arena) {
-    return phi__machine_load(phi__machine_one_fields, PHI__COUNT(phi__machine_one_fields), saved,
-                             PHI__MACHINE_OVER, arena, one);
-}
-
-PHI__FN void phi__machine_one_best(const void *state, phi_strategy_best *out) {
-    memset(out, 0, sizeof *out);
-    out->text = ((const phi__machine_one *)state)->answer;
+PHI__FN void phi__machine_put_termination(const phi__machine *m, phi__buf *out, const char *reason,
+                                          const char *status, bool open) {
+    phi__records_raw(out, "termination", "{");
+    phi__records_str(out, "reason", phi_str_of(reason));
+    phi__records_str(out, "status", phi_str_of(status));
+    phi__records_u64(out, "duration_ms", m->env->elapsed_ms);
+    if (!open) phi__buf_char(out, '}');
 }
 
 static const phi__field phi__machine_usage_fields[] = {
@@ -75,87 +88,115 @@ PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
                            PHI__COUNT(phi__machine_usage_fields), out, NULL);
 }
 
-PHI__FN void phi__machine_put_termination(phi__buf *out, const char *reason, const char *status,
-                                          uint64_t duration_ms, bool open) {
-    phi__records_raw(out, "termination", "{");
-    phi__records_str(out, "reason", phi_str_of(reason));
-    phi__records_str(out, "status", phi_str_of(status));
-    phi__records_u64(out, "duration_ms", duration_ms);
-    if (!open) phi__buf_char(out, '}');
+PHI__FN void phi__machine_put_texts(phi__buf *out, const char *key, const phi_str *items,
+                                    size_t n) {
+    phi__records_raw(out, key, "[");
+    for (size_t i = 0; i < n; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, items[i]);
+    }
+    phi__buf_char(out, ']');
 }
 
-static phi_status phi__machine_end(const phi_strategy_env *env, phi_strategy_commands *out,
-                                   phi_strategy_command_kind kind, phi_str text, phi__buf *result) {
-    phi_strategy_command *command = phi_strategy_add(out, kind);
+PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const double *items,
+                                      size_t n) {
+    phi__records_raw(out, key, "[");
+    for (size_t i = 0; i < n; i++) {
+        phi__json_write_comma(out);
+        phi__json_number_put_double(out, items[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+static phi_status phi__machine_end(phi__machine *m, phi_strategy_command_kind kind, phi_str text,
+                                   phi_stop_reason reason, phi_status status, phi__buf *result) {
     phi_str json = {NULL, 0}, kept = {NULL, 0};
     phi__buf_char(result, '}');
-    if (!phi__machine_text(result, env->scratch, &json)) return PHI_NO_MEMORY;
-    if (!phi__arena_str(env->scratch, text, &kept)) return PHI_NO_MEMORY;
+    if (!phi__machine_text(result, m->env->scratch, &json) ||
+        !phi__arena_str(m->env->scratch, text, &kept))
+        return PHI_NO_MEMORY;
+    phi_strategy_command *command = phi_strategy_add(m->out, kind);
     if (command == NULL) return PHI_FULL;
     command->text = kept;
     command->result = json;
+    command->stop_reason = reason;
+    command->status = status;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__machine_done(const phi_strategy_env *env, phi_strategy_commands *out,
-                                     phi_str answer, phi_stop_reason reason, phi__buf *result) {
-    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_DONE, answer, result);
-    if (made == PHI_OK) out->at[out->count - 1].stop_reason = reason;
-    return made;
+PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
+                                     phi__buf *result) {
+    return phi__machine_end(m, PHI_STRATEGY_DONE, answer, reason, PHI_OK, result);
 }
 
-PHI__FN phi_status phi__machine_fail(const phi_strategy_env *env, phi_strategy_commands *out,
-                                     phi_status status, phi_str message, phi__buf *result) {
-    phi_status made = phi__machine_end(env, out, PHI_STRATEGY_FAIL, message, result);
-    if (made == PHI_OK) out->at[out->count - 1].status = status;
-    return made;
+PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
+                                     phi__buf *result) {
+    return phi__machine_end(m, PHI_STRATEGY_FAIL, message, PHI_STOP_REASON_NONE, status, result);
 }
 
-PHI__FN phi_status phi__machine_emit(phi_strategy_commands *out, const char *phase) {
-    phi_strategy_command *command = phi_strategy_add(out, PHI_STRATEGY_EMIT);
-    if (command == NULL) return PHI_FULL;
-    command->phase = phi_str_of(phase);
-    return PHI_OK;
+/* ---- saving and loading ---- */
+
+PHI__FN void phi__machine_save(phi__buf *out, const phi__field *fields, size_t count,
+                               const void *state, phi_arena *arena) {
+    phi__buf_init(out, arena->memory);
+    phi__buf_char(out, '{');
+    phi__records_put(out, fields, count, state);
 }
 
-/* ---- public ---- */
+PHI__FN phi_json *phi__machine_saved(phi__buf *out, const phi_usage *usage, phi_arena *arena) {
+    phi_json *root = NULL;
+    if (usage != NULL) phi__machine_put_usage(out, usage);
+    phi__buf_char(out, '}');
+    if (!out->failed) (void)phi_json_parse(arena, phi__buf_str(out), 0, &root, NULL);
+    phi__buf_free(out);
+    return root;
+}
 
-PHI_API phi_strategy_command *phi_strategy_add(phi_strategy_commands *commands,
-                                               phi_strategy_command_kind kind) {
-    if (commands->count >= PHI_STRATEGY_COMMANDS) return NULL;
-    phi_strategy_command *command = &commands->at[commands->count++];
-    memset(command, 0, sizeof *command);
-    command->kind = kind;
-    return command;
+PHI__FN phi_status phi__machine_load(phi__machine *m, const phi__field *fields, size_t count,
+                                     uint32_t over, const phi_json *saved,
+                                     const phi_strategy_env *env, phi_strategy_commands *out) {
+    if (phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX) > over) return PHI_PARSE;
+    m->env = env;
+    m->out = out;
+    phi__machine_get_usage(saved, &m->usage);
+    return phi__records_get(saved, fields, count, m, env->arena) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN void *phi__machine_grow(phi_arena *arena, void *items, uint32_t count, uint32_t *cap,
+                                size_t size) {
+    uint32_t more = *cap < 8 ? 8 : *cap * 2;
+    if (count < *cap) return items;
+    if (*cap > UINT32_MAX / 4) return NULL;
+    void *grown = phi_arena_alloc(arena, phi__mul(more, size));
+    if (grown == NULL) return NULL;
+    if (count > 0) memcpy(grown, items, count * size);
+    *cap = more;
+    return grown;
+}
+
+PHI__FN uint64_t phi__bill_add(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b) {
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
 /* ---- what strategies read in a model's text ---- */
-
-/* Nothing fails: any bytes are a text. Results are parts of the text that was given. */
 
 /* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
    tokens. */
 enum { PHI__PARSE_MOST = 262144 };
 
-static phi_str phi__parse_from(phi_str text, size_t at) {
-    return phi__str(text.at + at, text.len - at);
-}
-
 static bool phi__parse_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static bool phi__parse_mark(char c) { return c == '*' || c == '_' || c == '`'; }
-
-static bool phi__parse_digit(char c) { return c >= '0' && c <= '9'; }
-
-static bool phi__parse_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ((unsigned char)c & 0x80) != 0;
-}
 
 /* White space, and emphasis too. */
 static phi_str phi__parse_skip(phi_str text) {
     size_t i = 0;
     while (i < text.len && (phi__parse_white(text.at[i]) || phi__parse_mark(text.at[i]))) i++;
-    return phi__parse_from(text, i);
+    return phi__str_from(text, i);
 }
 
 PHI__FN phi_str phi__parse_tail(phi_str text) {
@@ -163,9 +204,9 @@ PHI__FN phi_str phi__parse_tail(phi_str text) {
     if (text.len <= PHI__PARSE_MOST) return text;
     cut = at = text.len - PHI__PARSE_MOST;
     while (at < text.len && text.at[at - 1] != '\n') at++;
-    if (at < text.len) return phi__parse_from(text, at);
+    if (at < text.len) return phi__str_from(text, at);
     while (cut < text.len && ((unsigned char)text.at[cut] & 0xc0) == 0x80) cut++;
-    return phi__parse_from(text, cut);
+    return phi__str_from(text, cut);
 }
 
 PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line) {
@@ -197,23 +238,26 @@ PHI__FN phi_str phi__parse_plain(phi_str text) {
 PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest) {
     size_t len = strlen(word);
     if (text.len < len || !phi__str_is_nocase(phi__str(text.at, len), word)) return false;
-    if (text.len > len && (phi__parse_letter(text.at[len]) || phi__parse_digit(text.at[len]))) {
-        /* a full-width colon is no letter */
-        if (text.len < len + 3 || memcmp(text.at + len, "\xEF\xBC\x9A", 3) != 0) return false;
-    }
-    *rest = phi__parse_from(text, len);
-    return true;
+    *rest = phi__str_from(text, len);
+    if (rest->len == 0 || phi__str_starts(*rest, "\xEF\xBC\x9A")) return true;
+    /* a letter, of any script, but for the full-width colon */
+    return !phi__is_alnum(rest->at[0]) && ((unsigned char)rest->at[0] & 0x80) == 0;
 }
 
 PHI__FN bool phi__parse_colon(phi_str text, phi_str *rest) {
     text = phi__parse_skip(text);
     if (text.len > 0 && text.at[0] == ':') {
-        *rest = phi__parse_from(text, 1);
+        *rest = phi__str_from(text, 1);
         return true;
     }
-    if (text.len < 3 || memcmp(text.at, "\xEF\xBC\x9A", 3) != 0) return false;
-    *rest = phi__parse_from(text, 3);
+    if (!phi__str_starts(text, "\xEF\xBC\x9A")) return false;
+    *rest = phi__str_from(text, 3);
     return true;
+}
+
+PHI__FN bool phi__parse_named(phi_str line, const char *word, phi_str *rest) {
+    if (phi__parse_bullet(line, rest)) line = *rest;
+    return phi__parse_word(phi__parse_plain(line), word, rest) && phi__parse_colon(*rest, rest);
 }
 
 PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) {
@@ -222,25 +266,25 @@ PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) 
     line = phi__str_trim(line);
     bool marked = line.len > 0 && phi__parse_mark(line.at[0]);
     line = phi__parse_skip(line);
-    for (; i < line.len && phi__parse_digit(line.at[i]); i++)
+    for (; i < line.len && phi__is_digit(line.at[i]); i++)
         n = n < 100000000u ? n * 10u + (uint32_t)(line.at[i] - '0') : n;
     if (i == 0 || i == line.len) return false;
     if (line.at[i] != '.' && line.at[i] != ':' && line.at[i] != ')') return false;
     /* "3.5" is a number, not the third line */
-    if (i + 1 < line.len && line.at[i] != ')' && phi__parse_digit(line.at[i + 1])) return false;
+    if (i + 1 < line.len && line.at[i] != ')' && phi__is_digit(line.at[i + 1])) return false;
     *number = n;
-    line = phi__parse_from(line, i + 1);
+    line = phi__str_from(line, i + 1);
     *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* "**1.** text" */
     return true;
 }
 
 PHI__FN bool phi__parse_bullet(phi_str line, phi_str *rest) {
     line = phi__str_trim(line);
-    if (line.len >= 4 && memcmp(line.at, "\xE2\x80\xA2", 3) == 0)
-        line = phi__parse_from(line, 3);
+    if (line.len >= 4 && phi__str_starts(line, "\xE2\x80\xA2"))
+        line = phi__str_from(line, 3);
     else if (line.len >= 2 && (line.at[0] == '-' || line.at[0] == '*') &&
              phi__parse_white(line.at[1]))
-        line = phi__parse_from(line, 1);
+        line = phi__str_from(line, 1);
     else
         return false;
     *rest = phi__str_trim(line);
@@ -251,9 +295,9 @@ PHI__FN bool phi__parse_step(phi_str line, phi_str *rest) {
     phi_str text;
     size_t i = 0;
     if (!phi__parse_word(phi__parse_skip(line), "step", &text)) return false;
-    while (text.len > 0 && phi__parse_white(text.at[0])) text = phi__parse_from(text, 1);
-    while (i < text.len && phi__parse_digit(text.at[i])) i++;
-    if (i == 0 || !phi__parse_colon(phi__parse_from(text, i), &text)) return false;
+    while (text.len > 0 && phi__parse_white(text.at[0])) text = phi__str_from(text, 1);
+    while (i < text.len && phi__is_digit(text.at[i])) i++;
+    if (i == 0 || !phi__parse_colon(phi__str_from(text, i), &text)) return false;
     *rest = phi__parse_plain(text);
     return true;
 }
@@ -263,28 +307,28 @@ PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
     phi__json_number number = PHI_ZERO;
     text = phi__parse_skip(text);
     const char *end = text.at != NULL ? text.at + text.len : NULL;
-    if (text.len == 0 || !(phi__parse_digit(text.at[0]) || text.at[0] == '-' || text.at[0] == '.'))
+    if (text.len == 0 || !(phi__is_digit(text.at[0]) || text.at[0] == '-' || text.at[0] == '.'))
         return false;
     if (text.at[0] == '.') { /* ".8", which JSON has not */
         char copy[24] = "0";
         size_t i = 1;
-        while (i < text.len && i < sizeof copy - 2 && phi__parse_digit(text.at[i])) i++;
+        while (i < text.len && i < sizeof copy - 2 && phi__is_digit(text.at[i])) i++;
         if (i == 1) return false;
         memcpy(copy + 1, text.at, i);
         if (phi__json_number_read(copy, copy + 1 + i, &number, &bad) == NULL) return false;
-        *rest = phi__parse_from(text, i);
+        *rest = phi__str_from(text, i);
         *out = phi__json_get_number_double(&number);
         return true;
     }
     const char *to = phi__json_number_read(text.at, end, &number, &bad);
     if (to == NULL && bad > text.at) { /* "1." and "1e": as far as it is one */
         size_t len = (size_t)(bad - text.at);
-        while (len > 0 && !phi__parse_digit(text.at[len - 1])) len--;
+        while (len > 0 && !phi__is_digit(text.at[len - 1])) len--;
         to = len > 0 ? phi__json_number_read(text.at, text.at + len, &number, &bad) : NULL;
     }
     if (to == NULL || number.kind == 0) return false;
     *out = phi__json_get_number_double(&number);
-    *rest = phi__parse_from(text, (size_t)(to - text.at));
+    *rest = phi__str_from(text, (size_t)(to - text.at));
     return true;
 }
 
@@ -328,8 +372,7 @@ static phi_str phi__parse_payload(phi_str text) {
     return inside.len > 0 ? inside : phi__str_trim(text);
 }
 
-/* The payload as an object, in the arena; NULL: it is none. *no_memory is set where there is
-   none. */
+/* The payload as an object, in the arena; NULL: it is none. *no_memory is set if there is none. */
 static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
     phi_str payload = phi__parse_payload(text);
@@ -339,8 +382,6 @@ static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memo
     if (status == PHI_NO_MEMORY) *no_memory = true;
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
-
-/* ---- what Tree-of-Thoughts reads ---- */
 
 /* ---- thoughts ---- */
 
@@ -419,13 +460,10 @@ static bool phi__tot_parse_value(const phi_json *node, double *out) {
 /* By id, then by number, then by content. */
 static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_str content,
                                     double *out) {
-    char key[24] = "t";
-    size_t len = 1, digits = index + 1;
-    for (size_t left = digits; left > 0; left /= 10) len++;
-    for (size_t left = len - 1; left > 0; left--, digits /= 10)
-        key[left] = (char)('0' + digits % 10);
-    return phi__tot_parse_value(phi__json_get_n(scores, phi__str(key, len)), out) ||
-           phi__tot_parse_value(phi__json_get_n(scores, phi__str(key + 1, len - 1)), out) ||
+    char key[24];
+    (void)snprintf(key, sizeof key, "t%llu", (unsigned long long)index + 1);
+    return phi__tot_parse_value(phi_json_get(scores, key), out) ||
+           phi__tot_parse_value(phi_json_get(scores, key + 1), out) ||
            phi__tot_parse_value(phi__json_get_n(scores, content), out);
 }
 
