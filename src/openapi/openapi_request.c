@@ -553,7 +553,7 @@ static phi_status phi__body_file_begin(phi__openapi_body *b, const phi_json *val
     const char *const *roots = b->r->op->api->desc.upload_roots;
     phi__words words;
     phi_str path;
-    if (!phi__arena_str(b->r->arena, phi_json_str(phi_json_get(value, "path"), NULL), &path))
+    if (!phi__arena_str(b->r->arena, phi__records_get_str(value, "path"), &path))
         return PHI_NO_MEMORY;
     b->path = path.at;
     if (roots == NULL || roots[0] == NULL)
@@ -685,8 +685,8 @@ static void phi__body_quoted(phi__buf *out, phi_str text) {
 }
 
 static phi_str phi__body_filename(const phi_json *value, phi_str otherwise) {
-    phi_str name = phi_json_str(phi_json_get(value, "filename"), NULL);
-    phi_str path = phi_json_str(phi_json_get(value, "path"), NULL);
+    phi_str name = phi__records_get_str(value, "filename");
+    phi_str path = phi__records_get_str(value, "path");
     size_t i;
     if (name.len > 0) return name;
     for (i = path.len; i > 0 && path.at[i - 1] != '/';) i--;

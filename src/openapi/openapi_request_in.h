@@ -11,7 +11,6 @@
 #include "io/io_in.h"
 #include "loop/tool.h"
 #include "openapi/api_in.h"
-#include "openapi/operation_in.h"
 #include "system/system_in.h"
 
 typedef enum phi__styles_escape {
