@@ -48,8 +48,6 @@ static void phi__document_free(phi__document *doc) {
     doc->count = doc->cap = 0;
 }
 
-/* ---- parts ---- */
-
 PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
                                                phi__document_section section, phi_str name) {
     uint64_t hash = phi__hash(name, (uint64_t)section);
@@ -70,21 +68,6 @@ static phi__document_part *phi__document_add(phi__document *doc, phi__document_s
     phi__map_add(&doc->parts, phi__hash(name, (uint64_t)section), part);
     return part;
 }
-
-/* A new operation, zeroed, at the end; NULL: no memory. */
-static phi__document_operation *phi__document_add_operation(phi__document *doc) {
-    if (doc->count == doc->cap) {
-        void *grown = phi__grow(doc->memory, doc->operations, &doc->cap, doc->count + 1,
-                                sizeof *doc->operations);
-        if (grown == NULL) return NULL;
-        doc->operations = (phi__document_operation *)grown;
-    }
-    phi__document_operation *at = &doc->operations[doc->count++];
-    memset(at, 0, sizeof *at);
-    return at;
-}
-
-/* ---- pointers ---- */
 
 static int phi__document_hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -169,20 +152,19 @@ static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__doc
     return *part != NULL;
 }
 
-static const phi_json *phi__document_item(const phi_json *array, phi_str step) {
-    uint64_t index;
-    return phi__str_to_u64(step, &index) && index < phi_json_count(array)
-               ? phi_json_at(array, (size_t)index)
-               : NULL;
-}
-
 /* The node that a pointer leads to; NULL: nowhere. */
 static const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
     char bytes[PHI__DOCUMENT_STEP];
     phi_str step;
-    while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step))
-        node = phi_json_is(node, PHI_JSON_ARRAY) ? phi__document_item(node, step)
-                                                 : phi__json_get_n(node, step);
+    uint64_t index;
+    while (node != NULL && phi__document_step(&rest, bytes, sizeof bytes, &step)) {
+        if (!phi_json_is(node, PHI_JSON_ARRAY))
+            node = phi__json_get_n(node, step);
+        else if (!phi__str_to_u64(step, &index) || index >= phi_json_count(node))
+            return NULL;
+        else
+            node = phi_json_at(node, (size_t)index);
+    }
     return rest.len == 0 ? node : NULL;
 }
 
@@ -291,18 +273,15 @@ static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_op
     return phi__arena_str(&doc->arena, phi__str(name.at, name.len), &op->shown.name);
 }
 
-static bool phi__naming_begin(phi__naming *n, const phi__document *doc) {
-    if (n->begun) return true;
-    n->begun = true;
-    phi__tool_name_init(&n->names, doc->memory);
-    return phi__tool_name_reserve(&n->names, doc->count);
-}
-
 /* Names up to `count` operations. prefix: NULL, or terminated. skip_unnamed: operations without an
    id are to be skipped. PHI_BUSY: call it again; PHI_NO_MEMORY. */
 static phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const char *prefix,
                                       bool skip_unnamed, size_t count) {
-    if (!phi__naming_begin(n, doc)) return PHI_NO_MEMORY;
+    if (!n->begun) {
+        n->begun = true;
+        phi__tool_name_init(&n->names, doc->memory);
+        if (!phi__tool_name_reserve(&n->names, doc->count)) return PHI_NO_MEMORY;
+    }
     for (; count > 0 && n->at < doc->count; count--, n->at++) {
         phi__document_operation *op = &doc->operations[n->at];
         bool fine;
@@ -321,13 +300,6 @@ static phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const 
     n->counted = true;
     n->at = 0;
     return PHI_BUSY;
-}
-
-/* not begun, or twice: harmless */
-static void phi__naming_end(phi__naming *n) {
-    if (!n->begun) return;
-    phi__tool_name_free(&n->names);
-    n->begun = false;
 }
 
 /* ---- reading in slices: bytes, then a tree, then the parts and operations that are kept ---- */
@@ -371,8 +343,14 @@ typedef struct phi__reading_walk {
     bool wants_answers; /* a reference may lead into responses: they are kept */
 } phi__reading_walk;
 
-static const char *const phi__reading_methods[] = {"get",  "put",     "post",  "delete",
-                                                   "head", "options", "patch", "trace"};
+/* As a path item and as an operation name them. */
+static const struct {
+    const char *key, *shown;
+    bool read_only;
+} phi__reading_methods[] = {{"get", "GET", true},      {"put", "PUT", false},
+                            {"post", "POST", false},   {"delete", "DELETE", false},
+                            {"head", "HEAD", true},    {"options", "OPTIONS", true},
+                            {"patch", "PATCH", false}, {"trace", "TRACE", true}};
 
 static void phi__reading_init(phi__reading *r, phi__document *doc, size_t max_bytes) {
     memset(r, 0, sizeof *r);
@@ -444,25 +422,7 @@ static phi_status phi__reading_open(phi__reading *r, const char *path) {
 }
 #endif
 
-static size_t phi__reading_source(phi__reading *r, phi__reading_walk *walk) {
-#ifndef PHI_NO_FILES
-    if (r->file != NULL) return phi__reading_file(r);
-#else
-    (void)r;
-#endif
-    (void)r;
-    walk->state = PHI__READING_PARSE;
-    return 0;
-}
-
 /* ---- the tree ---- */
-
-static phi_str phi__reading_text(const phi__reading *r) {
-    phi_str text = phi__buf_str(&r->source);
-    if (text.len >= 3 && memcmp(text.at, "\xef\xbb\xbf", 3) == 0)
-        text = phi__str(text.at + 3, text.len - 3);
-    return text;
-}
 
 /* The version: 3.0 and 3.1 alone. */
 static void phi__reading_check(phi__reading *r) {
@@ -486,52 +446,44 @@ static void phi__reading_check(phi__reading *r) {
     }
 }
 
-static void phi__reading_parsed(phi__reading *r, phi__reading_walk *walk, phi_status status,
-                                const phi_parse_error *error, const char *language) {
-    if (status == PHI_OK) {
-        phi__reading_check(r);
-        walk->state = PHI__READING_PARTS;
-        return;
-    }
-    if (status == PHI_NO_MEMORY) {
-        (void)phi__reading_no_memory(r);
-        return;
-    }
-    r->status = status;
-    r->error = *error;
-    /* The first byte chose the language, so a wrong guess must show in the message. */
-    (void)snprintf(r->error.message, sizeof r->error.message, "not valid %s: %.*s", language,
-                   (int)sizeof error->message - 20, error->message);
-}
-
-static size_t phi__reading_yaml(phi__reading *r, phi__reading_walk *walk, phi_str text,
-                                size_t units) {
-    phi_parse_error error;
-    phi_yaml_desc options = PHI_ZERO;
-    options.max_depth = PHI__READING_DEPTH;
-    if (walk->yaml.arena == NULL) phi__yaml_read_begin(&walk->yaml, &r->tree, text, &options);
-    phi_status status = phi__yaml_read_advance(&walk->yaml, units);
-    if (status == PHI_BUSY) return units;
-    (void)phi__yaml_read_result(&walk->yaml, &r->root, &error);
-    phi__reading_parsed(r, walk, status, &error, "YAML");
-    return units;
-}
-
 static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_t units) {
     phi_parse_error error;
-    phi_str text = phi__reading_text(r);
+    phi_status status;
+    phi_str text = phi__buf_str(&r->source);
     size_t i = 0;
+    if (phi__str_starts(text, "\xef\xbb\xbf")) text = phi__str_from(text, 3);
     while (i < text.len &&
            (text.at[i] == ' ' || text.at[i] == '\t' || text.at[i] == '\n' || text.at[i] == '\r'))
         i++;
-    if (!(i < text.len && (text.at[i] == '{' || text.at[i] == '[')))
-        return phi__reading_yaml(r, walk, text, units);
-    if (walk->reader.arena == NULL)
-        phi__json_read_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW, PHI__READING_DEPTH);
-    phi_status status = phi__json_read_advance(&walk->reader, units);
-    if (status == PHI_BUSY) return units;
-    (void)phi__json_read_result(&walk->reader, &r->root, &error);
-    phi__reading_parsed(r, walk, status, &error, "JSON");
+    /* The first byte chooses the language. */
+    bool json = i < text.len && (text.at[i] == '{' || text.at[i] == '[');
+    if (json) {
+        if (walk->reader.arena == NULL)
+            phi__json_read_begin(&walk->reader, &r->tree, text, PHI_JSON_BORROW,
+                                 PHI__READING_DEPTH);
+        status = phi__json_read_advance(&walk->reader, units);
+        if (status == PHI_BUSY) return units;
+        (void)phi__json_read_result(&walk->reader, &r->root, &error);
+    } else {
+        phi_yaml_desc options = PHI_ZERO;
+        options.max_depth = PHI__READING_DEPTH;
+        if (walk->yaml.arena == NULL) phi__yaml_read_begin(&walk->yaml, &r->tree, text, &options);
+        status = phi__yaml_read_advance(&walk->yaml, units);
+        if (status == PHI_BUSY) return units;
+        (void)phi__yaml_read_result(&walk->yaml, &r->root, &error);
+    }
+    if (status == PHI_OK) {
+        phi__reading_check(r);
+        walk->state = PHI__READING_PARTS;
+    } else if (status == PHI_NO_MEMORY) {
+        (void)phi__reading_no_memory(r);
+    } else {
+        /* A wrong guess of the language must show in the message. */
+        r->status = status;
+        r->error = error;
+        (void)snprintf(r->error.message, sizeof r->error.message, "not valid %s: %.*s",
+                       json ? "JSON" : "YAML", (int)sizeof error.message - 20, error.message);
+    }
     return units;
 }
 
@@ -548,7 +500,7 @@ static phi_json *phi__reading_section(const phi__reading *r, phi__document_secti
 static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
                                phi_json *item) {
     for (size_t i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
-        phi_json *op = phi_json_get(item, phi__reading_methods[i]);
+        phi_json *op = phi_json_get(item, phi__reading_methods[i].key);
         phi_json *answers = phi_json_remove(op, "responses");
         phi__reading_answers *kept;
         (void)phi_json_remove(op, "callbacks");
@@ -556,7 +508,7 @@ static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str
         kept = (phi__reading_answers *)phi_arena_alloc(&r->tree, sizeof *kept);
         if (kept == NULL) return false;
         kept->path = path;
-        kept->method = phi_str_of(phi__reading_methods[i]);
+        kept->method = phi_str_of(phi__reading_methods[i].key);
         kept->node = answers;
         kept->next = walk->answers;
         walk->answers = kept;
@@ -652,15 +604,6 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
 
 /* ---- operations ---- */
 
-/* "GET", static. */
-static phi_str phi__reading_method(const char *name) {
-    static const char *const upper[] = {"GET",  "PUT",     "POST",  "DELETE",
-                                        "HEAD", "OPTIONS", "PATCH", "TRACE"};
-    for (size_t i = 0; i < PHI__COUNT(upper); i++)
-        if (name == phi__reading_methods[i]) return phi_str_of(upper[i]);
-    return PHI__LIT("GET");
-}
-
 static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, const phi_json *tags) {
     phi_json_iter it = phi_json_each(phi_json_is(tags, PHI_JSON_ARRAY) ? tags : NULL);
     size_t count = phi__min(it.left, PHI__READING_TAGS);
@@ -674,18 +617,22 @@ static bool phi__reading_tags(phi__reading *r, phi__document_operation *op, cons
     return true;
 }
 
-static bool phi__reading_operation(phi__reading *r, phi_str path, const char *method,
+static bool phi__reading_operation(phi__reading *r, phi_str path, size_t method,
                                    const phi_json *node, phi__document_part *item) {
-    phi__document_operation *op = phi__document_add_operation(r->doc);
-    if (op == NULL) return false;
+    phi__document *doc = r->doc;
+    void *grown =
+        phi__grow(doc->memory, doc->operations, &doc->cap, doc->count + 1, sizeof *doc->operations);
+    if (grown == NULL) return false;
+    doc->operations = (phi__document_operation *)grown;
+    phi__document_operation *op = &doc->operations[doc->count++];
     phi_openapi_operation *shown = &op->shown;
+    memset(op, 0, sizeof *op);
     op->item = item;
     shown->path = path;
-    shown->method = phi__reading_method(method);
+    shown->method = phi_str_of(phi__reading_methods[method].shown);
     shown->deprecated = phi__records_get_bool(node, "deprecated");
     shown->destructive = phi__str_is(shown->method, "DELETE");
-    shown->read_only = method == phi__reading_methods[0] || phi__str_is(shown->method, "HEAD") ||
-                       phi__str_is(shown->method, "OPTIONS") || phi__str_is(shown->method, "TRACE");
+    shown->read_only = phi__reading_methods[method].read_only;
     if (!phi_json_is(node, PHI_JSON_OBJECT))
         op->skip = "expected an object that describes the operation";
     return phi__arena_str(&r->doc->arena, phi__records_get_str(node, "operationId"),
@@ -715,7 +662,7 @@ static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, c
 static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, const char *why) {
     char words[240];
     phi_str text;
-    if (!phi__reading_operation(r, path, phi__reading_methods[0], r->root, NULL)) return false;
+    if (!phi__reading_operation(r, path, 0, r->root, NULL)) return false;
     (void)snprintf(words, sizeof words, "the path item: \"$ref\" %.*s%s",
                    (int)phi__utf8_cut(ref, 120), ref.at, why);
     if (!phi__arena_str(&r->doc->arena, phi_str_of(words), &text)) return false;
@@ -736,12 +683,11 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
         target = other->node;
     }
     for (size_t i = 0; fine && i < PHI__COUNT(phi__reading_methods); i++) {
-        const char *method = phi__reading_methods[i];
-        const phi_json *node = phi_json_get(item, method);
+        const phi_json *node = phi_json_get(item, phi__reading_methods[i].key);
         if (node != NULL)
-            fine = phi__reading_operation(r, own->name, method, node, own);
-        else if ((node = phi_json_get(target, method)) != NULL)
-            fine = phi__reading_operation(r, own->name, method, node, other);
+            fine = phi__reading_operation(r, own->name, i, node, own);
+        else if ((node = phi_json_get(target, phi__reading_methods[i].key)) != NULL)
+            fine = phi__reading_operation(r, own->name, i, node, other);
     }
     return fine;
 }
@@ -752,7 +698,12 @@ static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t
     phi__buf *text = &r->doc->text;
     void *exact;
     switch (walk->state) {
-    case PHI__READING_SOURCE: return phi__reading_source(r, walk);
+    case PHI__READING_SOURCE:
+#ifndef PHI_NO_FILES
+        if (r->file != NULL) return phi__reading_file(r);
+#endif
+        walk->state = PHI__READING_PARSE;
+        return 0;
     case PHI__READING_PARSE: return phi__reading_parse(r, walk, units);
     case PHI__READING_PARTS: return phi__reading_parts(r, walk, units);
     case PHI__READING_OPERATIONS: {
@@ -798,7 +749,7 @@ static phi_status phi__reading_advance(phi__reading *r, size_t units) {
 
 static void phi__reading_end(phi__reading *r) {
     if (r->walk != NULL && r->walk->part != NULL) phi__json_write_writer_end(&r->walk->writer);
-    if (r->walk != NULL) phi__naming_end(&r->walk->naming);
+    if (r->walk != NULL && r->walk->naming.begun) phi__tool_name_free(&r->walk->naming.names);
     r->walk = NULL;
 #ifndef PHI_NO_FILES
     phi__files_close(r->file);
@@ -817,8 +768,6 @@ enum {
     PHI__SETTINGS_DOCUMENT_BYTES = 67108864,
     PHI__SETTINGS_SCHEMA_BYTES = 65536
 };
-
-/* ---- checks ---- */
 
 static bool phi__settings_line(const char *text) {
     return text == NULL || strpbrk(text, "\r\n") == NULL;
@@ -900,16 +849,14 @@ enum {
     PHI__ADDRESS_MOST = 4096 /* bytes of an address */
 };
 
-static bool phi__address_is_redirect(int status) {
-    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
-
 static void phi__address_head(void *user_data, int http_status, phi_str headers) {
     phi_openapi *api = (phi_openapi *)user_data;
     phi_str location = phi__headers_value(headers, "location");
     api->address.http_status = http_status;
     api->address.location = phi__str(NULL, 0);
-    if (!phi__address_is_redirect(http_status) || location.len == 0) return;
+    bool redirect = http_status == 301 || http_status == 302 || http_status == 303 ||
+                    http_status == 307 || http_status == 308;
+    if (!redirect || location.len == 0) return;
     if (!phi__arena_str(&api->arena, location, &api->address.location))
         (void)phi__reading_fail(&api->reading, PHI_NO_MEMORY, "no memory for the document");
 }
@@ -920,34 +867,27 @@ static size_t phi__address_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* The address that a Location names, from that of the answer; empty: none that is followed. */
-static bool phi__address_join(phi_openapi *api, phi_str to, phi_str *out) {
-    phi__url from, url;
-    phi__buf made;
-    phi__buf_init(&made, api->arena.memory);
-    bool good = phi__url_split(api->url, &from) && phi__url_resolve(&made, api->url, to) &&
-                made.len < PHI__ADDRESS_MOST && phi__url_split(phi__buf_str(&made), &url) &&
-                (url.secure || !from.secure) &&
-                phi__arena_str(&api->arena, phi__buf_str(&made), out);
-    phi__buf_free(&made);
-    return good;
-}
-
 static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain);
 
+/* Goes to the address that the Location names, from that of the answer. */
 static void phi__address_redirect(phi_openapi *api) {
-    phi_str url = {NULL, 0};
+    phi__url from, to;
+    phi__buf url;
+    phi__buf_init(&url, api->arena.memory);
+    bool joined = phi__url_split(api->url, &from) &&
+                  phi__url_resolve(&url, api->url, api->address.location) &&
+                  url.len < PHI__ADDRESS_MOST && phi__url_split(phi__buf_str(&url), &to) &&
+                  (to.secure || !from.secure);
     if (api->address.redirects++ == PHI__ADDRESS_REDIRECTS)
         (void)phi__reading_fail(&api->reading, PHI_REFUSED, "the document: too many redirects");
-    else if (!phi__address_join(api, api->address.location, &url))
+    else if (!joined)
         (void)phi__reading_fail(&api->reading, PHI_REFUSED,
                                 "the document: a redirect to an address that is not followed");
-    else if (!phi__address_ask(api, url, true)) {
-        const char *words = "";
-        words = phi_last_error(api->rt).message;
-        phi_status status = phi_last_error(api->rt).status;
-        (void)phi__reading_fail(&api->reading, status, words);
+    else if (!phi__address_ask(api, phi__buf_str(&url), true)) {
+        phi_error error = phi_last_error(api->rt);
+        (void)phi__reading_fail(&api->reading, error.status, error.message);
     }
+    phi__buf_free(&url);
 }
 
 static void phi__address_end(void *user_data, phi_status status, const char *message) {
@@ -981,7 +921,7 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
     }
     desc.memory = &api->memory;
     desc.method = PHI__LIT("GET");
-    desc.url = url;
+    desc.url = api->url;
     desc.headers = headers;
     desc.header_count = count + 1;
     desc.deadlines.total_ms = api->desc.timeout_ms;
@@ -1041,7 +981,14 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     return true;
 }
 
-static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *desc) {
+/* ---- public ---- */
+
+PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc) {
+    if (rt == NULL) return NULL;
+    if (desc == NULL || (desc->text.at != NULL) + (desc->path != NULL) + (desc->url != NULL) != 1) {
+        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: expected one of text, path and url");
+        return NULL;
+    }
     const char *fault = phi__settings_refuse(desc);
     if (fault != NULL) {
         (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: %s", fault);
@@ -1054,28 +1001,17 @@ static phi_openapi *phi__openapi_make(phi_runtime *rt, const phi_openapi_desc *d
         phi_memory_init(&api->memory, &rt->memory.allocator, 0);
         api->memory.parent = &rt->memory;
         phi_arena_init(&api->arena, &api->memory, 0);
-        if (phi__openapi_fill(api, desc)) return api;
-        phi__openapi_destroy(api);
     }
-    (void)phi__error(rt, PHI_NO_MEMORY, "phi_openapi_new: no memory");
-    return NULL;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc) {
-    if (rt == NULL) return NULL;
-    if (desc == NULL || (desc->text.at != NULL) + (desc->path != NULL) + (desc->url != NULL) != 1) {
-        (void)phi__error(rt, PHI_BAD_ARG, "phi_openapi_new: expected one of text, path and url");
+    if (api == NULL || !phi__openapi_fill(api, desc)) {
+        if (api != NULL) phi__openapi_destroy(api);
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_openapi_new: no memory");
         return NULL;
     }
-    phi_openapi *api = phi__openapi_make(rt, desc);
-    if (api == NULL) return NULL;
     if (desc->path != NULL)
         (void)phi__reading_open(&api->reading, desc->path);
     else if (desc->url == NULL)
         (void)phi__reading_add(&api->reading, desc->text);
-    else if (!(phi__address_ask(api, phi_str_of(desc->url), false))) {
+    else if (!phi__address_ask(api, phi_str_of(desc->url), false)) {
         phi__openapi_destroy(api);
         return NULL;
     }
