@@ -1,12 +1,6 @@
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 #include "permissions/permissions_in.h"
 
-#include "base/base_in.h"
-#include "permissions/permissions.h"
-#include "permissions/wildcard_in.h"
-#include "permissions/rules_in.h"
-#include "permissions/shell_in.h"
-
 #include <stdio.h>
 
 /* ---- the rules of each mode ---- */
@@ -411,6 +405,16 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
     if (status != PHI_OK || shell.unknown == NULL) return status;
     checking.subject.line = true;
     return phi__check_part_now(&checking, false);
+}
+
+/* The pattern that matches this text alone. */
+static void phi__wild_quote(phi__buf *out, phi_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        bool special = strchr("*?[| ", text.at[i]) != NULL;
+        if (special) phi__buf_char(out, '[');
+        phi__buf_char(out, text.at[i]);
+        if (special) phi__buf_char(out, ']');
+    }
 }
 
 /* ---- "always allow this": rules for a call that was asked about ---- */

@@ -262,6 +262,30 @@ static bool phi__sh_double(phi__sh *p, bool body) {
     return known;
 }
 
+/* True if the name of a variable is most likely one of a secret. */
+static bool phi__names_secret(phi_str name) {
+    /* $ behind one: at the end alone */
+    static const char *const parts[] = {
+        "KEY",         "TOKEN",     "SECRET",   "PASS",       "CREDENTIAL", "_PWD$",
+        "_AUTH$",      "AUTH_",     "OAUTH",    "JWT",        "COOKIE",     "AUTHORIZ",
+        "BEARER",      "NETRC",     "DSN$",     "_PAT$",      "CERT",       "VAULT",
+        "DATABASE",    "REDIS_URL", "PRIVATE",  "CONNECTION", "_CONN",      "MONGO",
+        "AMQP",        "RABBIT",    "POSTGRES", "WEBHOOK",    "DB_URL$",    "SESSION",
+        "KUBECONFIG",  "OTP$",      "_SK$",     "SALT$",      "CREDS",      "MNEMONIC",
+        "SEED_PHRASE", "_PROXY$",   "_HOOK$",   "_URI$",      "SMTP_",      "CLOUDINARY"};
+    for (size_t i = 0; i < PHI__COUNT(parts); i++) {
+        size_t n = strlen(parts[i]), at = 0;
+        bool end = parts[i][n - 1] == '$';
+        char part[16];
+        memcpy(part, parts[i], n + 1);
+        if (end) part[--n] = '\0';
+        if (end && name.len < n) continue;
+        if (end) at = name.len - n;
+        if (phi__str_find_nocase(name, at, part) != SIZE_MAX) return true;
+    }
+    return false;
+}
+
 /* ---- expansions ---- */
 
 /* A list of commands inside of a word, up to `close`. What the commands around it wait for stays

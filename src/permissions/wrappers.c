@@ -3,7 +3,6 @@
    Options that are not listed here may take a value, which would be mistaken for the command: such
    a program is not seen through, and stays one command. */
 #include "permissions/shell_in.h"
-#include "permissions/wildcard_in.h"
 
 /* ---- what a line may run besides the commands that are known to run ----
 
@@ -299,6 +298,15 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
     if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
         phi__suspects_text(s, &c, c.input->text);
+}
+
+/* True if it runs what it reads, or its words. */
+static bool phi__names_runner(phi_str name) {
+    static const char names[] =
+        "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
+        "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
+        "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
+    return phi__among(phi__names_last(name), names);
 }
 
 static phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
