@@ -316,8 +316,6 @@ static void phi__check_put(phi__buf *out, const phi__subject *subject) {
         phi__buf_add_str(out, subject->tool);
 }
 
-/* ---- the parts ---- */
-
 typedef struct phi__checking {
     phi_permissions *permissions;
     phi__subject subject;
@@ -447,7 +445,6 @@ static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **o
     return good;
 }
 
-/* The pattern that matches this text alone. */
 static bool phi__always_quote(const phi__always *a, phi_str text, const char **out) {
     phi__buf words;
     phi__buf_init(&words, a->arena->memory);
@@ -474,8 +471,6 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     a->rules = all;
     return PHI_OK;
 }
-
-/* ---- commands ---- */
 
 /* Commands whose options and further words were read: these options, and files of the workspace,
    give them no other effect. For all other commands the very words are allowed. */
@@ -567,8 +562,6 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
     return phi__always_add(a, &rule);
 }
 
-/* ---- files and tools ---- */
-
 static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
     size_t n = path.len;
@@ -644,17 +637,6 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
                                     : phi__always_tool(a, subject);
 }
 
-/* The rule on this very call, which counts before those that ask, in place of all others. */
-static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
-    phi_permission_rule rule = PHI_ZERO;
-    rule.verdict = PHI_PERMISSION_ALLOW;
-    a->count = 0;
-    return phi__always_quote(a, tool_name, &rule.tool) &&
-                   phi__always_quote(a, arguments, &rule.matches)
-               ? phi__always_add(a, &rule)
-               : PHI_NO_MEMORY;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
@@ -673,8 +655,16 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     phi_arena_init(&scratch, &permissions->memory, 0);
     phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
                                          call->arguments, phi__always_part, &a);
-    if (status == PHI_OK && a.asked)
-        status = phi__always_this(&a, call->tool_name, call->arguments);
+    if (status == PHI_OK && a.asked) {
+        /* The rule on this very call, which counts before those that ask, in place of all others. */
+        phi_permission_rule rule = PHI_ZERO;
+        rule.verdict = PHI_PERMISSION_ALLOW;
+        a.count = 0;
+        status = phi__always_quote(&a, call->tool_name, &rule.tool) &&
+                         phi__always_quote(&a, call->arguments, &rule.matches)
+                     ? phi__always_add(&a, &rule)
+                     : PHI_NO_MEMORY;
+    }
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;
@@ -737,17 +727,6 @@ static void phi__perm_path(phi__buf *out, phi_str path) {
     phi__wild_quote(out, path);
 }
 
-/* The directories that a file is in, for who moves one moves the file. */
-static void phi__perm_above(phi__buf *out, phi_str path) {
-    bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
-    while (path.len > 0) {
-        while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
-        while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
-        if (path.len > 0) phi__perm_path(out, path);
-    }
-    if (!absolute) phi__perm_path(out, phi__str(".", 1));
-}
-
 static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     phi__buf files, all;
     if (paths == NULL || paths[0] == NULL) return true;
@@ -755,7 +734,17 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     phi__buf_init(&all, &p->memory);
     for (size_t i = 0; paths[i] != NULL; i++) phi__perm_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
-    for (size_t i = 0; paths[i] != NULL; i++) phi__perm_above(&all, phi_str_of(paths[i]));
+    /* The directories that a file is in, for who moves one moves the file. */
+    for (size_t i = 0; paths[i] != NULL; i++) {
+        phi_str path = phi_str_of(paths[i]);
+        bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+        while (path.len > 0) {
+            while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
+            while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+            if (path.len > 0) phi__perm_path(&all, path);
+        }
+        if (!absolute) phi__perm_path(&all, phi__str(".", 1));
+    }
     p->guards[0].tool = "write_file|edit_file";
     p->guards[1].command = "cp|mv|ln|link|tee|touch|install|rm|rmdir|unlink|dd|sed|truncate|chmod|"
                            "chown|patch|rsync|tar|unzip|shred|split|gzip|gunzip|bzip2|xz|zstd|ed|"

@@ -690,14 +690,10 @@ static bool phi__wild_literal(phi_str pattern) {
 
 /* ---- the host of a URL against the host of a rule ---- */
 
-static bool phi__rules_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
 static size_t phi__hosts_scheme(phi_str url) {
     size_t i = 0;
-    while (i < url.len && (phi__rules_letter(url.at[i]) || url.at[i] == '+')) i++;
+    while (i < url.len && (phi__is_alnum(url.at[i]) || url.at[i] == '+')) i++;
     return i;
 }
 
@@ -842,20 +838,9 @@ static bool phi__options_named(const phi__sh_command *c, const char *options) {
     return true;
 }
 
-/* True if programs take the word for this long option: --fo, --fo=x and --force=x for --force. */
-static bool phi__options_short_for(phi_str text, phi_str option) {
-    size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
-    if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
-    return phi__str_starts(option, "--") && (n < option.len ? n > 2 : n < text.len);
-}
-
-/* ---- words ---- */
-
 static phi_str phi__rules_name(const phi__sh_command *c, bool anywhere) {
     phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
-    if (anywhere) return phi__names_last(name);
-    if (phi__str_starts(name, "/usr/bin/")) return phi__str_from(name, 9);
-    return phi__str_starts(name, "/bin/") ? phi__str_from(name, 5) : name;
+    return anywhere ? phi__names_last(name) : phi__names_name(name);
 }
 
 /* The word that says what a program is to do: behind options and their values, as in "git -C x
@@ -882,8 +867,7 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
         if (!sign && (*begin == text.len || strchr(")}", text.at[i]) == NULL)) continue;
         last = i + 1;
         if (text.at[i] != '$') continue;
-        while (last < text.len && (text.at[last] == '_' || phi__rules_letter(text.at[last])))
-            last++;
+        while (last < text.len && (text.at[last] == '_' || phi__is_alnum(text.at[last]))) last++;
         if (last == i + 1 && last < text.len) last++; /* $@ */
     }
     *end = last;
@@ -935,6 +919,13 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
     }
     /* a program that reads its orders does more than its words say */
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
+}
+
+/* True if programs take the word for this long option: --fo, --fo=x and --force=x for --force. */
+static bool phi__options_short_for(phi_str text, phi_str option) {
+    size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
+    if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
+    return phi__str_starts(option, "--") && (n < option.len ? n > 2 : n < text.len);
 }
 
 /* True if the command has an alternative of each word of the pattern; any: of one. may: a letter's
@@ -1031,8 +1022,6 @@ static bool phi__rules_piped(phi__subject *subject, const phi_permission_rule *r
             return true;
     return false;
 }
-
-/* ---- hosts ---- */
 
 static bool phi__rules_host(phi__subject *subject, const phi_permission_rule *rule) {
     /* a tool heeds one of them, and the other may be a decoy */
@@ -1136,8 +1125,6 @@ static bool phi__rules_argument(const phi__subject *subject, const phi_permissio
            phi__among(phi_json_str(member, ""), rule->matches);
 }
 
-/* ---- rules ---- */
-
 /* It restricts commands: their words, or what they work on. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
@@ -1223,7 +1210,7 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
         part.assigned_count = part.also_count = 0;
         phi_str text = phi__rules_name(&part, true);
         size_t begin, end, k = 0;
-        while (k < text.len && !phi__rules_letter(text.at[k])) k++;
+        while (k < text.len && !phi__is_alnum(text.at[k])) k++;
         /* a word of which a part is an expansion or a pattern may be one of these names */
         bool partly = k < text.len && (phi__rules_certain(text, &begin, &end) ||
                                        phi__str_find(text, 0, "$") == SIZE_MAX);
@@ -1332,13 +1319,15 @@ static phi_status phi__rule_refuse(phi_parse_error *error, const char *place, ph
     return PHI_PARSE;
 }
 
-static bool phi__rule_verdict(const phi_json *node, phi_permission *out) {
+static phi_status phi__rule_verdict(const phi_json *node, const char *place, phi_permission *out,
+                                    phi_parse_error *error) {
+    phi_str text = phi_json_str(node, "");
     for (size_t i = 0; i < PHI__COUNT(phi__rule_verdicts); i++) {
-        if (!phi__str_is(phi_json_str(node, ""), phi__rule_verdicts[i])) continue;
+        if (!phi__str_is(text, phi__rule_verdicts[i])) continue;
         *out = (phi_permission)i;
-        return true;
+        return PHI_OK;
     }
-    return false;
+    return phi__rule_refuse(error, place, text, "allow, ask or deny");
 }
 
 /* One member of rules[index]. */
@@ -1348,8 +1337,7 @@ static phi_status phi__rule_take(const phi_json *node, phi_str key, size_t index
     phi_str text = phi_json_str(node, "");
     if (phi__str_is(key, "verdict")) {
         (void)snprintf(place, sizeof place, "rules[%u].verdict", (unsigned)index);
-        if (phi__rule_verdict(node, &out->verdict)) return PHI_OK;
-        return phi__rule_refuse(error, place, text, "allow, ask or deny");
+        return phi__rule_verdict(node, place, &out->verdict, error);
     }
     (void)snprintf(place, sizeof place, "rules[%u]: member", (unsigned)index);
     for (size_t i = 0; i < PHI__COUNT(phi__rule_members); i++) {
@@ -1396,24 +1384,20 @@ static phi_status phi__rule_list(phi_arena *arena, const phi_json *node, phi_per
 static phi_status phi__rule_read(phi_arena *arena, const phi_json *root, phi_permission_rules *out,
                                  phi_parse_error *error) {
     phi_json_iter it = phi_json_each(root);
-    const phi_json *member;
     phi_status status = PHI_OK;
     if (!phi_json_is(root, PHI_JSON_OBJECT))
         return phi__rule_refuse(error, "permissions", phi_str_of(phi__json_get_type_name(root)),
                                 "an object");
-    while (status == PHI_OK && (member = phi_json_next(&it)) != NULL) {
+    while (status == PHI_OK && phi_json_next(&it) != NULL) {
         if (phi__str_is(it.key, "rules"))
-            status = phi__rule_list(arena, member, out, error);
-        else if (!phi__str_is(it.key, "otherwise"))
+            status = phi__rule_list(arena, it.at, out, error);
+        else if (phi__str_is(it.key, "otherwise"))
+            status = phi__rule_verdict(it.at, "otherwise", &out->otherwise, error);
+        else
             status = phi__rule_refuse(error, "member", it.key, "rules or otherwise");
-        else if (!phi__rule_verdict(member, &out->otherwise))
-            status = phi__rule_refuse(error, "otherwise", phi_json_str(member, ""),
-                                      "allow, ask or deny");
     }
     return status;
 }
-
-/* ---- public ---- */
 
 PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
                                              phi_permission_rules *out, phi_parse_error *error) {

@@ -699,9 +699,8 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
             status = phi__suspects_braces(arena, out, w.index);
         w.command = out->commands[w.index];
         if (status == PHI_OK) status = phi__wrap_open(&w);
-        phi_str name = w.command.count > 0 ? w.command.words[0].text : phi__str("", 0);
-        if (phi__str_starts(name, "/usr/bin/") || phi__str_starts(name, "/bin/"))
-            name = phi__str_from(name, name.at[1] == 'u' ? 9 : 5);
+        phi_str name =
+            w.command.count > 0 ? phi__names_name(w.command.words[0].text) : phi__str("", 0);
         if (w.command.count > 0 && (name.len == 0 || phi__str_find(name, 0, "/") != SIZE_MAX))
             out->commands[w.index].wraps = false; /* "./env" may be anything */
     }
