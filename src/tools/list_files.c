@@ -5,7 +5,6 @@
 #include "tools/job_in.h"
 #include "base/base_in.h"
 #include "tools/match_in.h"
-#include "tools/ignored_in.h"
 
 #ifndef PHI_NO_FILES
 

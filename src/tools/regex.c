@@ -2,7 +2,7 @@
 
    A state holds the instructions that wait for a character, for a test, or that say "match"; tests
    are decided by the symbol that comes next, so a match is noticed one symbol late at most. */
-#include "tools/regex_in.h"
+#include "tools/match_in.h"
 
 #include "base/base_in.h"
 

@@ -4,7 +4,6 @@
    Lines are read as they come; after the last line to show, the program is killed. */
 #include "tools/match_in.h"
 #include "system/system_in.h"
-#include "tools/ignored_in.h"
 #include "tools/job_in.h"
 #include "base/base_in.h"
 
