@@ -8,7 +8,9 @@
 #include "text/text_in.h"
 #include "tools/tools.h"
 
-PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
+/* Gives the result, and ends the job. Without memory for it the call fails by itself, with words. */
+PHI__FN phi_flow phi__job_give(phi__job *job, const phi_content *content, const char *details,
+                               bool is_error);
 
 /* Arguments. False: the job has failed with the words for it. null counts as not there; a text that
    is not there and not required is NULL. */
