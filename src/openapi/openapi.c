@@ -39,15 +39,6 @@ static void phi__document_init(phi__document *doc, phi_memory *memory) {
     phi__map_init(&doc->parts, memory);
 }
 
-static void phi__document_free(phi__document *doc) {
-    phi__map_free(&doc->parts);
-    phi__buf_free(&doc->text);
-    phi__free(doc->memory, doc->operations, phi__mul(doc->cap, sizeof *doc->operations));
-    phi_arena_free(&doc->arena);
-    doc->operations = NULL;
-    doc->count = doc->cap = 0;
-}
-
 PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
                                                phi__document_section section, phi_str name) {
     uint64_t hash = phi__hash(name, (uint64_t)section);
@@ -692,8 +683,6 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     return fine;
 }
 
-/* ---- public to the room ---- */
-
 static size_t phi__reading_more(phi__reading *r, phi__reading_walk *walk, size_t units) {
     phi__buf *text = &r->doc->text;
     void *exact;
@@ -939,7 +928,13 @@ static void phi__openapi_destroy(phi_openapi *api) {
     phi_memory *memory = &api->rt->memory;
     if (api->document != NULL) {
         phi__reading_end(&api->reading);
-        phi__document_free(api->document);
+        phi__map_free(&api->document->parts);
+        phi__buf_free(&api->document->text);
+        phi__free(api->document->memory, api->document->operations,
+                  phi__mul(api->document->cap, sizeof *api->document->operations));
+        phi_arena_free(&api->document->arena);
+        api->document->operations = NULL;
+        api->document->count = api->document->cap = 0;
     }
     phi_arena_free(&api->arena);
     phi__free(memory, api, sizeof *api);

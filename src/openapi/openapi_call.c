@@ -1090,9 +1090,6 @@ static void phi__answer_free(phi__openapi_answer *a) {
 
 /* ---- a call of an operation ---- */
 
-/* A timer drives the work in slices (files for the body); the fetch and the token drive the
-   rest. A call ends once: by its result, or by cancel. */
-
 enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
 
 typedef struct phi__openapi_call {

@@ -647,8 +647,6 @@ static void phi__reads_git(phi__reads *r) {
     if (grep && r->dumps) phi__reads_add(r, PHI__LIT("."), "/**", phi__str("", 0), false);
 }
 
-/* ---- for other files ---- */
-
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command) {
     phi__reads r = PHI_ZERO;
     if (command->count < 2 || !command->words[0].known) return PHI_OK;

@@ -1398,8 +1398,6 @@ static void phi__sh_list(phi__sh *p, char close) {
     if (close == '\0' ? p->at != p->end : !phi__sh_char(p, close)) phi__sh_invalid(p);
 }
 
-/* ---- for other files ---- */
-
 PHI__FN phi_status phi__sh_line(phi_arena *arena, phi_str line, const phi__sh_command *around,
                                 phi__shell *out) {
     const char *before = out->unknown; /* of a line that runs this one */

@@ -175,8 +175,6 @@ static void phi__wild_follow(const phi__wild_tokens *a, size_t i, const phi__wil
     if (!star_a && !star_b && phi__wild_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
 
-/* ---- for other files ---- */
-
 PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hidden) {
     phi__wild_tokens a, b;
     size_t j;

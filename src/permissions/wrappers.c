@@ -685,8 +685,6 @@ static phi_status phi__wrap_open(phi__wrapping *w) {
     return PHI_OK;
 }
 
-/* ---- for other files ---- */
-
 PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *out) {
     memset(out, 0, sizeof *out);
     phi__wrapping w = PHI_ZERO;

@@ -190,8 +190,6 @@ static bool phi__channel_is_plain(int fd) {
     return lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
 }
 
-/* ---- for other modules ---- */
-
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
                                     phi__channel **out) {
     phi__channel *c;

@@ -65,8 +65,6 @@ static int phi__path_part(phi__resolve *p, size_t n) {
     return !S_ISDIR(info.st_mode) && phi__path_more(p) ? ENOTDIR : 0;
 }
 
-/* ---- for other modules ---- */
-
 static phi_status phi__path_refused(int error, phi__words *words) {
     if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
     return error == ENOENT ? PHI_NOT_FOUND : PHI_IO;
@@ -238,8 +236,6 @@ static bool phi__exact_at_once(const char *path, int flags, int *out, int *error
 
 #endif
 
-/* ---- for other modules ---- */
-
 PHI__FN int phi__exact_walk(const char *path, int flags, int *out) {
     size_t units = SIZE_MAX;
     phi__way way = PHI_ZERO;
@@ -351,8 +347,6 @@ static phi_status phi__files_begin_read(phi_memory *memory, int fd, int error, p
         phi__files_close(file);
     return status;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
                                    phi__words *words) {

@@ -141,8 +141,6 @@ static void phi__walk_leave(phi__walk *walk) {
     phi__buf_free(&level->names);
 }
 
-/* ---- for other modules ---- */
-
 /* The root of a walk; -1 and *error, for phi__files_refused. */
 static int phi__walk_open_root(const char *root, phi__links links, int *error) {
     int fd, flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -383,8 +381,6 @@ static void phi__ordered_leave(phi__ordered *tree) {
     phi__buf_free(&level->names);
     phi__free(tree->memory, level->heap, level->cap * sizeof *level->heap);
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
                                     phi__words *words) {

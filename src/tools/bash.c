@@ -16,23 +16,6 @@ static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r';
 /* Ends a command: words after it are not its arguments. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
-/* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
-static void phi__deny_plain(phi__buf *out, const char *command) {
-    bool blank = false;
-    for (; *command != '\0'; command++) {
-        if (command[0] == '\\' && command[1] == '\n') {
-            command++;
-            blank = true;
-        } else if (phi__deny_blank(*command))
-            blank = true;
-        else if (*command != '\'' && *command != '"' && *command != '\\') {
-            if (blank && out->len > 0) phi__buf_char(out, ' ');
-            phi__buf_char(out, *command);
-            blank = false;
-        }
-    }
-}
-
 /* A word of a plain command from `at`; empty: the command ends here. */
 static phi_str phi__deny_word(const char *at) {
     size_t n = 0;
@@ -102,7 +85,20 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     phi__buf_init(&plain, memory);
     phi__buf_init(&removals, memory);
     phi__buf_init(&squeezed, memory);
-    phi__deny_plain(&plain, command);
+    /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
+    bool blank = false;
+    for (const char *at = command; *at != '\0'; at++) {
+        if (at[0] == '\\' && at[1] == '\n') {
+            at++;
+            blank = true;
+        } else if (phi__deny_blank(*at))
+            blank = true;
+        else if (*at != '\'' && *at != '"' && *at != '\\') {
+            if (blank && plain.len > 0) phi__buf_char(&plain, ' ');
+            phi__buf_char(&plain, *at);
+            blank = false;
+        }
+    }
     phi__buf_char(&plain, '\0');
     if (!plain.failed) phi__deny_removals(&removals, plain.at);
     phi__buf_char(&removals, '\0');

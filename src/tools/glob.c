@@ -176,8 +176,6 @@ static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open,
     phi__buf_free(&whole);
 }
 
-/* ---- for other files ---- */
-
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern) {
     size_t begin = out->len, from = begin, open, close, choices = 0, splits = 0;
     if (pattern.len > PHI__GLOB_PATTERN) return "it is longer than 2,048 bytes";
@@ -399,8 +397,6 @@ static phi__ignored_level *phi__ignored_push(phi__ignored *ignored, size_t from)
     levels[ignored->count].from = from;
     return &levels[ignored->count++];
 }
-
-/* ---- for other files ---- */
 
 PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory) {
     memset(ignored, 0, sizeof *ignored);

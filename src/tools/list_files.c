@@ -113,7 +113,20 @@ static void phi__ls_write(phi__list_run *list, phi_str relative) {
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
-static phi_flow phi__ls_done(phi__list_run *list) {
+/* The heap becomes a sorted list, and then text. */
+static phi_flow phi__ls_show(phi__job *job) {
+    phi__list_run *list = (phi__list_run *)(void *)job;
+    int units = PHI__LIST_STEP;
+    for (; units > 0 && list->heap > 1; units--) {
+        phi_str first = list->names[0];
+        list->heap--;
+        phi__ls_sink(list->names, list->heap, list->names[list->heap]);
+        list->names[list->heap] = first;
+    }
+    for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
+        phi__ls_write(list, list->names[list->written++]);
+    if (list->out.failed) return phi__job_no_memory(job);
+    if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
     bool cut = list->total > list->job.set->desc.max_files;
     unsigned long long ignored = list->ignored_count;
     char details[120], left_out[48] = "";
@@ -133,23 +146,6 @@ static phi_flow phi__ls_done(phi__list_run *list) {
                         ignored == 1 ? "entry" : "entries");
     if (list->out.failed) return phi__job_no_memory(&list->job);
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
-}
-
-/* The heap becomes a sorted list, and then text. */
-static phi_flow phi__ls_show(phi__job *job) {
-    phi__list_run *list = (phi__list_run *)(void *)job;
-    int units = PHI__LIST_STEP;
-    for (; units > 0 && list->heap > 1; units--) {
-        phi_str first = list->names[0];
-        list->heap--;
-        phi__ls_sink(list->names, list->heap, list->names[list->heap]);
-        list->names[list->heap] = first;
-    }
-    for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
-        phi__ls_write(list, list->names[list->written++]);
-    if (list->out.failed) return phi__job_no_memory(job);
-    if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
-    return phi__ls_done(list);
 }
 
 /* True if an entry matters by its kind, its depth, and a file's name. */

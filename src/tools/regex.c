@@ -215,21 +215,6 @@ static void phi__re_set_order(phi__re_tree *tree) {
     tree->range_count = tree->open + kept + 1;
 }
 
-/* With ASCII alone in it, only two characters beyond are concerned: the Kelvin sign and the long
-   s. */
-static void phi__re_set_fold_ascii(phi__re_parser *p, size_t end) {
-    for (size_t i = p->tree->open; i < end; i++) {
-        uint32_t code = p->tree->ranges[i].first, last = p->tree->ranges[i].last;
-        for (; code <= last; code++) {
-            uint32_t small = code | 0x20;
-            if (small < 'a' || small > 'z') continue;
-            phi__re_set_add(p, code ^ 0x20, code ^ 0x20);
-            if (small == 'k') phi__re_set_add(p, 0x212A, 0x212A);
-            if (small == 's') phi__re_set_add(p, 0x17F, 0x17F);
-        }
-    }
-}
-
 /* up: adds the characters whose representative is in the set; else the representatives. */
 static void phi__re_set_fold_way(phi__re_parser *p, bool up) {
     phi__re_tree *tree = p->tree;
@@ -253,7 +238,19 @@ static void phi__re_set_fold(phi__re_parser *p) {
     phi__re_set_order(tree);
     if (p->status != PHI_OK || tree->range_count == tree->open) return;
     if (tree->ranges[tree->range_count - 1].last < 0x80) {
-        phi__re_set_fold_ascii(p, tree->range_count);
+        /* With ASCII alone in it, only two characters beyond are concerned: the Kelvin sign and
+           the long s. */
+        const size_t end = tree->range_count;
+        for (size_t i = tree->open; i < end; i++) {
+            uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
+            for (; code <= last; code++) {
+                uint32_t small = code | 0x20;
+                if (small < 'a' || small > 'z') continue;
+                phi__re_set_add(p, code ^ 0x20, code ^ 0x20);
+                if (small == 'k') phi__re_set_add(p, 0x212A, 0x212A);
+                if (small == 's') phi__re_set_add(p, 0x17F, 0x17F);
+            }
+        }
         phi__re_set_order(tree);
     } else {
         phi__re_set_fold_way(p, false);
@@ -768,8 +765,6 @@ static uint32_t phi__re_choice(phi__re_parser *p) {
     return phi__re_row_end(p, &row, PHI__RE_ALT);
 }
 
-/* ---- for other files ---- */
-
 /* PHI_BAD_ARG: error says why. The tree is to be freed in any case. */
 static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str pattern,
                                 bool ignore_case, phi__regex_error *error) {
@@ -989,8 +984,6 @@ static phi_status phi__re_alphabet(phi__re_program *program, const phi__re_tree 
     phi__free(program->memory, renamed, 2 * most * sizeof(uint32_t));
     return PHI_OK;
 }
-
-/* ---- for other files ---- */
 
 static uint16_t phi__re_symbol(const phi__re_program *program, uint32_t code) {
     return program->symbols[phi__re_run_of(program, code)];
@@ -1366,8 +1359,6 @@ static bool phi__re_prepare(phi__regex *regex) {
     regex->matched = false;
     return true;
 }
-
-/* ---- for other files ---- */
 
 PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
                                   phi__regex **out, phi__regex_error *error) {

@@ -738,30 +738,6 @@ static const char *const *phi__scripts_list(phi_scripts *set, const char *const 
     return out;
 }
 
-static bool phi__scripts_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
-                                   phi_parse_error *error) {
-    const char *shell[4] = {"sh", "-c", NULL, NULL};
-    const char *fault = "no memory";
-    size_t n = 1;
-    phi_status status = PHI_OK;
-    shell[2] = one->script.command;
-    if (one->script.argv != NULL)
-        one->argv = phi__scripts_list(set, one->script.argv, &n);
-    else if (one->script.shell)
-        one->argv = phi__scripts_list(set, shell, &n);
-    else
-        status = phi__split_command(&set->arena, one->script.command, &one->argv, &fault);
-    if (status == PHI_OK && one->argv != NULL && n > 0) {
-        one->name = one->script.command != NULL ? phi__scripts_keep(set, one->script.command)
-                                                : one->argv[0];
-        return one->name != NULL || phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    }
-    if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
-        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    return phi__scripts_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
-                               n == 0 ? "argv is empty" : fault);
-}
-
 static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t index,
                              phi_parse_error *error) {
     const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
@@ -783,7 +759,26 @@ static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t i
         (given->server != NULL && one->script.server == NULL))
         return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
     set->points |= given->points;
-    return phi__scripts_arguments(set, one, index, error);
+    const char *shell[4] = {"sh", "-c", NULL, NULL};
+    const char *fault = "no memory";
+    size_t n = 1;
+    phi_status status = PHI_OK;
+    shell[2] = one->script.command;
+    if (one->script.argv != NULL)
+        one->argv = phi__scripts_list(set, one->script.argv, &n);
+    else if (one->script.shell)
+        one->argv = phi__scripts_list(set, shell, &n);
+    else
+        status = phi__split_command(&set->arena, one->script.command, &one->argv, &fault);
+    if (status == PHI_OK && one->argv != NULL && n > 0) {
+        one->name = one->script.command != NULL ? phi__scripts_keep(set, one->script.command)
+                                                : one->argv[0];
+        return one->name != NULL || phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
+    }
+    if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
+        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
+    return phi__scripts_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
+                               n == 0 ? "argv is empty" : fault);
 }
 
 static bool phi__scripts_set(phi_scripts *set, const phi_scripts_desc *desc,

@@ -731,7 +731,8 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const ch
 
 enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; the AgentSkills standard */
 
-static void phi__skills_escape(phi__buf *out, phi_str text) {
+static void phi__skills_field(phi__buf *out, const char *name, phi_str text) {
+    phi__buf_printf(out, "    <%s>", name);
     size_t from = 0;
     for (size_t i = 0; i < text.len; i++) {
         const char *entity = NULL;
@@ -748,11 +749,6 @@ static void phi__skills_escape(phi__buf *out, phi_str text) {
         from = i + 1;
     }
     phi__buf_add(out, text.at + from, text.len - from);
-}
-
-static void phi__skills_field(phi__buf *out, const char *name, phi_str text) {
-    phi__buf_printf(out, "    <%s>", name);
-    phi__skills_escape(out, text);
     phi__buf_printf(out, "</%s>\n", name);
 }
 

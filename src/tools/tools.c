@@ -90,20 +90,6 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
     return value != 0 ? value : standard;
 }
 
-static void phi__tools_defaults(phi_tools_desc *desc) {
-    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
-    if (desc->deny_patterns == NULL) desc->deny_patterns = patterns;
-    desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
-    desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
-    desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
-    desc->max_output_bytes = phi__tools_or(desc->max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
-    desc->max_bash_result_bytes =
-        phi__tools_or(desc->max_bash_result_bytes, PHI__TOOLS_BASH_RESULT_BYTES);
-    desc->max_read_bytes = phi__tools_or(desc->max_read_bytes, PHI__TOOLS_READ_BYTES);
-    desc->max_files = phi__tools_or(desc->max_files, PHI__TOOLS_FILES);
-    desc->max_matches = phi__tools_or(desc->max_matches, PHI__TOOLS_MATCHES);
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
@@ -111,7 +97,17 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     if (set == NULL) return PHI_BAD_ARG;
     memset(set, 0, sizeof *set);
     if (desc != NULL) set->desc = *desc;
-    phi__tools_defaults(&set->desc);
+    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
+    if (set->desc.deny_patterns == NULL) set->desc.deny_patterns = patterns;
+    set->desc.bash_timeout_ms = phi__tools_or(set->desc.bash_timeout_ms, PHI__TOOLS_BASH_MS);
+    set->desc.list_timeout_ms = phi__tools_or(set->desc.list_timeout_ms, PHI__TOOLS_LIST_MS);
+    set->desc.search_timeout_ms = phi__tools_or(set->desc.search_timeout_ms, PHI__TOOLS_SEARCH_MS);
+    set->desc.max_output_bytes = phi__tools_or(set->desc.max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
+    set->desc.max_bash_result_bytes =
+        phi__tools_or(set->desc.max_bash_result_bytes, PHI__TOOLS_BASH_RESULT_BYTES);
+    set->desc.max_read_bytes = phi__tools_or(set->desc.max_read_bytes, PHI__TOOLS_READ_BYTES);
+    set->desc.max_files = phi__tools_or(set->desc.max_files, PHI__TOOLS_FILES);
+    set->desc.max_matches = phi__tools_or(set->desc.max_matches, PHI__TOOLS_MATCHES);
     tool = NULL;
 #ifndef PHI_NO_PROCESS
     tool = phi__tools_add(set, "bash", "Execute Command", phi__tools_bash, phi__bash_start,
