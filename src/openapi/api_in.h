@@ -199,8 +199,6 @@ typedef struct phi__reading {
     phi_parse_error error;
 } phi__reading;
 
-struct phi__openapi_calls;
-
 /* The request for a document that is read from a URL. */
 typedef struct phi__address {
     struct phi__fetch *fetch; /* NULL: none is under way */
@@ -220,9 +218,7 @@ struct phi_openapi {
     phi__reading reading;    /* ended, once the status is not PHI_BUSY */
     struct phi__selection *selections;
     phi__address address;
-    /* The calling side's: tokens and calls under way. Zero at first; freed with the object by
-       phi__opcall_free. */
-    struct phi__openapi_calls *calls;
+    phi__list tokens;    /* of the calling side; freed by phi__opcall_free */
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
 
@@ -232,7 +228,7 @@ PHI__FN void phi__selection_free_all(phi_openapi *api);
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__opcall_fill(phi_tool *tool);
 
-/* Frees the memory of the object's calls, none of which is under way. */
+/* Frees the tokens of the object, for which no call waits. */
 PHI__FN void phi__opcall_free(phi_openapi *api);
 
 #endif

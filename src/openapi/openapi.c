@@ -794,14 +794,6 @@ static const char *phi__settings_refuse(const phi_openapi_desc *desc) {
 
 /* ---- copies ---- */
 
-static bool phi__settings_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **pairs,
                                      size_t count) {
     if (count == 0) return true;
@@ -810,24 +802,10 @@ static bool phi__settings_copy_pairs(phi_arena *arena, const phi_openapi_pair **
     if (copy == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         copy[i] = (*pairs)[i];
-        if (!phi__settings_text(arena, &copy[i].name) || !phi__settings_text(arena, &copy[i].value))
+        if (!phi__keep_text(arena, &copy[i].name) || !phi__keep_text(arena, &copy[i].value))
             return false;
     }
     *pairs = copy;
-    return true;
-}
-
-static bool phi__settings_copy_list(phi_arena *arena, const char *const **list) {
-    size_t count = 0;
-    if (*list == NULL) return true;
-    while ((*list)[count] != NULL) count++;
-    const char **copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
-    if (copy == NULL) return false;
-    for (size_t i = 0; i < count; i++) {
-        copy[i] = (*list)[i];
-        if (!phi__settings_text(arena, &copy[i])) return false;
-    }
-    *list = copy;
     return true;
 }
 
@@ -963,10 +941,10 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     texts[7] = &out->auth.client_secret;
     texts[8] = &out->auth.token_url;
     for (size_t i = 0; i < PHI__COUNT(texts); i++)
-        if (!phi__settings_text(&api->arena, texts[i])) return false;
+        if (!phi__keep_text(&api->arena, texts[i])) return false;
     if (!phi__settings_copy_pairs(&api->arena, &out->headers, out->header_count) ||
         !phi__settings_copy_pairs(&api->arena, &out->auth.keys, out->auth.key_count) ||
-        !phi__settings_copy_list(&api->arena, &out->upload_roots))
+        !phi__keep_list(&api->arena, &out->upload_roots))
         return false;
     phi__document_init(doc, &api->memory);
     phi__reading_init(&api->reading, doc, api->desc.max_document_bytes);

@@ -47,10 +47,6 @@ enum {
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
 
-struct phi__openapi_calls {
-    phi__list tokens;
-};
-
 struct phi__openapi_token {
     phi_openapi *api;
     phi__link link;      /* of the object's tokens */
@@ -67,10 +63,6 @@ struct phi__openapi_token {
 static void phi__token_wipe(phi__buf *buf) {
     if (buf->at != NULL) memset(buf->at, 0, buf->cap);
     phi__buf_free(buf);
-}
-
-static bool phi__token_same(const phi__buf *buf, phi_str text) {
-    return buf->len == text.len && (text.len == 0 || memcmp(buf->at, text.at, text.len) == 0);
 }
 
 static void phi__token_forget(phi__openapi_token *t) {
@@ -94,12 +86,11 @@ static void phi__token_free(phi__openapi_token *t) {
 }
 
 static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_str scope) {
-    if (api->calls == NULL)
-        api->calls = (struct phi__openapi_calls *)phi__alloc(&api->memory, sizeof *api->calls);
-    if (api->calls == NULL) return NULL;
-    for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
+    for (phi__link *link = api->tokens.first; link != NULL; link = link->next) {
         phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
-        if (phi__token_same(&t->url, url) && phi__token_same(&t->scope, scope)) return t;
+        if (phi_str_equal(phi__buf_str(&t->url), url) &&
+            phi_str_equal(phi__buf_str(&t->scope), scope))
+            return t;
     }
     phi__openapi_token *t = (phi__openapi_token *)phi__alloc(&api->memory, sizeof *t);
     if (t == NULL) return NULL;
@@ -114,7 +105,7 @@ static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_st
         phi__token_free(t);
         return NULL;
     }
-    phi__list_push(&api->calls->tokens, &t->link);
+    phi__list_push(&api->tokens, &t->link);
     return t;
 }
 
@@ -273,13 +264,10 @@ static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *s
 
 PHI__FN void phi__opcall_free(phi_openapi *api) {
     phi__link *next;
-    if (api->calls == NULL) return;
-    for (phi__link *link = api->calls->tokens.first; link != NULL; link = next) {
+    for (phi__link *link = api->tokens.first; link != NULL; link = next) {
         next = link->next;
         phi__token_free(PHI__OWNER(link, phi__openapi_token, link));
     }
-    phi__free(&api->memory, api->calls, sizeof *api->calls);
-    api->calls = NULL;
 }
 
 /* ---- the credentials of a request ---- */
@@ -448,12 +436,9 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
     a->refreshed = true;
     /* A server refused it: it is requested again, unless that was done meanwhile. */
     phi_openapi *api = a->r->op->api;
-    phi_str text = a->token;
-    if (api->calls != NULL) {
-        for (phi__link *link = api->calls->tokens.first; link != NULL; link = link->next) {
-            phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
-            if (t->valid && phi__token_same(&t->text, text)) phi__token_forget(t);
-        }
+    for (phi__link *link = api->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (t->valid && phi_str_equal(phi__buf_str(&t->text), a->token)) phi__token_forget(t);
     }
     return true;
 }

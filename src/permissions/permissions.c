@@ -1,5 +1,6 @@
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 #include "permissions/permissions_in.h"
+#include "tools/tools_in.h"
 
 #include <stdio.h>
 
@@ -675,21 +676,13 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 /* ---- copies of rules ---- */
 
-static bool phi__perm_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 /* Copies the texts of a rule, in their place. */
 static bool phi__perm_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
     const char **const texts[] = {&rule->tool,    &rule->command, &rule->with,    &rule->without,
                                   &rule->piped,   &rule->path,    &rule->host,    &rule->argument,
                                   &rule->matches, &rule->reason,  &rule->options, &rule->source};
     for (size_t i = 0; i < PHI__COUNT(texts); i++)
-        if (!phi__perm_text(arena, texts[i])) return false;
+        if (!phi__keep_text(arena, texts[i])) return false;
     return true;
 }
 
@@ -938,8 +931,8 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     p->hook_fn = desc.hook_fn;
     p->user_data = desc.user_data;
     if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
-    if (!phi__perm_text(&p->arena, &p->workspace) || !phi__perm_text(&p->arena, &p->home) ||
-        !phi__perm_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
+    if (!phi__keep_text(&p->arena, &p->workspace) || !phi__keep_text(&p->arena, &p->home) ||
+        !phi__keep_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
         phi__perm_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");

@@ -717,27 +717,6 @@ static bool PHI_PRINTF(3, 4)
     return false;
 }
 
-static const char *phi__scripts_keep(phi_scripts *set, const char *text) {
-    phi_str kept;
-    return phi__arena_str(&set->arena, phi_str_of(text), &kept) ? kept.at : NULL;
-}
-
-/* A copy of a NULL-ended list; NULL: no memory. */
-static const char *const *phi__scripts_list(phi_scripts *set, const char *const *list,
-                                            size_t *count) {
-    size_t n = 0;
-    const char **out;
-    while (list != NULL && list[n] != NULL) n++;
-    out = (const char **)phi_arena_alloc(&set->arena, (n + 1) * sizeof *out);
-    for (size_t i = 0; i < n && out != NULL; i++) {
-        out[i] = phi__scripts_keep(set, list[i]);
-        if (out[i] == NULL) return NULL;
-    }
-    if (out != NULL) out[n] = NULL;
-    *count = n;
-    return out;
-}
-
 static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t index,
                              phi_parse_error *error) {
     const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
@@ -753,32 +732,27 @@ static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t i
     if ((given->command == NULL) == (given->argv == NULL))
         return phi__scripts_refuse(error, PHI_BAD_ARG,
                                    "scripts[%u]: expected either command or argv", (unsigned)index);
-    if (given->tool != NULL) one->script.tool = phi__scripts_keep(set, given->tool);
-    if (given->server != NULL) one->script.server = phi__scripts_keep(set, given->server);
-    if ((given->tool != NULL && one->script.tool == NULL) ||
-        (given->server != NULL && one->script.server == NULL))
-        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
     set->points |= given->points;
     const char *shell[4] = {"sh", "-c", NULL, NULL};
-    const char *fault = "no memory";
-    size_t n = 1;
+    const char *fault = "argv is empty";
     phi_status status = PHI_OK;
-    shell[2] = one->script.command;
-    if (one->script.argv != NULL)
-        one->argv = phi__scripts_list(set, one->script.argv, &n);
-    else if (one->script.shell)
-        one->argv = phi__scripts_list(set, shell, &n);
-    else
-        status = phi__split_command(&set->arena, one->script.command, &one->argv, &fault);
-    if (status == PHI_OK && one->argv != NULL && n > 0) {
-        one->name = one->script.command != NULL ? phi__scripts_keep(set, one->script.command)
-                                                : one->argv[0];
-        return one->name != NULL || phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    }
-    if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
+    shell[2] = given->command;
+    one->argv = given->argv != NULL ? given->argv : shell;
+    one->name = given->command;
+    if (one->argv[0] == NULL)
+        status = PHI_PARSE;
+    else if (given->argv == NULL && !given->shell)
+        status = phi__split_command(&set->arena, given->command, &one->argv, &fault);
+    else if (!phi__keep_list(&set->arena, &one->argv))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_PARSE)
+        return phi__scripts_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index, fault);
+    if (status != PHI_OK || !phi__keep_text(&set->arena, &one->name) ||
+        !phi__keep_text(&set->arena, &one->script.tool) ||
+        !phi__keep_text(&set->arena, &one->script.server))
         return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    return phi__scripts_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
-                               n == 0 ? "argv is empty" : fault);
+    if (one->name == NULL) one->name = one->argv[0];
+    return true;
 }
 
 static bool phi__scripts_set(phi_scripts *set, const phi_scripts_desc *desc,
@@ -787,12 +761,11 @@ static bool phi__scripts_set(phi_scripts *set, const phi_scripts_desc *desc,
     if (desc->timeout_ms == 0) set->desc.timeout_ms = PHI__SCRIPTS_MS;
     if (desc->max_output_bytes == 0) set->desc.max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
     if (desc->max_running == 0) set->desc.max_running = PHI__SCRIPTS_RUNNING;
-    set->desc.env = phi__scripts_list(set, desc->env, &set->env_count);
-    if (desc->workspace != NULL) set->desc.workspace = phi__scripts_keep(set, desc->workspace);
+    while (desc->env != NULL && desc->env[set->env_count] != NULL) set->env_count++;
     set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
                                                    phi__mul(desc->count + 1, sizeof *set->all));
-    if (set->all == NULL || set->desc.env == NULL ||
-        (desc->workspace != NULL && set->desc.workspace == NULL))
+    if (set->all == NULL || !phi__keep_list(&set->arena, &set->desc.env) ||
+        !phi__keep_text(&set->arena, &set->desc.workspace))
         return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
     for (size_t i = 0; i < desc->count; i++)
         if (!phi__scripts_add(set, &desc->scripts[i], i, error)) return false;

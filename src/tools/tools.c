@@ -145,6 +145,30 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     return PHI_OK;
 }
 
+/* ---- the texts of a description ---- */
+
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list) {
+    size_t count = 0;
+    if (*list == NULL) return true;
+    while ((*list)[count] != NULL) count++;
+    const char **copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
+    if (copy == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = (*list)[i];
+        if (!phi__keep_text(arena, &copy[i])) return false;
+    }
+    *list = copy;
+    return true;
+}
+
 /* ---- tools by name ---- */
 
 enum { PHI__REGISTRY_APART = PHI_CONTEXT_TOOLS };

@@ -61,6 +61,11 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault);
 #endif
 
+/* Puts a copy of a text, or of a NULL-ended list of texts, in its place; NULL stays. False: no
+   memory. */
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text);
+PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list);
+
 /* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
 PHI__FN phi__registry *phi__reg_new(const phi_allocator *allocator);
 
