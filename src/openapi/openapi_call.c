@@ -734,57 +734,26 @@ enum {
 };
 
 /* "OK"; empty: a status without a name */
-static const char *phi__answer_reason(int http_status) {
-    static const struct {
-        int status;
-        const char *reason;
-    } rows[] = {{200, "OK"},
-                {201, "Created"},
-                {202, "Accepted"},
-                {203, "Non Authoritative Information"},
-                {204, "No Content"},
-                {205, "Reset Content"},
-                {206, "Partial Content"},
-                {207, "Multi-Status"},
-                {300, "Multiple Choices"},
-                {301, "Moved Permanently"},
-                {302, "Found"},
-                {303, "See Other"},
-                {304, "Not Modified"},
-                {307, "Temporary Redirect"},
-                {308, "Permanent Redirect"},
-                {400, "Bad Request"},
-                {401, "Unauthorized"},
-                {402, "Payment Required"},
-                {403, "Forbidden"},
-                {404, "Not Found"},
-                {405, "Method Not Allowed"},
-                {406, "Not Acceptable"},
-                {408, "Request Timeout"},
-                {409, "Conflict"},
-                {410, "Gone"},
-                {411, "Length Required"},
-                {412, "Precondition Failed"},
-                {413, "Payload Too Large"},
-                {414, "URI Too Long"},
-                {415, "Unsupported Media Type"},
-                {416, "Range Not Satisfiable"},
-                {418, "I'm a teapot"},
-                {422, "Unprocessable Entity"},
-                {423, "Locked"},
-                {424, "Failed Dependency"},
-                {428, "Precondition Required"},
-                {429, "Too Many Requests"},
-                {431, "Request Header Fields Too Large"},
-                {451, "Unavailable For Legal Reasons"},
-                {500, "Internal Server Error"},
-                {501, "Not Implemented"},
-                {502, "Bad Gateway"},
-                {503, "Service Unavailable"},
-                {504, "Gateway Timeout"}};
-    for (size_t i = 0; i < PHI__COUNT(rows); i++)
-        if (rows[i].status == http_status) return rows[i].reason;
-    return "";
+static phi_str phi__answer_reason(int http_status) {
+    static const char rows[] =
+        "|200 OK|201 Created|202 Accepted|203 Non Authoritative Information|204 No Content|"
+        "205 Reset Content|206 Partial Content|207 Multi-Status|300 Multiple Choices|"
+        "301 Moved Permanently|302 Found|303 See Other|304 Not Modified|"
+        "307 Temporary Redirect|308 Permanent Redirect|400 Bad Request|401 Unauthorized|"
+        "402 Payment Required|403 Forbidden|404 Not Found|405 Method Not Allowed|"
+        "406 Not Acceptable|408 Request Timeout|409 Conflict|410 Gone|411 Length Required|"
+        "412 Precondition Failed|413 Payload Too Large|414 URI Too Long|"
+        "415 Unsupported Media Type|416 Range Not Satisfiable|418 I'm a teapot|"
+        "422 Unprocessable Entity|423 Locked|424 Failed Dependency|428 Precondition Required|"
+        "429 Too Many Requests|431 Request Header Fields Too Large|"
+        "451 Unavailable For Legal Reasons|500 Internal Server Error|501 Not Implemented|"
+        "502 Bad Gateway|503 Service Unavailable|504 Gateway Timeout|";
+    char number[16];
+    (void)snprintf(number, sizeof number, "|%d ", http_status);
+    size_t at = phi__str_find(PHI__LIT(rows), 0, number);
+    if (at == SIZE_MAX) return phi__str(NULL, 0);
+    at += strlen(number);
+    return phi__str(rows + at, phi__str_find(PHI__LIT(rows), at, "|") - at);
 }
 
 static bool phi__answer_among(phi_str type, const char *const *names, size_t count) {
@@ -1142,12 +1111,13 @@ static void phi__opcall_result(phi__openapi_call *c) {
     phi__buf_init(&text, c->memory);
     phi__buf_init(&media, c->memory);
     phi__buf_init(&details, c->memory);
-    const char *reason = phi__answer_reason(c->answer.http_status);
+    phi_str reason = phi__answer_reason(c->answer.http_status);
     phi__buf_add_str(&text, c->op->method);
     phi__buf_char(&text, ' ');
     phi__buf_add_str(&text, phi__buf_str(&c->request.url));
-    phi__buf_printf(&text, " \xE2\x86\x92 %d%s%s\n\n", c->answer.http_status,
-                    reason[0] != '\0' ? " " : "", reason);
+    phi__buf_printf(&text, " \xE2\x86\x92 %d%s", c->answer.http_status, reason.len > 0 ? " " : "");
+    phi__buf_add_str(&text, reason);
+    phi__buf_text(&text, "\n\n");
     phi__buf_printf(&details, "{\"status\":%d,\"method\":", c->answer.http_status);
     phi__json_write_str(&details, c->op->method);
     phi__buf_text(&details, ",\"url\":");

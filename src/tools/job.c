@@ -135,6 +135,20 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
     if (job != NULL) phi__job_end(job);
 }
 
+PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, const char *label,
+                           const char *description, const char *schema,
+                           phi_flow (*start)(void *user_data, phi_call call, phi_str arguments)) {
+    memset(out, 0, sizeof *out);
+    out->name = name;
+    out->label = label;
+    out->description = description;
+    out->schema = schema;
+    out->start = start;
+    out->cancel = phi__job_cancel;
+    out->user_data = user_data;
+    out->checks_arguments = true;
+}
+
 /* ---- arguments ---- */
 
 static const phi_json *phi__job_argument(const phi__job *job, const char *name) {

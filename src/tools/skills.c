@@ -2,8 +2,8 @@
    and the tool by which a model reads a skill. */
 #include "base/base_in.h"
 #include "formats/yaml.h"
+#include "tools/job_in.h"
 #include "tools/match_in.h"
-#include "tools/tools_in.h"
 
 #ifndef PHI_NO_FILES
 
@@ -1115,18 +1115,13 @@ PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out) {
         "\"description\":\"How many lines to read (default: all)\"}},"
         "\"required\":[\"name\"]}";
     if (skills == NULL || out == NULL) return PHI_BAD_ARG;
-    memset(out, 0, sizeof *out);
-    out->name = "read_skill";
-    out->label = "Read Skill";
-    out->description = "Read the instructions of a skill, or another file of it. Do so before a "
-                       "task that the description of a skill matches.";
-    out->schema = schema;
-    out->start = phi__read_skill_start;
+    phi__job_tool(out, skills, "read_skill", "Read Skill",
+                  "Read the instructions of a skill, or another file of it. Do so before a "
+                  "task that the description of a skill matches.",
+                  schema, phi__read_skill_start);
     out->step = phi__job_step;
-    out->cancel = phi__job_cancel;
-    out->user_data = skills;
     out->timeout_ms = PHI__READ_SKILL_MS;
-    out->checks_arguments = out->unlisted = true;
+    out->unlisted = true;
     return PHI_OK;
 }
 
