@@ -61,7 +61,7 @@ static phi__document_part *phi__document_add(phi__document *doc, phi__document_s
 }
 
 static int phi__document_hex(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
+    if (phi__is_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }

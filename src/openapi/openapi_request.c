@@ -28,7 +28,7 @@ typedef struct phi__styles {
 } phi__styles;
 
 static bool phi__styles_keeps(unsigned char c, phi__styles_escape how) {
-    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) return true;
+    if (phi__is_alnum((char)c)) return true;
     if (c == '\0') return how == PHI__ESCAPE_NONE;
     if (strchr("-._~", c) != NULL) return true;
     if (how == PHI__ESCAPE_RESERVED) return strchr(":/?@!$'()*,;", c) != NULL;

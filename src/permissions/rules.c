@@ -371,8 +371,7 @@ static bool phi__reads_word(phi_str text) {
     unsigned open = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || (unsigned char)c >= 128;
+        bool letter = phi__is_alnum(c) || c == '_' || (unsigned char)c >= 128;
         size_t after = i + 1; /* "?", and "\?" of grep */
         if (after + 1 < text.len && text.at[after] == '\\') after++;
         bool optional =
@@ -569,7 +568,7 @@ static void phi__reads_option(phi__reads *r, size_t *i) {
     size_t digits = 0; /* of -999 */
     for (size_t k = 1; k < text.len && text.at[k] != '\0'; k++) {
         char c = text.at[k];
-        digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+        digits = phi__is_digit(c) ? digits + 1 : 0;
         if (r->reader->deep != NULL && strchr(r->reader->deep, c) != NULL) r->deep = true;
         if (searches && (strchr("efvz", c) != NULL || digits >= PHI__READS_CONTEXT))
             r->dumps = true;
@@ -710,7 +709,7 @@ static bool phi__hosts_plain(phi_str host) {
     for (size_t i = 0; i < host.len; i++) {
         char c = host.at[i];
         if ((c == '.' || c == '-') && (i == 0 || host.at[i - 1] == '.')) return false;
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
+        if (!((c >= 'a' && c <= 'z') || phi__is_digit(c) || c == '-' || c == '_' || c == '.'))
             return false;
     }
     return host.len > 0;
@@ -722,7 +721,7 @@ static bool phi__hosts_number(phi_str host) {
     size_t from = host.len, dots = 0;
     bool odd = false;
     while (from > 0 && host.at[from - 1] != '.') from--;
-    if (from == host.len || host.at[from] < '0' || host.at[from] > '9') return false;
+    if (from == host.len || !phi__is_digit(host.at[from])) return false;
     for (size_t i = 0; i < host.len; i++) {
         bool first = i == 0 || host.at[i - 1] == '.';
         if (host.at[i] == '.') dots++;
@@ -765,7 +764,7 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
         char c = url.at[i];
         if (c == ':' && (url.at[at] != '[' || url.at[i - 1] == ']'))
             port = true;
-        else if (port && (c < '0' || c > '9'))
+        else if (port && !phi__is_digit(c))
             return false;
         if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
     }

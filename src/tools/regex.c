@@ -329,7 +329,7 @@ static uint32_t phi__re_plain(phi__re_parser *p) {
 }
 
 static int phi__re_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
+    if (phi__is_digit(c)) return c - '0';
     if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') return (c | 0x20) - 'a' + 10;
     return -1;
 }
@@ -600,7 +600,7 @@ static void phi__re_name(phi__re_parser *p) {
     char c;
     while ((c = phi__re_peek(p, 0)) != '\0' && c != '>') {
         bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-        if (!letter && c != '_' && (p->at == begin || c < '0' || c > '9')) break;
+        if (!letter && c != '_' && (p->at == begin || !phi__is_digit(c))) break;
         p->at++;
     }
     if (c != '>' || p->at == begin)
@@ -651,7 +651,7 @@ static uint32_t phi__re_group(phi__re_parser *p, bool *alone) {
 static bool phi__re_count(phi__re_parser *p, uint16_t *out) {
     size_t begin = p->at;
     uint32_t n = 0;
-    while (phi__re_more(p) && p->text.at[p->at] >= '0' && p->text.at[p->at] <= '9') {
+    while (phi__re_more(p) && phi__is_digit(p->text.at[p->at])) {
         n = n * 10 + (uint32_t)(p->text.at[p->at++] - '0');
         if (n > PHI__RE_REPEAT) phi__re_fail(p, begin, "a count of more than 1,000");
     }

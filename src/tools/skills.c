@@ -282,7 +282,7 @@ static bool phi__skill_letter(uint32_t c) {
         {0x2000, 0x206F}, {0x20A0, 0x20CF}, {0x2190, 0x245F},   {0x2500, 0x2BFF},
         {0x2E00, 0x2E7F}, {0x3000, 0x3004}, {0x3008, 0x3020},   {0xD800, 0xF8FF},
         {0xFE00, 0xFE6F}, {0xFF01, 0xFF0F}, {0x1F000, 0x1FAFF}, {0xE0000, 0x10FFFF}};
-    if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (c < 0x80) return phi__is_alnum((char)c);
     for (size_t i = 0; i < PHI__COUNT(others); i++)
         if (c >= others[i][0] && c <= others[i][1]) return false;
     return true;
