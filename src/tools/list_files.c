@@ -35,17 +35,16 @@ typedef struct phi__list_run {
     phi__buf out;
 } phi__list_run;
 
-static void phi__ls_forget(phi__list_run *list, phi_str name) {
-    phi__free(list->job.memory, (void *)(uintptr_t)name.at, name.len);
-}
-
 static void phi__ls_drop(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
     phi__ignored_free(&list->ignored);
     phi__buf_free(&list->choices);
-    while (list->count > 0) phi__ls_forget(list, list->names[--list->count]);
+    while (list->count > 0) {
+        phi_str name = list->names[--list->count];
+        phi__free(job->memory, (void *)(uintptr_t)name.at, name.len);
+    }
     phi__free(job->memory, list->names, list->cap * sizeof *list->names);
     list->names = NULL;
     list->cap = 0;
@@ -71,12 +70,6 @@ static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
     names[at] = name;
 }
 
-static void phi__ls_rise(phi_str *names, size_t at, phi_str name) {
-    for (; at > 0 && phi__ls_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
-        names[at] = names[(at - 1) / 2];
-    names[at] = name;
-}
-
 /* Counts a name, and keeps it where it is one of the first. False: no memory. */
 static bool phi__ls_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
@@ -90,11 +83,16 @@ static bool phi__ls_add(phi__list_run *list, phi_str name) {
     if (names != NULL) list->names = names;
     if (copy == NULL) return false;
     memcpy(copy, name.at, name.len);
+    name.at = copy;
     if (full) {
-        phi__ls_forget(list, names[0]);
-        phi__ls_sink(names, list->count, phi__str(copy, name.len));
-    } else
-        phi__ls_rise(names, list->count++, phi__str(copy, name.len));
+        phi__free(list->job.memory, (void *)(uintptr_t)names[0].at, names[0].len);
+        phi__ls_sink(names, list->count, name);
+        return true;
+    }
+    size_t at = list->count++; /* it rises to its place */
+    for (; at > 0 && phi__ls_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
+        names[at] = names[(at - 1) / 2];
+    names[at] = name;
     return true;
 }
 
@@ -169,21 +167,6 @@ static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     return false;
 }
 
-/* Asks the ignore files about the entry. list->asking: they have not answered yet. */
-static phi_status phi__ls_entry(phi__list_run *list, size_t *bytes) {
-    const phi__walk_entry *entry = &list->entry;
-    bool directory = entry->kind == PHI__FILE_DIRECTORY;
-    phi__ignore_said said;
-    phi_status status =
-        phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, bytes, &said);
-    list->asking = status == PHI_BUSY;
-    if (status != PHI_OK) return status;
-    if (said == PHI__IGNORE_OUT) list->ignored_count++;
-    if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
-    if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
-    return phi__ls_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
-}
-
 /* Units for the ignore files read meanwhile. */
 static uint32_t phi__ls_read(phi__list_run *list) {
     size_t spent = list->ignored.spent / PHI__LIST_BYTES;
@@ -210,9 +193,20 @@ static phi_status phi__ls_next(phi__list_run *list, uint32_t *units) {
         list->asking = status == PHI_OK && phi__ls_asks(list, &work);
     }
     size_t left = most - phi__min(work, most - 1);
-    if (list->asking) status = phi__ls_entry(list, &left);
+    bool directory = entry->kind == PHI__FILE_DIRECTORY, asked = list->asking;
+    phi__ignore_said said = PHI__IGNORE_NONE;
+    if (asked)
+        status =
+            phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, &left, &said);
     *units += (uint32_t)(phi__max(work, most - left) / PHI__LIST_BYTES);
-    return status;
+    list->asking = asked && status == PHI_BUSY;
+    if (!asked || status != PHI_OK) return status;
+    if (said == PHI__IGNORE_OUT) {
+        list->ignored_count++;
+        if (directory) phi__walk_skip(list->walk);
+        return PHI_OK;
+    }
+    return directory || phi__ls_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_flow phi__ls_walk(phi__job *job) {
