@@ -355,28 +355,17 @@ static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     return code;
 }
 
-static void phi__re_unknown(phi__re_parser *p, char c) {
-    static const char *const rows[][2] = {
+/* An escape, whose backslash is at p->at. True: a class of "dswDSW", in *letter; else a character,
+   in *code. */
+static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
+    static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
+    static const char *const others[][2] = {
         {"0123456789", "back references are not supported"},
         {"pP", "classes by \\p{...} are not supported"},
         {"AzZG", "anchors of the whole text are not supported: use ^ and $"},
         {"<>", "anchors of one side of a word are not supported: use \\b"},
         {"bB", "a word boundary cannot be in a set"}};
     const char *message = "unknown escape sequence";
-    for (size_t i = 0; i < PHI__COUNT(rows) && c != '\0'; i++)
-        if (strchr(rows[i][0], c) != NULL) message = rows[i][1];
-    phi__re_fail(p, p->at - 2, message);
-}
-
-static bool phi__re_is_mark(char c) {
-    return c > ' ' && c < 0x7F && phi__re_hex_digit(c) < 0 &&
-           ((c | 0x20) < 'a' || (c | 0x20) > 'z') && c != '<' && c != '>';
-}
-
-/* An escape, whose backslash is at p->at. True: a class of "dswDSW", in *letter; else a character,
-   in *code. */
-static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
-    static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
     *code = 0;
     if (++p->at >= p->text.len) {
         phi__re_fail(p, p->at - 1, "a backslash at the end");
@@ -390,15 +379,19 @@ static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
         *code = (uint32_t)codes[found - names];
     else if (c == 'x' || c == 'u' || c == 'U')
         *code = phi__re_hex(p, c == 'x' ? 2 : c == 'u' ? 4 : 8);
-    else if (phi__re_is_mark(c))
+    else if (c > ' ' && c < 0x7F && !phi__is_alnum(c) && c != '<' && c != '>')
         *code = (unsigned char)c;
-    else
-        phi__re_unknown(p, c);
+    else {
+        for (size_t i = 0; i < PHI__COUNT(others) && c != '\0'; i++)
+            if (strchr(others[i][0], c) != NULL) message = others[i][1];
+        phi__re_fail(p, p->at - 2, message);
+    }
     return false;
 }
 
-/* Pairs of first and last. */
-static const char *phi__re_posix_rows(phi_str name) {
+/* [:name:] or [:^name:] at p->at. */
+static void phi__re_posix(phi__re_parser *p) {
+    /* Pairs of first and last. */
     static const struct {
         const char *name, *rows;
     } classes[] = {{"alnum", "09AZaz"},
@@ -415,21 +408,15 @@ static const char *phi__re_posix_rows(phi_str name) {
                    {"upper", "AZ"},
                    {"word", "09AZ__az"},
                    {"xdigit", "09AFaf"}};
-    for (size_t i = 0; i < PHI__COUNT(classes); i++)
-        if (phi__str_is(name, classes[i].name)) return classes[i].rows;
-    return NULL;
-}
-
-/* [:name:] or [:^name:] at p->at. */
-static void phi__re_posix(phi__re_parser *p) {
     size_t begin = p->at, end = phi__str_find(p->text, p->at + 2, ":]");
     bool outside = phi__re_peek(p, 2) == '^';
     size_t from = begin + (outside ? 3 : 2);
     const char *rows = NULL;
     /* The strings of the table have no NUL: it is added to the two classes that begin with it. */
     uint32_t next = 0;
-    if (end != SIZE_MAX && end >= from)
-        rows = phi__re_posix_rows(phi__str(p->text.at + from, end - from));
+    for (size_t i = 0; end != SIZE_MAX && end >= from && i < PHI__COUNT(classes); i++)
+        if (phi__str_is(phi__str(p->text.at + from, end - from), classes[i].name))
+            rows = classes[i].rows;
     if (rows == NULL) {
         phi__re_fail(p, begin, "unknown class of characters, or a set inside a set: write \\[");
         return;
