@@ -196,10 +196,6 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
 
 /* ---- the URL and the headers ---- */
 
-/* A value of an argument cannot leave its place: in a path it is one part of a segment, in a
-   header it has no line break, and a segment that would be empty, "." or ".." is refused. Headers
-   that the host gave for all requests come before those of the model. */
-
 enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
 
 PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memory *memory,

@@ -121,7 +121,7 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
         "*.java|*.kt|*.scala|*.rb|*.php|*.lua|*.pl|*.ex|*.hs|*.ml|*.swift|*.cs|*.dart|*.zig|*.r|"
         "*.md|*.rst|*.html|*.css|*.scss|*.proto|*.cmake";
-    alternative = phi__names_last(alternative);
+    alternative = phi__glob_name(alternative);
     return alternative.len > 2 && alternative.at[0] == '.' &&
            strchr("*?[", alternative.at[1]) == NULL && alternative.at[alternative.len - 1] == '*' &&
            phi__among(glob, sources);
@@ -649,7 +649,7 @@ static void phi__reads_git(phi__reads *r) {
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command) {
     phi__reads r = PHI_ZERO;
     if (command->count < 2 || !command->words[0].known) return PHI_OK;
-    phi_str name = phi__names_last(command->words[0].text);
+    phi_str name = phi__glob_name(command->words[0].text);
     r.arena = arena;
     r.c = command;
     if (phi__str_is(name, "git")) phi__reads_git(&r);
@@ -660,7 +660,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command) {
         phi__reads_operands(&r);
         /* diff of a directory and a file looks at the file of this name in the directory */
         for (size_t k = 0; phi__str_is(name, "diff") && r.count == 2 && k < 2; k++)
-            phi__reads_add(&r, r.operands[k]->text, "/", phi__names_last(r.operands[1 - k]->text),
+            phi__reads_add(&r, r.operands[k]->text, "/", phi__glob_name(r.operands[1 - k]->text),
                            false);
     }
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
@@ -837,7 +837,7 @@ static bool phi__options_named(const phi__sh_command *c, const char *options) {
 
 static phi_str phi__rules_name(const phi__sh_command *c, bool anywhere) {
     phi_str name = c->count > 0 ? c->words[0].text : phi__str("", 0);
-    return anywhere ? phi__names_last(name) : phi__names_name(name);
+    return anywhere ? phi__glob_name(name) : phi__names_name(name);
 }
 
 /* The word that says what a program is to do: behind options and their values, as in "git -C x
@@ -963,7 +963,7 @@ static bool phi__rules_tired(phi__subject *subject, size_t work) {
 static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     for (size_t i = 0; i < c->count; i++) {
         if (i > 0 && c->quiet && !c->wraps) break;
-        if (phi__among(phi__names_last(c->words[i].text), names)) return true;
+        if (phi__among(phi__glob_name(c->words[i].text), names)) return true;
     }
     return c->count == 0 && phi__among(phi__str("", 0), names);
 }

@@ -171,7 +171,4 @@ PHI__FN bool phi__names_prints(phi_str name);
 /* The name of a program of the system, without its directory. */
 PHI__FN phi_str phi__names_name(phi_str name);
 
-/* The part of a path after its last slash. */
-PHI__FN phi_str phi__names_last(phi_str path);
-
 #endif

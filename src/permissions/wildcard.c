@@ -1,6 +1,7 @@
 /* wildcard.c - patterns with wildcards. */
 
 #include "permissions/shell_in.h"
+#include "tools/tools_in.h"
 
 /* Behind the set that begins at `at`; a bracket that is not closed is a plain character: at. */
 static size_t phi__wild_set_end(phi_str pattern, size_t at) {
@@ -262,10 +263,4 @@ PHI__FN bool phi__names_plain(phi_str name) {
         "jq|grep|egrep|fgrep|rg|uniq|tree|sort|find|tee|mkdir|touch|cp|mv|rm|ln|chmod|rmdir|gzip|"
         "gunzip|zcat|join|shuf|expand|iconv";
     return phi__names_prints(name) || phi__among(phi__names_name(name), names);
-}
-
-PHI__FN phi_str phi__names_last(phi_str path) {
-    size_t i = path.len;
-    while (i > 0 && path.at[i - 1] != '/') i--;
-    return phi__str(path.at + i, path.len - i);
 }

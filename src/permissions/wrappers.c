@@ -3,6 +3,7 @@
    Options that are not listed here may take a value, which would be mistaken for the command: such
    a program is not seen through, and stays one command. */
 #include "permissions/shell_in.h"
+#include "tools/tools_in.h"
 
 /* ---- what a line may run besides the commands that are known to run ----
 
@@ -271,7 +272,7 @@ static bool phi__suspects_line(const phi__sh_word *word, bool quiet) {
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__sh_command c = s->out->commands[index];
     bool suspect = c.sort == PHI__SH_SUSPECT, open = false;
-    phi_str name = c.count > 0 ? c.words[0].text : phi__str("", 0), last = phi__names_last(name);
+    phi_str name = c.count > 0 ? c.words[0].text : phi__str("", 0), last = phi__glob_name(name);
     for (size_t i = 1; phi__str_is(last, "find") && i < c.count; i++) /* -exec, perhaps */
         open = open || (!c.words[i].known && phi__str_find(c.words[i].text, 0, "$") != SIZE_MAX);
     c.quiet = c.wraps || (!suspect && c.count > 0 && phi__names_plain(name) && !open &&
@@ -306,7 +307,7 @@ static bool phi__names_runner(phi_str name) {
         "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
         "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
         "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
-    return phi__among(phi__names_last(name), names);
+    return phi__among(phi__glob_name(name), names);
 }
 
 static phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
@@ -664,7 +665,7 @@ static phi_status phi__wrap_find(phi__wrapping *w) {
 static phi_status phi__wrap_open(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     if (c->count == 0 || !c->words[0].known) return PHI_OK;
-    phi_str name = phi__names_last(c->words[0].text);
+    phi_str name = phi__glob_name(c->words[0].text);
     if (phi__among(name, "sh|bash|dash|zsh|ksh|ash")) return phi__wrap_shell(w, name);
     if (phi__str_is(name, "eval") && c->count > 1) return phi__wrap_eval(w, 1, c->count);
     if (phi__str_is(name, "trap")) {

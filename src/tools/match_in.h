@@ -22,9 +22,6 @@ PHI__FN bool phi__glob_match(phi_str pattern, phi_str path, size_t *work);
    of the pattern that were compared to *work. */
 PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 
-/* The last part of a path. */
-PHI__FN phi_str phi__glob_name(phi_str path);
-
 typedef enum phi__ignore_said {
     PHI__IGNORE_NONE, /* no rule matches */
     PHI__IGNORE_OUT,

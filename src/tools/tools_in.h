@@ -104,6 +104,9 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
    NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
 
+/* The part of a path after its last slash. */
+PHI__FN phi_str phi__glob_name(phi_str path);
+
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
     PHI__KEYWORD_COPY,    /* well formed: it goes on */
@@ -154,7 +157,7 @@ PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
 #ifndef PHI_NO_FILES
-/* ======== The set of skills from within: its lists, its loader, the rules of SKILL.md.
+/* ======== The set of skills.
 
    Skills and their strings live in one arena and never move. A fault of a skill is a problem in the
    list, not a failure of the load; only a lack of memory ends it. */
