@@ -207,6 +207,17 @@ typedef struct phi__address {
     uint32_t redirects;
 } phi__address;
 
+/* Operations that fit a filter, as tools. */
+typedef struct phi__selection {
+    struct phi__selection *next;
+    phi_arena arena; /* operations, schemas, messages */
+    size_t at;       /* the next operation */
+    phi_tool *tools;
+    size_t *operations;
+    phi_openapi_skip *skipped;
+    size_t tool_cap, operation_cap, skip_cap;
+} phi__selection;
+
 struct phi_openapi {
     phi_runtime *rt;
     phi_memory memory;       /* a child of the runtime's */
@@ -216,14 +227,14 @@ struct phi_openapi {
     phi_str url;             /* where the document came from; empty: a text or a file */
     phi__document *document; /* in the arena */
     phi__reading reading;    /* ended, once the status is not PHI_BUSY */
-    struct phi__selection *selections;
+    phi__selection *selections;
     phi__address address;
     phi__list tokens;    /* of the calling side; freed by phi__opcall_free */
     uint32_t calls_open; /* counted by the calling side; above 0 the object cannot be freed */
 };
 
-/* Frees every selection of the object. */
-PHI__FN void phi__selection_free_all(phi_openapi *api);
+/* Frees a selection, and takes it off its object. */
+PHI__FN void phi__selection_free(phi_openapi *api, phi__selection *s);
 
 /* Sets start, cancel, resume and timeout_ms; user_data is a phi__operation. */
 PHI__FN void phi__opcall_fill(phi_tool *tool);

@@ -1258,16 +1258,6 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
 
-typedef struct phi__selection {
-    struct phi__selection *next;
-    phi_arena arena; /* operations, schemas, messages */
-    size_t at;       /* the next operation */
-    phi_tool *tools;
-    size_t *operations;
-    phi_openapi_skip *skipped;
-    size_t tool_cap, operation_cap, skip_cap;
-} phi__selection;
-
 static bool phi__selection_listed(const char *const *list, phi_str text, bool nocase) {
     for (; list != NULL && *list != NULL; list++)
         if (nocase ? phi__str_is_nocase(text, *list) : phi__str_is(text, *list)) return true;
@@ -1301,22 +1291,6 @@ static bool phi__selection_fits(const phi__document_operation *op,
     for (size_t i = 0; filter->tags != NULL && i < op->tag_count; i++)
         tagged = tagged || phi__selection_listed(filter->tags, op->tags[i], false);
     return filter->tags == NULL || tagged;
-}
-
-static void phi__selection_free(phi_openapi *api, phi__selection *s) {
-    phi_memory *memory = &api->memory;
-    phi__selection **at = &api->selections;
-    while (*at != NULL && *at != s) at = &(*at)->next;
-    if (*at != NULL) *at = s->next;
-    phi__free(memory, s->tools, s->tool_cap * sizeof *s->tools);
-    phi__free(memory, s->operations, s->operation_cap * sizeof *s->operations);
-    phi__free(memory, s->skipped, s->skip_cap * sizeof *s->skipped);
-    phi_arena_free(&s->arena);
-    phi__free(memory, s, sizeof *s);
-}
-
-PHI__FN void phi__selection_free_all(phi_openapi *api) {
-    while (api->selections != NULL) phi__selection_free(api, api->selections);
 }
 
 static bool phi__selection_room(phi_openapi *api, phi__selection *s, const phi_openapi_tools *out) {

@@ -902,6 +902,18 @@ static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain) {
 
 /* ---- the document's object ---- */
 
+PHI__FN void phi__selection_free(phi_openapi *api, phi__selection *s) {
+    phi_memory *memory = &api->memory;
+    phi__selection **at = &api->selections;
+    while (*at != NULL && *at != s) at = &(*at)->next;
+    if (*at != NULL) *at = s->next;
+    phi__free(memory, s->tools, s->tool_cap * sizeof *s->tools);
+    phi__free(memory, s->operations, s->operation_cap * sizeof *s->operations);
+    phi__free(memory, s->skipped, s->skip_cap * sizeof *s->skipped);
+    phi_arena_free(&s->arena);
+    phi__free(memory, s, sizeof *s);
+}
+
 static void phi__openapi_destroy(phi_openapi *api) {
     phi_memory *memory = &api->rt->memory;
     if (api->document != NULL) {
@@ -1014,7 +1026,7 @@ PHI_API void phi_openapi_free(phi_openapi *api) {
     phi__fetch_close(api->address.fetch);
     api->address.fetch = NULL;
     phi__opcall_free(api);
-    phi__selection_free_all(api);
+    while (api->selections != NULL) phi__selection_free(api, api->selections);
     phi__openapi_destroy(api);
 }
 
