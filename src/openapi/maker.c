@@ -789,21 +789,6 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
     return true;
 }
 
-static bool phi__parameters_list(phi__making *m, const phi_json *list) {
-    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
-    char place[40];
-    unsigned index = 0;
-    while (phi_json_next(&it) != NULL) {
-        const phi_json *node = phi__document_follow(&m->view, it.at);
-        (void)snprintf(place, sizeof place, "parameters[%u]", index++);
-        if (node == NULL) return phi__making_lost(m, place);
-        if (index > PHI__PARAMETERS_MOST)
-            return phi__making_skip(m, place, "these are too many parameters");
-        if (!phi__parameters_add(m, node, place)) return false;
-    }
-    return true;
-}
-
 /* What the template names and no parameter declares is a text that is required. */
 static bool phi__parameters_rest(phi__making *m) {
     phi_str path = m->op->path;
@@ -841,8 +826,22 @@ static bool phi__parameters_make(phi__making *m) {
         (phi__operation_parameter *)phi__making_zero(m, most, sizeof *m->op->parameters);
     m->given = (const phi_json **)phi_arena_alloc(&m->scratch, (most + 1) * sizeof *m->given);
     if (m->given == NULL) m->no_memory = true;
-    return !m->no_memory && phi__parameters_list(m, own) && phi__parameters_list(m, shared) &&
-           phi__parameters_rest(m);
+    if (m->no_memory) return false;
+    for (int round = 0; round < 2; round++) {
+        const phi_json *list = round == 0 ? own : shared;
+        phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
+        char place[40];
+        unsigned index = 0;
+        while (phi_json_next(&it) != NULL) {
+            const phi_json *node = phi__document_follow(&m->view, it.at);
+            (void)snprintf(place, sizeof place, "parameters[%u]", index++);
+            if (node == NULL) return phi__making_lost(m, place);
+            if (index > PHI__PARAMETERS_MOST)
+                return phi__making_skip(m, place, "these are too many parameters");
+            if (!phi__parameters_add(m, node, place)) return false;
+        }
+    }
+    return phi__parameters_rest(m);
 }
 
 /* ---- the body: which content type is sent, and its properties ---- */
@@ -1065,37 +1064,36 @@ static bool phi__security_make(phi__making *m) {
     return true;
 }
 
-/* Puts the defaults of variables in the place of "{name}". */
-static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY_URL]) {
-    const phi_json *variables = phi_json_get(server, "variables");
-    phi_str url = phi__records_get_str(server, "url");
-    size_t i = 0, len = 0;
-    while (i < url.len && len < PHI__SECURITY_URL) {
-        size_t end = url.at[i] == '{' ? phi__str_find(url, i, "}") : SIZE_MAX;
-        phi_str part = phi__str(url.at + i, 1);
-        const phi_json *variable = NULL;
-        if (end != SIZE_MAX)
-            variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
-        if (variable != NULL) part = phi__records_get_str(variable, "default");
-        if (part.len > PHI__SECURITY_URL - len) break;
-        if (part.len > 0) memcpy(out + len, part.at, part.len);
-        len += part.len;
-        i = variable != NULL ? end + 1 : i + 1;
-    }
-    return phi__str(out, i < url.len ? 0 : len);
-}
-
-static bool phi__security_server(phi__making *m) {
+/* The first server of the operation, of its path item, or of all, with the defaults of variables in
+   the place of "{name}". */
+static bool phi__maker_server(phi__making *m) {
     const phi_json *places[3];
-    char url[PHI__SECURITY_URL];
-    phi_str server = {NULL, 0};
+    char out[PHI__SECURITY_URL];
+    size_t len = 0;
     places[0] = m->node;
     places[1] = m->item;
     places[2] = m->root;
-    for (size_t i = 0; i < 3 && server.len == 0; i++)
-        server = phi__security_fill(phi_json_at(phi_json_get(places[i], "servers"), 0), url);
-    while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
-    return phi__making_str(m, server, &m->op->server);
+    for (size_t k = 0; k < 3 && len == 0; k++) {
+        const phi_json *server = phi_json_at(phi_json_get(places[k], "servers"), 0);
+        const phi_json *variables = phi_json_get(server, "variables");
+        phi_str url = phi__records_get_str(server, "url");
+        size_t i = 0;
+        while (i < url.len && len < PHI__SECURITY_URL) {
+            size_t end = url.at[i] == '{' ? phi__str_find(url, i, "}") : SIZE_MAX;
+            phi_str part = phi__str(url.at + i, 1);
+            const phi_json *variable = NULL;
+            if (end != SIZE_MAX)
+                variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
+            if (variable != NULL) part = phi__records_get_str(variable, "default");
+            if (part.len > PHI__SECURITY_URL - len) break;
+            if (part.len > 0) memcpy(out + len, part.at, part.len);
+            len += part.len;
+            i = variable != NULL ? end + 1 : i + 1;
+        }
+        if (i < url.len) len = 0; /* it is too long */
+    }
+    while (len > 0 && out[len - 1] == '/') len--;
+    return phi__making_str(m, phi__str(out, len), &m->op->server);
 }
 
 /* ---- the operation, and its tool's schema ---- */
@@ -1239,7 +1237,7 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     phi__buf_init(&m.schema.words, doc->memory);
     m.op = (phi__operation *)phi__making_zero(&m, 1, sizeof *m.op);
     bool made = m.op != NULL && phi__maker_find(&m) && phi__parameters_make(&m) &&
-                phi__request_body_make(&m) && phi__security_make(&m) && phi__security_server(&m) &&
+                phi__request_body_make(&m) && phi__security_make(&m) && phi__maker_server(&m) &&
                 phi__maker_put_schema(&m) && phi__maker_tool(&m, tool);
     *units += m.view.units + m.schema.out.len;
     phi__buf_free(&m.schema.out);
@@ -1293,8 +1291,11 @@ static bool phi__selection_fits(const phi__document_operation *op,
     return filter->tags == NULL || tagged;
 }
 
-static bool phi__selection_room(phi_openapi *api, phi__selection *s, const phi_openapi_tools *out) {
+/* Adds the operation at s->at. False: no memory. */
+static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_tools *out,
+                               size_t *units) {
     phi_memory *memory = &api->memory;
+    const char *skip = NULL;
     void *at = phi__grow(memory, s->tools, &s->tool_cap, out->count + 1, sizeof *s->tools);
     if (at == NULL) return false;
     s->tools = (phi_tool *)at;
@@ -1304,16 +1305,7 @@ static bool phi__selection_room(phi_openapi *api, phi__selection *s, const phi_o
     at = phi__grow(memory, s->skipped, &s->skip_cap, out->skip_count + 1, sizeof *s->skipped);
     if (at == NULL) return false;
     s->skipped = (phi_openapi_skip *)at;
-    return true;
-}
-
-/* Adds the operation at s->at. False: no memory. */
-static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_tools *out,
-                               size_t *units) {
-    const char *skip = NULL;
-    if (!phi__selection_room(api, s, out) ||
-        !phi__maker_make(api, s->at, &s->arena, &s->tools[out->count], &skip, units))
-        return false;
+    if (!phi__maker_make(api, s->at, &s->arena, &s->tools[out->count], &skip, units)) return false;
     if (skip != NULL) {
         s->skipped[out->skip_count].operation = s->at;
         s->skipped[out->skip_count++].message = skip;

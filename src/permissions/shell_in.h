@@ -67,7 +67,7 @@ typedef struct phi__sh_word {
     bool quoted; /* a part is */
     bool pipe;   /* one process substitution, and nothing else */
     bool braces; /* the shell makes several of {a,b} in it */
-    bool below;  /* a pattern of the files below a named directory: see paths.c */
+    bool below;  /* a pattern of the files below a named directory: see rules.c */
     phi__wild_hidden hidden; /* of a pattern */
 } phi__sh_word;
 

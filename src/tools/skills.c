@@ -857,17 +857,6 @@ static phi_flow phi__read_skill_give(phi__read_skill *read, phi__buf *text, cons
     return phi__job_done_with(&read->job, text, &details);
 }
 
-/* Part of one line that is wanted, with its line break if that has come. */
-static void phi__read_skill_take(phi__read_skill *read, const char *at, size_t n) {
-    size_t most = read->skills->desc.max_read_bytes;
-    if (read->out.len + n <= most) {
-        phi__buf_add(&read->out, at, n);
-        return;
-    }
-    phi__buf_add(&read->out, at, most - read->out.len);
-    read->cut = read->ended = true;
-}
-
 static void phi__read_skill_lines(phi__read_skill *read, const char *at, size_t n) {
     while (n > 0 && !read->ended) {
         const char *newline = (const char *)memchr(at, '\n', n);
@@ -876,8 +865,10 @@ static void phi__read_skill_lines(phi__read_skill *read, const char *at, size_t 
             read->ended = true;
             return;
         }
-        if (read->line >= read->first) phi__read_skill_take(read, at, len);
-        if (read->ended) {
+        size_t room = read->skills->desc.max_read_bytes - read->out.len;
+        if (read->line >= read->first) phi__buf_add(&read->out, at, phi__min(len, room));
+        if (read->line >= read->first && len > room) {
+            read->cut = read->ended = true;
             /* Cuts back to the last whole line, if there is one, so that reading can go on at the
                next; else a single line is too long. */
             size_t end = read->out.len;
@@ -975,24 +966,6 @@ static phi_flow phi__read_skill_listed(phi__read_skill *read) {
     return phi__read_skill_give(read, &text, "directory");
 }
 
-static bool phi__read_skill_name(phi__read_skill *read, const phi__walk_entry *entry) {
-    phi_str *names;
-    size_t n = entry->path.len;
-    read->name_all++;
-    if (read->name_count == PHI__READ_SKILL_ENTRIES) return true;
-    names = (phi_str *)phi__grow(read->job.memory, read->names, &read->name_cap,
-                                 read->name_count + 1, sizeof *names);
-    if (names == NULL) return false;
-    read->names = names;
-    char *copy = phi__arena_bytes(&read->job.arena, n + 2);
-    if (copy == NULL) return false;
-    memcpy(copy, entry->path.at, n);
-    if (entry->kind == PHI__FILE_DIRECTORY) copy[n++] = '/';
-    copy[n] = '\0';
-    names[read->name_count++] = phi__str(copy, n);
-    return true;
-}
-
 static phi_flow phi__read_skill_list(phi__job *job) {
     phi__read_skill *read = (phi__read_skill *)(void *)job;
     phi__walk_entry entry;
@@ -1001,8 +974,19 @@ static phi_flow phi__read_skill_list(phi__job *job) {
         phi_status status = phi__walk_next(read->walk, &entry);
         if (status == PHI_BUSY) continue;
         if (status == PHI_NOT_FOUND) return phi__read_skill_listed(read);
-        if (status != PHI_OK || !phi__read_skill_name(read, &entry)) return phi__job_no_memory(job);
+        if (status != PHI_OK) return phi__job_no_memory(job);
         phi__walk_skip(read->walk);
+        if (read->name_all++ >= PHI__READ_SKILL_ENTRIES) continue;
+        size_t n = entry.path.len;
+        void *names = phi__grow(job->memory, read->names, &read->name_cap, read->name_count + 1,
+                                sizeof *read->names);
+        if (names != NULL) read->names = (phi_str *)names;
+        char *copy = names != NULL ? phi__arena_bytes(&job->arena, n + 2) : NULL;
+        if (copy == NULL) return phi__job_no_memory(job);
+        memcpy(copy, entry.path.at, n);
+        if (entry.kind == PHI__FILE_DIRECTORY) copy[n++] = '/';
+        copy[n] = '\0';
+        read->names[read->name_count++] = phi__str(copy, n);
     }
     return PHI_PENDING;
 }
