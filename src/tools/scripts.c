@@ -755,23 +755,6 @@ static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t i
     return true;
 }
 
-static bool phi__scripts_set(phi_scripts *set, const phi_scripts_desc *desc,
-                             phi_parse_error *error) {
-    set->desc = *desc;
-    if (desc->timeout_ms == 0) set->desc.timeout_ms = PHI__SCRIPTS_MS;
-    if (desc->max_output_bytes == 0) set->desc.max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
-    if (desc->max_running == 0) set->desc.max_running = PHI__SCRIPTS_RUNNING;
-    while (desc->env != NULL && desc->env[set->env_count] != NULL) set->env_count++;
-    set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
-                                                   phi__mul(desc->count + 1, sizeof *set->all));
-    if (set->all == NULL || !phi__keep_list(&set->arena, &set->desc.env) ||
-        !phi__keep_text(&set->arena, &set->desc.workspace))
-        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    for (size_t i = 0; i < desc->count; i++)
-        if (!phi__scripts_add(set, &desc->scripts[i], i, error)) return false;
-    return true;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_error *error) {
@@ -792,7 +775,19 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_err
     }
     set->memory = memory;
     phi_arena_init(&set->arena, &set->memory, 0);
-    if (phi__scripts_set(set, desc, error)) return set;
+    set->desc = *desc;
+    if (desc->timeout_ms == 0) set->desc.timeout_ms = PHI__SCRIPTS_MS;
+    if (desc->max_output_bytes == 0) set->desc.max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
+    if (desc->max_running == 0) set->desc.max_running = PHI__SCRIPTS_RUNNING;
+    while (desc->env != NULL && desc->env[set->env_count] != NULL) set->env_count++;
+    set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
+                                                   phi__mul(desc->count + 1, sizeof *set->all));
+    bool good = (set->all != NULL && phi__keep_list(&set->arena, &set->desc.env) &&
+                 phi__keep_text(&set->arena, &set->desc.workspace)) ||
+                phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
+    for (size_t i = 0; good && i < desc->count; i++)
+        good = phi__scripts_add(set, &desc->scripts[i], i, error);
+    if (good) return set;
     phi_scripts_free(set);
     return NULL;
 }
