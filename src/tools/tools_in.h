@@ -98,7 +98,7 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
                                 size_t count, phi_tool *out, const char **unknown,
                                 size_t *unknown_count);
 
-/* ======== What match/ offers to other rooms. */
+/* ======== Patterns of paths, keywords of schemas, names of tools. */
 
 /* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
    NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
