@@ -77,7 +77,7 @@ def main():
     codes = range(LAST + 1)
     parts = [
         f"/* regex_tables.c - characters by kind, of Unicode {version}. Written by\n"
-        "   scripts/regex_tables.py. */\n#include \"match/regex_tree_in.h\"\n",
+        "   scripts/regex_tables.py. */\n#include \"tools/match_in.h\"\n",
         table("phi__range", "word", ranges(c for c in codes if word(c))),
         table("phi__range", "digit", ranges(c for c in codes if unicodedata.category(chr(c)) == "Nd")),
         table("phi__range", "space", ranges(SPACES)),

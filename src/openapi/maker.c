@@ -1,10 +1,611 @@
-/* maker.c - one operation, and its tool. */
-#include "openapi/maker_in.h"
-
+/* maker.c - makes an operation callable: parameters, body, security, server, and its tool's schema. */
 #include "base/base_in.h"
-#include "openapi/openapi_call_in.h"
+#include "openapi/api_in.h"
+#include "tools/tools_in.h"
 
 #include <stdio.h>
+
+typedef struct phi__tschema_def {
+    const phi_json *node;
+    phi_str name;  /* of letters, digits, ".", "_" and "-" */
+    unsigned same; /* later definitions with its name: each has a number */
+} phi__tschema_def;
+
+/* A reference that every value needs: from one definition (0: the root) to another. */
+typedef struct phi__tschema_edge {
+    size_t from, to;
+    bool cut;
+} phi__tschema_edge;
+
+typedef struct phi__tool_schema {
+    phi__document_view *view;
+    phi__buf out, words; /* words: of a description under way */
+    size_t most_bytes;
+    phi__tschema_def *defs; /* from 1; the root has index 0 */
+    size_t def_count, def_cap;
+    phi__tschema_edge *edges;
+    size_t edge_count, edge_cap;
+    size_t from; /* the definition being written */
+    uint32_t depth, work;
+    bool optional; /* a property that may be left out was entered since its start */
+    bool files;    /* binary strings may be files */
+    bool second;   /* once more, with the circles cut */
+    bool failed;   /* view->message says why, or no memory */
+} phi__tool_schema;
+
+/* ---- schemas of a document as the JSON Schema of a tool ---- */
+
+/* References become "$defs", nearest first, until max_schema_bytes are written; those after that
+   are left open, with a description. Keywords that phi's check of arguments does not know move into
+   the description; malformed ones, and properties that are only read, are left out. A schema that
+   contains itself without an optional property between, which some providers refuse, is left open
+   at the end of the circle. */
+
+enum {
+    PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* members looked at */
+    PHI__TOOL_SCHEMA_WORDS = 512,    /* bytes of a description */
+    PHI__TOOL_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
+    PHI__TOOL_SCHEMA_SHORT = 256,    /* bytes of a default or an example */
+    PHI__TOOL_SCHEMA_LIST = 16384,   /* bytes of an enum */
+    PHI__TOOL_SCHEMA_NAME = 48       /* bytes of a definition's name, without its number */
+};
+
+static void phi__tschema_no_memory(phi__tool_schema *s) { s->failed = s->view->no_memory = true; }
+
+static bool phi__tschema_spend(phi__tool_schema *s, size_t work) {
+    if (s->failed) return false;
+    if (work <= PHI__TOOL_SCHEMA_WORK && s->work <= PHI__TOOL_SCHEMA_WORK - work) {
+        s->work += (uint32_t)work;
+        return true;
+    }
+    s->failed = true;
+    (void)snprintf(s->view->message, sizeof s->view->message, "its schema is too large");
+    return false;
+}
+
+static phi_json_type phi__tschema_type(const phi_json *schema) {
+    static const char *const names[] = {"null", "boolean", "number", "string", "array", "object"};
+    const phi_json *type = phi_json_get(schema, "type"), *one = type;
+    if (phi_json_is(type, PHI_JSON_ARRAY)) {
+        phi_json_iter it = phi_json_each(type);
+        one = NULL;
+        while (phi_json_next(&it) != NULL) {
+            if (phi__str_is(phi__json_text_of(it.at), "null")) continue;
+            if (one != NULL) return PHI_JSON_NONE;
+            one = it.at;
+        }
+    }
+    phi_str name = phi__json_text_of(one);
+    if (phi__str_is(name, "integer")) return PHI_JSON_NUMBER;
+    for (size_t i = 1; i < PHI__COUNT(names); i++)
+        if (phi__str_is(name, names[i])) return (phi_json_type)(PHI_JSON_NULL + i);
+    return phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT) ? PHI_JSON_OBJECT
+                                                                            : PHI_JSON_NONE;
+}
+
+static bool phi__tschema_is_base64(const phi_json *schema) {
+    return phi__str_is(phi__records_get_str(schema, "format"), "byte") ||
+           phi__str_is(phi__records_get_str(schema, "contentEncoding"), "base64");
+}
+
+/* True if a string of this schema is a file's content. */
+static bool phi__tschema_is_file(const phi_json *schema) {
+    phi_str format = phi__records_get_str(schema, "format");
+    if (phi__tschema_type(schema) != PHI_JSON_STRING) return false;
+    return phi__str_is(format, "binary") || phi__str_is(format, "byte") ||
+           phi_json_is(phi_json_get(schema, "contentMediaType"), PHI_JSON_STRING) ||
+           phi_json_is(phi_json_get(schema, "contentEncoding"), PHI_JSON_STRING);
+}
+
+/* The letter as providers take it in a name. */
+static char phi__tschema_plain(char c) {
+    return phi__is_alnum(c) || c == '.' || c == '_' || c == '-' ? c : '_';
+}
+
+/* ---- descriptions ---- */
+
+static void phi__tschema_say(phi__tool_schema *s, const char *words) {
+    if (s->words.len > 0) phi__buf_char(&s->words, ' ');
+    phi__buf_text(&s->words, words);
+}
+
+static void phi__tschema_say_more(phi__tool_schema *s, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    phi_str name = phi__records_get_str(phi_json_get(schema, "discriminator"), "propertyName");
+    while (phi_json_next(&it) != NULL) {
+        if (phi__keywords_of(it.key, it.at) != PHI__KEYWORD_NOTE) continue;
+        phi__tschema_say(s, "(");
+        phi__buf_add_str(&s->words, it.key);
+        phi__buf_text(&s->words, ": ");
+        size_t from = s->words.len;
+        if (phi_json_is(it.at, PHI_JSON_STRING))
+            phi__buf_add_str(&s->words, phi__json_text_of(it.at));
+        else
+            (void)phi__json_write(&s->words, it.at, 0);
+        if (s->words.len - from > PHI__TOOL_SCHEMA_NOTE) {
+            s->words.len = from + phi__utf8_cut(phi__str_from(phi__buf_str(&s->words), from),
+                                                PHI__TOOL_SCHEMA_NOTE);
+            phi__buf_text(&s->words, "...");
+        }
+        phi__buf_char(&s->words, ')');
+    }
+    if (name.len > 0) {
+        phi__tschema_say(s, "(its variant is named by the property ");
+        phi__buf_add(&s->words, name.at, phi__utf8_cut(name, PHI__TOOL_SCHEMA_NOTE));
+        phi__buf_char(&s->words, ')');
+    }
+    if (phi__records_get_bool(schema, "deprecated")) phi__tschema_say(s, "(deprecated)");
+}
+
+static void phi__tschema_put_words(phi__tool_schema *s) {
+    if (s->words.failed) phi__tschema_no_memory(s);
+    if (s->words.len == 0) return;
+    phi__json_write_key(&s->out, PHI__LIT("description"));
+    phi__json_write_str(&s->out, phi__buf_str(&s->words));
+}
+
+/* Begins the description; the caller may say more before phi__tschema_put_words. */
+static void phi__tschema_describe(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    if (note.len == 0) note = phi__records_get_str(schema, "description");
+    phi__buf_clear(&s->words);
+    phi__buf_add(&s->words, note.at, phi__utf8_cut(note, PHI__TOOL_SCHEMA_WORDS));
+    if (note.len > PHI__TOOL_SCHEMA_WORDS) phi__buf_text(&s->words, "...");
+}
+
+/* A schema that allows everything of its type. */
+static void phi__tschema_put_open(phi__tool_schema *s, const phi_json *schema, phi_str note,
+                                  const char *why) {
+    phi_str type = phi__records_get_str(schema, "type");
+    phi__tschema_describe(s, schema, note);
+    if (why != NULL) phi__tschema_say(s, why);
+    phi__buf_char(&s->out, '{');
+    if (phi__keywords_is_type(type) && !phi__records_get_bool(schema, "nullable")) {
+        phi__json_write_key(&s->out, PHI__LIT("type"));
+        phi__json_write_str(&s->out, type);
+        if (phi__str_is(type, "array")) phi__buf_text(&s->out, ",\"items\":{}");
+    }
+    phi__tschema_put_words(s);
+    phi__buf_char(&s->out, '}');
+}
+
+static phi__tschema_def *phi__tschema_named(const phi__tool_schema *s, phi_str name) {
+    for (size_t i = 0; i < s->def_count; i++)
+        if (phi_str_equal(s->defs[i].name, name)) return &s->defs[i];
+    return NULL;
+}
+
+/* The last step of a reference, of letters that need no escape, and a number where it is taken.
+   The first of a name counts: a document may have thousands of the same. False: no memory. */
+static bool phi__tschema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
+    char name[PHI__TOOL_SCHEMA_NAME + 16];
+    size_t at = ref.len, len = 0;
+    while (at > 0 && ref.at[at - 1] != '/') at--;
+    while (at < ref.len && len < PHI__TOOL_SCHEMA_NAME)
+        name[len++] = phi__tschema_plain(ref.at[at++]);
+    size_t base = len;
+    phi__tschema_def *first = phi__tschema_named(s, phi__str(name, len));
+    while (first != NULL) {
+        len = base + (size_t)snprintf(name + base, 16, "_%u", ++first->same + 1);
+        if (phi__tschema_named(s, phi__str(name, len)) == NULL) break;
+        if (!phi__tschema_spend(s, s->def_count)) return true; /* it has failed */
+    }
+    return phi__arena_str(s->view->arena, phi__str(name, len), out);
+}
+
+/* The definition of a reference; 0: failed. */
+static size_t phi__tschema_def_of(phi__tool_schema *s, phi_str ref) {
+    phi_str name = {NULL, 0};
+    const phi_json *node = phi__document_target(s->view, ref);
+    if (node == NULL) s->failed = true;
+    if (!phi__tschema_spend(s, s->def_count)) return 0;
+    for (size_t i = 0; i < s->def_count; i++)
+        if (s->defs[i].node == node) return i + 1;
+    void *grown =
+        phi__grow(s->view->doc->memory, s->defs, &s->def_cap, s->def_count + 1, sizeof *s->defs);
+    if (grown != NULL) s->defs = (phi__tschema_def *)grown;
+    if (grown == NULL || !phi__tschema_name(s, ref, &name)) phi__tschema_no_memory(s);
+    if (s->failed) return 0;
+    phi__tschema_def *def = &s->defs[s->def_count];
+    def->node = node;
+    def->name = name;
+    def->same = 0;
+    return ++s->def_count;
+}
+
+/* True: this reference closes a circle, and is left open. */
+static bool phi__tschema_closes(phi__tool_schema *s, size_t to) {
+    phi__tschema_edge *last = s->edge_count > 0 ? &s->edges[s->edge_count - 1] : NULL;
+    if (s->optional || to == 0) return false;
+    if (s->second) {
+        for (size_t i = 0; i < s->edge_count; i++)
+            if (s->edges[i].cut && s->edges[i].from == s->from && s->edges[i].to == to) return true;
+        return false;
+    }
+    if (last != NULL && last->from == s->from && last->to == to) return false;
+    void *grown = phi__grow(s->view->doc->memory, s->edges, &s->edge_cap, s->edge_count + 1,
+                            sizeof *s->edges);
+    if (grown == NULL) {
+        phi__tschema_no_memory(s);
+        return false;
+    }
+    s->edges = (phi__tschema_edge *)grown;
+    last = &s->edges[s->edge_count++];
+    last->from = s->from;
+    last->to = to;
+    last->cut = false;
+    return false;
+}
+
+/* {"$ref": ...} alone, or the members of a schema that describes itself. */
+static void phi__tschema_put_ref(phi__tool_schema *s, phi_str ref) {
+    size_t def = phi__tschema_def_of(s, ref);
+    if (s->failed) return;
+    if (phi__tschema_closes(s, def)) {
+        phi__tschema_say(s, "(again ");
+        phi__buf_add_str(&s->words, s->defs[def - 1].name);
+        phi__buf_text(&s->words, ", in which this is)");
+        phi__tschema_put_words(s);
+        return;
+    }
+    phi__tschema_put_words(s);
+    phi__json_write_key(&s->out, PHI__LIT("$ref"));
+    phi__buf_text(&s->out, "\"#/$defs/");
+    phi__buf_add_str(&s->out, s->defs[def - 1].name);
+    phi__buf_char(&s->out, '"');
+}
+
+static void phi__tschema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
+    phi__json_write_comma(&s->out);
+    phi__buf_char(&s->out, '{');
+    phi__buf_clear(&s->words);
+    phi__tschema_put_ref(s, ref);
+    phi__buf_char(&s->out, '}');
+}
+
+/* Writes one schema. note: a description that replaces the schema's; empty: none. */
+static void phi__tschema_put(phi__tool_schema *s, const phi_json *schema, phi_str note);
+
+static void phi__tschema_put_type(phi__tool_schema *s, const phi_json *schema) {
+    const phi_json *type = phi_json_get(schema, "type");
+    bool nullable = phi__records_get_bool(schema, "nullable"), any = false;
+    phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
+    size_t before = s->out.len;
+    phi__json_write_key(&s->out, PHI__LIT("type"));
+    if (phi_json_is(type, PHI_JSON_STRING) && phi__keywords_is_type(phi__json_text_of(type))) {
+        if (nullable) phi__buf_char(&s->out, '[');
+        phi__json_write_str(&s->out, phi__json_text_of(type));
+        if (nullable) phi__buf_text(&s->out, ",\"null\"]");
+        return;
+    }
+    phi__buf_char(&s->out, '[');
+    while (phi_json_next(&it) != NULL) {
+        if (!phi__keywords_is_type(phi__json_text_of(it.at))) continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi__json_text_of(it.at));
+        any = true;
+    }
+    phi__buf_char(&s->out, ']');
+    if (!any && !s->out.failed) s->out.len = before;
+}
+
+static void phi__tschema_put_copy(phi__tool_schema *s, phi_str key, const phi_json *value,
+                                  size_t most) {
+    size_t before = s->out.len;
+    phi__json_write_key(&s->out, key);
+    (void)phi__json_write(&s->out, value, 0);
+    if (s->out.len - before > most && !s->out.failed) s->out.len = before;
+}
+
+static bool phi__tschema_read_only(phi__tool_schema *s, const phi_json *schema) {
+    const phi_json *ref = phi_json_get(schema, "$ref");
+    if (phi__records_get_bool(schema, "readOnly")) return true;
+    if (!phi_json_is(ref, PHI_JSON_STRING)) return false;
+    schema = phi__document_target(s->view, phi__json_text_of(ref));
+    if (s->view->no_memory) s->failed = true;
+    return phi__records_get_bool(schema, "readOnly");
+}
+
+static bool phi__tschema_requires(phi__tool_schema *s, const phi_json *schema, phi_str name) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    if (!phi_json_is(phi_json_get(schema, "required"), PHI_JSON_ARRAY)) return false;
+    if (!phi__tschema_spend(s, it.left)) return false;
+    while (phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
+    return false;
+}
+
+static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schema,
+                                      const phi_json *names) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json_iter it = phi_json_each(names);
+    size_t before = s->out.len;
+    bool any = false;
+    phi__json_write_key(&s->out, PHI__LIT("required"));
+    phi__buf_char(&s->out, '[');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        if (!phi_json_is(it.at, PHI_JSON_STRING)) continue;
+        if (!phi__tschema_spend(s, 1 + phi_json_count(properties))) return;
+        if (phi__tschema_read_only(s, phi__json_get_n(properties, phi__json_text_of(it.at))))
+            continue;
+        phi__json_write_comma(&s->out);
+        phi__json_write_str(&s->out, phi__json_text_of(it.at));
+        any = true;
+    }
+    phi__buf_char(&s->out, ']');
+    if (!any && !s->out.failed) s->out.len = before;
+}
+
+/* {"allOf": [variant, the discriminator has its value]} */
+static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
+                                     phi_str ref) {
+    phi_str name = phi__records_get_str(discriminator, "propertyName");
+    phi__buf_text(&s->out, "{\"allOf\":[");
+    phi__tschema_put_lone_ref(s, ref);
+    phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
+    phi__json_write_key(&s->out, name);
+    phi__buf_text(&s->out, "{\"enum\":[");
+    /* The values of the discriminator for this reference. */
+    phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
+    phi_str last = ref;
+    bool any = false;
+    if (phi__tschema_spend(s, it.left)) {
+        for (size_t i = 0; i < ref.len; i++)
+            if (ref.at[i] == '/') last = phi__str(ref.at + i + 1, ref.len - i - 1);
+        while (phi_json_next(&it) != NULL) {
+            phi_str to = phi__json_text_of(it.at);
+            if (!phi_str_equal(to, ref) && !phi_str_equal(to, last)) continue;
+            phi__json_write_comma(&s->out);
+            phi__json_write_str(&s->out, it.key);
+            any = true;
+        }
+        if (!any) phi__json_write_str(&s->out, last);
+    }
+    phi__buf_text(&s->out, "]}},\"required\":[");
+    phi__json_write_str(&s->out, name);
+    phi__buf_text(&s->out, "]}]}");
+}
+
+static void phi__tschema_put_choices(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                     const phi_json *list) {
+    const phi_json *discriminator = phi_json_get(schema, "discriminator");
+    phi_json_iter it = phi_json_each(list);
+    bool tells = phi_json_is(phi_json_get(discriminator, "propertyName"), PHI_JSON_STRING) &&
+                 !phi__str_is(key, "allOf");
+    size_t before = s->out.len;
+    phi__json_write_key(&s->out, key);
+    phi__buf_char(&s->out, '[');
+    while (!s->failed && phi_json_next(&it) != NULL) {
+        const phi_json *ref = phi_json_get(it.at, "$ref");
+        if (s->out.len / 2 > s->most_bytes && !s->out.failed) { /* a part would say too little */
+            s->out.len = before;
+            return;
+        }
+        phi__json_write_comma(&s->out);
+        if (tells && phi_json_is(ref, PHI_JSON_STRING))
+            phi__tschema_put_variant(s, discriminator, phi__json_text_of(ref));
+        else
+            phi__tschema_put(s, it.at, phi__str(NULL, 0));
+    }
+    phi__buf_char(&s->out, ']');
+}
+
+/* ---- one schema ---- */
+
+static void phi__tschema_put_member(phi__tool_schema *s, const phi_json *schema, phi_str key,
+                                    const phi_json *value) {
+    switch (phi__keywords_of(key, value)) {
+    case PHI__KEYWORD_COPY: phi__tschema_put_copy(s, key, value, PHI__TOOL_SCHEMA_LIST); break;
+    case PHI__KEYWORD_SHORT: phi__tschema_put_copy(s, key, value, PHI__TOOL_SCHEMA_SHORT); break;
+    case PHI__KEYWORD_SUB:
+        phi__json_write_key(&s->out, key);
+        if (phi_json_is(value, PHI_JSON_BOOL) && phi__str_is(key, "additionalProperties"))
+            phi__json_write_bool(&s->out, phi_json_bool(value, true));
+        else
+            phi__tschema_put(s, value, phi__str(NULL, 0));
+        break;
+    case PHI__KEYWORD_SUBS: {
+        phi_json_iter it = phi_json_each(value);
+        bool was = s->optional;
+        phi__json_write_key(&s->out, PHI__LIT("properties"));
+        phi__buf_char(&s->out, '{');
+        while (!s->failed && phi_json_next(&it) != NULL) {
+            if (phi__tschema_read_only(s, it.at)) continue;
+            if (s->out.len / 2 > s->most_bytes) break;
+            phi__json_write_key(&s->out, it.key);
+            s->optional = was || !phi__tschema_requires(s, schema, it.key);
+            phi__tschema_put(s, it.at, phi__str(NULL, 0));
+            s->optional = was;
+        }
+        phi__buf_char(&s->out, '}');
+    } break;
+    case PHI__KEYWORD_CHOICES: phi__tschema_put_choices(s, schema, key, value); break;
+    case PHI__KEYWORD_NAMES: phi__tschema_put_required(s, schema, value); break;
+    case PHI__KEYWORD_DROP:
+    case PHI__KEYWORD_NOTE:
+    default: break;
+    }
+}
+
+/* In version 3.1 a reference may have schema keywords next to it; it then joins allOf, for some
+   providers take nothing next to "$ref". */
+static bool phi__tschema_joins(const phi__tool_schema *s, const phi_json *schema) {
+    phi_json_iter it = phi_json_each(schema);
+    if (!s->view->doc->is_31) return false;
+    while (phi_json_next(&it) != NULL) {
+        phi__keyword keyword = phi__keywords_of(it.key, it.at);
+        if (keyword != PHI__KEYWORD_DROP && keyword != PHI__KEYWORD_SHORT) return true;
+        if (phi__str_is(it.key, "type")) return true;
+    }
+    return false;
+}
+
+static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    const phi_json *ref = phi_json_get(schema, "$ref"), *example = phi_json_get(schema, "example");
+    phi_json_iter it = phi_json_each(schema);
+    bool is_ref = phi_json_is(ref, PHI_JSON_STRING);
+    bool alone = is_ref && !phi__tschema_joins(s, schema);
+    phi__buf_char(&s->out, '{');
+    phi__tschema_describe(s, schema, note);
+    if (alone) {
+        phi__tschema_put_ref(s, phi__json_text_of(ref));
+        phi__buf_char(&s->out, '}');
+        return;
+    }
+    phi__tschema_say_more(s, schema);
+    phi__tschema_put_words(s);
+    phi__tschema_put_type(s, schema);
+    /* In version 3.0 exclusiveMinimum is true or false, next to minimum. */
+    static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
+                                           {"maximum", "exclusiveMaximum"}};
+    for (size_t i = 0; i < 2; i++) {
+        const phi_json *bound = phi_json_get(schema, keys[i][0]);
+        const phi_json *beyond = phi_json_get(schema, keys[i][1]);
+        if (phi_json_bool(beyond, false)) {
+            beyond = bound;
+            bound = NULL;
+        }
+        if (phi_json_is(bound, PHI_JSON_NUMBER))
+            phi__tschema_put_copy(s, phi_str_of(keys[i][0]), bound, SIZE_MAX);
+        if (phi_json_is(beyond, PHI_JSON_NUMBER))
+            phi__tschema_put_copy(s, phi_str_of(keys[i][1]), beyond, SIZE_MAX);
+    }
+    while (!s->failed && phi_json_next(&it) != NULL)
+        if (!is_ref || !phi__str_is(it.key, "allOf"))
+            phi__tschema_put_member(s, schema, it.key, it.at);
+    if (example != NULL && phi_json_get(schema, "examples") == NULL) {
+        size_t before = s->out.len;
+        phi__json_write_key(&s->out, PHI__LIT("examples"));
+        phi__buf_char(&s->out, '[');
+        (void)phi__json_write(&s->out, example, 0);
+        phi__buf_char(&s->out, ']');
+        if (s->out.len - before > PHI__TOOL_SCHEMA_SHORT && !s->out.failed) s->out.len = before;
+    }
+    if (phi__tschema_type(schema) == PHI_JSON_ARRAY &&
+        phi__keywords_of(PHI__LIT("items"), phi_json_get(schema, "items")) == PHI__KEYWORD_DROP)
+        phi__buf_text(&s->out, ",\"items\":{}"); /* OpenAI wants them */
+    if (is_ref) {
+        it = phi_json_each(phi_json_get(schema, "allOf"));
+        phi__json_write_key(&s->out, PHI__LIT("allOf"));
+        phi__buf_char(&s->out, '[');
+        phi__tschema_put_lone_ref(s, phi__json_text_of(ref));
+        while (!s->failed && s->out.len / 2 <= s->most_bytes && phi_json_next(&it) != NULL) {
+            phi__json_write_comma(&s->out);
+            phi__tschema_put(s, it.at, phi__str(NULL, 0));
+        }
+        phi__buf_char(&s->out, ']');
+    }
+    phi__buf_char(&s->out, '}');
+}
+
+/* True if "nullable" is next to choices or a reference, without a type. */
+static bool phi__tschema_wraps_null(const phi_json *schema) {
+    static const char *const keys[] = {"$ref", "anyOf", "oneOf", "allOf"};
+    if (!phi__records_get_bool(schema, "nullable") || phi_json_get(schema, "type") != NULL)
+        return false;
+    for (size_t i = 0; i < PHI__COUNT(keys); i++)
+        if (phi_json_get(schema, keys[i]) != NULL) return true;
+    return false;
+}
+
+static void phi__tschema_put_file(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    phi__buf_char(&s->out, '{');
+    phi__tschema_describe(s, schema, note);
+    phi__tschema_put_words(s);
+    phi__json_write_key(&s->out, PHI__LIT("anyOf"));
+    phi__buf_text(&s->out, "[{\"type\":\"string\",\"description\":\"The content");
+    if (schema == NULL || phi__tschema_is_base64(schema)) phi__buf_text(&s->out, ", in base64");
+    phi__buf_text(&s->out,
+                  "\"},{\"type\":\"object\",\"description\":\"A file\",\"properties\":{\"path\":{"
+                  "\"type\":\"string\",\"description\":\"Path of the file to send\"},"
+                  "\"filename\":{\"type\":\"string\",\"description\":"
+                  "\"Name to send (default: the file's own)\"}},\"required\":[\"path\"]}]}");
+}
+
+static void phi__tschema_put(phi__tool_schema *s, const phi_json *schema, phi_str note) {
+    if (!phi__tschema_spend(s, 1 + phi_json_count(schema))) return;
+    if (s->out.failed) phi__tschema_no_memory(s);
+    if (!phi_json_is(schema, PHI_JSON_OBJECT))
+        phi__tschema_put_open(s, schema, note,
+                              phi_json_bool(schema, true) ? NULL : "(not allowed)");
+    else if (s->depth >= PHI__TOOL_SCHEMA_DEPTH)
+        phi__tschema_put_open(s, schema, note, "(its schema is nested too deeply to be shown)");
+    else if (s->out.len > s->most_bytes)
+        phi__tschema_put_open(s, schema, note, "(its schema is too large to be shown)");
+    else {
+        s->depth++;
+        if (s->files && phi__tschema_is_file(schema))
+            phi__tschema_put_file(s, schema, note);
+        else if (phi__tschema_wraps_null(schema)) {
+            phi__buf_text(&s->out, "{\"anyOf\":[");
+            phi__tschema_put_object(s, schema, note);
+            phi__buf_text(&s->out, ",{\"type\":\"null\"}]}");
+        } else
+            phi__tschema_put_object(s, schema, note);
+        s->depth--;
+    }
+}
+
+static void phi__tschema_put_defs(phi__tool_schema *s) {
+    if (s->def_count == 0 || s->failed) return;
+    phi__json_write_key(&s->out, PHI__LIT("$defs"));
+    phi__buf_char(&s->out, '{');
+    for (size_t i = 0; i < s->def_count && !s->failed; i++) {
+        phi__json_write_key(&s->out, s->defs[i].name);
+        s->from = i + 1;
+        s->optional = false;
+        phi__tschema_put(s, s->defs[i].node, phi__str(NULL, 0));
+    }
+    s->from = 0;
+    phi__buf_char(&s->out, '}');
+    if (s->out.failed) phi__tschema_no_memory(s);
+}
+
+/* Marks references so that no circle is left among the definitions: those to the first of each
+   are cut. *any: there was one. False: no memory. */
+static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
+    phi_memory *memory = s->view->doc->memory;
+    size_t nodes = s->def_count + 1, bytes = phi__mul(nodes, 2 * sizeof(size_t));
+    size_t first = 0, last = 0, next = 0;
+    /* Nodes with needed[i] references to them; the queue holds those with none. */
+    size_t *needed = (size_t *)phi__alloc(memory, bytes);
+    if (needed == NULL) return false;
+    size_t *queue = needed + nodes;
+    for (size_t i = 0; i < s->edge_count; i++) needed[s->edges[i].to]++;
+    for (size_t i = 0; i < nodes; i++)
+        if (needed[i] == 0) queue[last++] = i;
+    for (;;) {
+        while (first < last) {
+            size_t node = queue[first++];
+            for (size_t i = 0; i < s->edge_count; i++) {
+                phi__tschema_edge *edge = &s->edges[i];
+                if (edge->from != node || edge->cut) continue;
+                if (--needed[edge->to] == 0) queue[last++] = edge->to;
+            }
+        }
+        while (next < nodes && needed[next] == 0) next++;
+        if (next == nodes) break;
+        /* All references to a node come from nodes that are left: each is cut. */
+        *any = true;
+        for (size_t i = 0; i < s->edge_count; i++)
+            if (s->edges[i].to == next && needed[s->edges[i].from] > 0) s->edges[i].cut = true;
+        needed[next] = 0;
+        queue[last++] = next;
+    }
+    phi__free(memory, needed, bytes);
+    return true;
+}
+
+/* True: there were circles, the output was emptied, and all is to be written once more. */
+static bool phi__tschema_again(phi__tool_schema *s) {
+    bool any = false;
+    if (s->failed || s->second || s->edge_count == 0) return false;
+    if (!phi__tschema_cut_circles(s, &any)) phi__tschema_no_memory(s);
+    if (!any || s->failed) return false;
+    s->second = true;
+    phi__buf_clear(&s->out);
+    return true;
+}
 
 /* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
@@ -61,19 +662,23 @@ enum {
 
 static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
 
-/* "simple", ...; false: no style */
-static bool phi__parameters_style(phi_str name, phi__operation_style *out) {
-    static const char *const names[] = {"simple",         "label",         "matrix",    "form",
-                                        "spaceDelimited", "pipeDelimited", "deepObject"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++) {
-        if (!phi__str_is(name, names[i])) continue;
-        *out = (phi__operation_style)i;
-        return true;
-    }
-    return false;
+static const char *const phi__parameters_styles[] = {
+    "simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "deepObject"};
+
+/* The index of a name in a table; `count`: it is not in there. */
+static size_t phi__parameters_named(const char *const *names, size_t count, phi_str name) {
+    size_t i = 0;
+    while (i < count && !phi__str_is(name, names[i])) i++;
+    return i;
 }
 
-/* ---- arguments ---- */
+/* False: no style, and *out is as it was. */
+static bool phi__parameters_style(phi_str name, phi__operation_style *out) {
+    size_t count = PHI__COUNT(phi__parameters_styles);
+    size_t i = phi__parameters_named(phi__parameters_styles, count, name);
+    if (i < count) *out = (phi__operation_style)i;
+    return i < count;
+}
 
 static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     for (size_t i = 0; i < m->op->parameter_count; i++)
@@ -81,24 +686,18 @@ static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     return false;
 }
 
-/* The number behind "base_", with which a name may end; 0: it is another name. */
-static uint64_t phi__parameters_number(phi_str name, phi_str base) {
-    uint64_t number;
-    if (name.len <= base.len + 1 || name.at[base.len] != '_' ||
-        memcmp(name.at, base.at, base.len) != 0)
-        return 0;
-    return phi__str_to_u64(phi__str(name.at + base.len + 1, name.len - base.len - 1), &number)
-               ? number
-               : 0;
-}
-
-/* The first number from 2 on that is free, by one look at each parameter: a document may have
-   thousands whose names differ only in characters that are replaced. */
+/* The first number from 2 on that is free after "base_", by one look at each parameter: a document
+   may have thousands whose names differ only in characters that are replaced. */
 static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
     unsigned next = 2;
     unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1] = PHI_ZERO;
     for (size_t i = 0; i < m->op->parameter_count; i++) {
-        uint64_t number = phi__parameters_number(m->op->parameters[i].argument, base);
+        phi_str name = m->op->parameters[i].argument;
+        uint64_t number = 0;
+        if (name.len <= base.len + 1 || name.at[base.len] != '_' ||
+            memcmp(name.at, base.at, base.len) != 0 ||
+            !phi__str_to_u64(phi__str_from(name, base.len + 1), &number))
+            continue;
         if (number < PHI__PARAMETERS_MOST + 8)
             taken[number / 8] = (unsigned char)(taken[number / 8] | 1u << number % 8);
     }
@@ -111,12 +710,8 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
                                      phi_str *out) {
     char key[PHI__PARAMETERS_ARGUMENT + 24];
     size_t len = 0;
-    for (; len < name.len && len < PHI__PARAMETERS_ARGUMENT - 16; len++) {
-        char c = name.at[len];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '.' || c == '_' || c == '-';
-        key[len] = plain ? c : '_';
-    }
+    for (; len < name.len && len < PHI__PARAMETERS_ARGUMENT - 16; len++)
+        key[len] = phi__tschema_plain(name.at[len]);
     if (len == 0) key[len++] = '_';
     if (phi__parameters_taken(m, phi__str(key, len)))
         len += (size_t)snprintf(key + len, 12, "_%s", place);
@@ -125,22 +720,17 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
     return phi__making_str(m, phi__str(key, len), out);
 }
 
-/* ---- one parameter ---- */
-
-/* True if a path template holds "{name}". */
-static bool phi__parameters_in_path(phi_str path, phi_str name) {
-    size_t at = 0;
-    for (at = 0; at + name.len + 2 <= path.len; at++)
-        if (path.at[at] == '{' && path.at[at + name.len + 1] == '}' &&
-            memcmp(path.at + at + 1, name.at, name.len) == 0)
-            return true;
-    return false;
-}
-
 /* Headers that OpenAPI describes elsewhere, and parameters that have no place in the path. */
 static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
                                     phi_str name) {
-    if (place == PHI__OPERATION_PATH) return !phi__parameters_in_path(m->op->path, name);
+    phi_str path = m->op->path;
+    if (place == PHI__OPERATION_PATH) {
+        for (size_t at = 0; at + name.len + 2 <= path.len; at++)
+            if (path.at[at] == '{' && path.at[at + name.len + 1] == '}' &&
+                memcmp(path.at + at + 1, name.at, name.len) == 0)
+                return false;
+        return true;
+    }
     return place == PHI__OPERATION_HEADER &&
            (phi__str_is_nocase(name, "accept") || phi__str_is_nocase(name, "content-type") ||
             phi__str_is_nocase(name, "authorization"));
@@ -154,51 +744,40 @@ static bool phi__parameters_repeated(const phi__making *m, phi__operation_place 
     return false;
 }
 
-static bool phi__parameters_place(phi_str in, phi__operation_place *out) {
-    for (size_t i = 0; i < PHI__COUNT(phi__parameters_places); i++) {
-        if (!phi__str_is(in, phi__parameters_places[i])) continue;
-        *out = (phi__operation_place)i;
-        return true;
-    }
-    return false;
-}
-
-/* Its schema, or that of its only content; NULL: none, or a failure. */
-static const phi_json *phi__parameters_schema(phi__making *m, phi__operation_parameter *p,
-                                              const phi_json *node) {
-    const phi_json *schema = phi_json_get(node, "schema");
-    phi_json_iter it = phi_json_each(phi_json_get(node, "content"));
-    if (schema == NULL && phi_json_is(phi_json_get(node, "content"), PHI_JSON_OBJECT) &&
-        phi_json_next(&it) != NULL) {
-        if (!phi__making_str(m, it.key, &p->content_type)) return NULL;
-        schema = phi_json_get(it.at, "schema");
-    }
-    return schema;
+/* Its schema, or that of its only content, whose type is *type; NULL: none. */
+static const phi_json *phi__parameters_schema(const phi_json *node, phi_str *type) {
+    const phi_json *schema = phi_json_get(node, "schema"), *content = phi_json_get(node, "content");
+    phi_json_iter it = phi_json_each(content);
+    *type = phi__str(NULL, 0);
+    if (schema != NULL || !phi_json_is(content, PHI_JSON_OBJECT) || phi_json_next(&it) == NULL)
+        return schema;
+    *type = it.key;
+    return phi_json_get(it.at, "schema");
 }
 
 static bool phi__parameters_add(phi__making *m, const phi_json *node, const char *place) {
-    phi_str name = phi__json_text_of(phi_json_get(node, "name"));
+    phi_str name = phi__records_get_str(node, "name");
     phi__operation_parameter p = PHI_ZERO;
-    if (name.len == 0 ||
-        !phi__parameters_place(phi__json_text_of(phi_json_get(node, "in")), &p.place))
-        return !phi_json_bool(phi_json_get(node, "required"), false)
-                   ? true
-                   : phi__making_skip(m, place,
-                                      "expected a name, and path, query, header or cookie");
+    phi_str in = phi__records_get_str(node, "in"), content_type;
+    size_t index =
+        phi__parameters_named(phi__parameters_places, PHI__COUNT(phi__parameters_places), in);
+    if (name.len == 0 || index == PHI__COUNT(phi__parameters_places))
+        return !phi__records_get_bool(node, "required") ||
+               phi__making_skip(m, place, "expected a name, and path, query, header or cookie");
+    p.place = (phi__operation_place)index;
     if (phi__parameters_ignored(m, p.place, name) || phi__parameters_repeated(m, p.place, name))
         return true;
     if (m->op->parameter_count == PHI__PARAMETERS_MOST)
         return phi__making_skip(m, place, "these are too many parameters");
     bool query = p.place == PHI__OPERATION_QUERY || p.place == PHI__OPERATION_COOKIE;
     p.style = query ? PHI__STYLE_FORM : PHI__STYLE_SIMPLE;
-    (void)phi__parameters_style(phi__json_text_of(phi_json_get(node, "style")), &p.style);
+    (void)phi__parameters_style(phi__records_get_str(node, "style"), &p.style);
     p.explode = phi_json_bool(phi_json_get(node, "explode"), p.style == PHI__STYLE_FORM);
-    p.allow_reserved = phi_json_bool(phi_json_get(node, "allowReserved"), false);
-    p.required =
-        p.place == PHI__OPERATION_PATH || phi_json_bool(phi_json_get(node, "required"), false);
-    const phi_json *schema = phi__parameters_schema(m, &p, node);
-    if (m->no_memory || !phi__making_str(m, name, &p.name) ||
-        !phi__parameters_argument(m, name, phi__parameters_places[p.place], &p.argument))
+    p.allow_reserved = phi__records_get_bool(node, "allowReserved");
+    p.required = p.place == PHI__OPERATION_PATH || phi__records_get_bool(node, "required");
+    const phi_json *schema = phi__parameters_schema(node, &content_type);
+    if (!phi__making_str(m, content_type, &p.content_type) || !phi__making_str(m, name, &p.name) ||
+        !phi__parameters_argument(m, name, phi__parameters_places[index], &p.argument))
         return false;
     if (schema != NULL) {
         const phi_json *type = phi__document_follow(&m->view, schema);
@@ -207,21 +786,6 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
     }
     m->given[m->op->parameter_count] = node;
     m->op->parameters[m->op->parameter_count++] = p;
-    return true;
-}
-
-static bool phi__parameters_list(phi__making *m, const phi_json *list) {
-    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
-    char place[40];
-    unsigned index = 0;
-    while (phi_json_next(&it) != NULL) {
-        const phi_json *node = phi__document_follow(&m->view, it.at);
-        (void)snprintf(place, sizeof place, "parameters[%u]", index++);
-        if (node == NULL) return phi__making_lost(m, place);
-        if (index > PHI__PARAMETERS_MOST)
-            return phi__making_skip(m, place, "these are too many parameters");
-        if (!phi__parameters_add(m, node, place)) return false;
-    }
     return true;
 }
 
@@ -262,8 +826,22 @@ static bool phi__parameters_make(phi__making *m) {
         (phi__operation_parameter *)phi__making_zero(m, most, sizeof *m->op->parameters);
     m->given = (const phi_json **)phi_arena_alloc(&m->scratch, (most + 1) * sizeof *m->given);
     if (m->given == NULL) m->no_memory = true;
-    return !m->no_memory && phi__parameters_list(m, own) && phi__parameters_list(m, shared) &&
-           phi__parameters_rest(m);
+    if (m->no_memory) return false;
+    for (int round = 0; round < 2; round++) {
+        const phi_json *list = round == 0 ? own : shared;
+        phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
+        char place[40];
+        unsigned index = 0;
+        while (phi_json_next(&it) != NULL) {
+            const phi_json *node = phi__document_follow(&m->view, it.at);
+            (void)snprintf(place, sizeof place, "parameters[%u]", index++);
+            if (node == NULL) return phi__making_lost(m, place);
+            if (index > PHI__PARAMETERS_MOST)
+                return phi__making_skip(m, place, "these are too many parameters");
+            if (!phi__parameters_add(m, node, place)) return false;
+        }
+    }
+    return phi__parameters_rest(m);
 }
 
 /* ---- the body: which content type is sent, and its properties ---- */
@@ -278,10 +856,7 @@ static bool phi__request_body_ends(phi_str type, const char *end) {
 /* How well a content type suits; the least is taken. */
 static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *kind) {
     /* The type without its parameters. */
-    size_t i;
-    for (i = 0; i < type.len; i++)
-        if (type.at[i] == ';') break;
-    type = phi__str_trim(phi__str(type.at, i));
+    type = phi__str_trim(phi__str(type.at, phi__min(type.len, phi__str_find(type, 0, ";"))));
     *kind = PHI__BODY_JSON;
     if (phi__str_is_nocase(type, "application/json")) return 0;
     if (phi__str_is_nocase(type, "application/merge-patch+json")) return 1;
@@ -297,19 +872,10 @@ static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *k
     return 7;
 }
 
-/* A type that can be sent: a range is replaced by one of its types. */
-static phi_str phi__request_body_type(phi_str type, phi__operation_body_kind kind) {
-    if (phi__str_find(type, 0, "*") == SIZE_MAX) return type;
-    if (kind == PHI__BODY_JSON) return PHI__LIT("application/json");
-    return kind == PHI__BODY_TEXT ? PHI__LIT("text/plain") : PHI__LIT("application/octet-stream");
-}
-
-/* ---- properties ---- */
-
 static bool phi__request_body_encoding(phi__making *m, phi__operation_property *p,
                                        const phi_json *encoding) {
-    phi_str style = phi__json_text_of(phi_json_get(encoding, "style"));
-    phi_str type = phi__json_text_of(phi_json_get(encoding, "contentType"));
+    phi_str style = phi__records_get_str(encoding, "style");
+    phi_str type = phi__records_get_str(encoding, "contentType");
     size_t comma = phi__str_find(type, 0, ",");
     if (comma != SIZE_MAX)
         type = phi__str_trim(phi__str(type.at, comma)); /* the first of several */
@@ -318,7 +884,7 @@ static bool phi__request_body_encoding(phi__making *m, phi__operation_property *
                    phi_json_get(encoding, "explode") != NULL ||
                    phi_json_get(encoding, "allowReserved") != NULL;
     p->explode = phi_json_bool(phi_json_get(encoding, "explode"), p->style == PHI__STYLE_FORM);
-    p->allow_reserved = phi_json_bool(phi_json_get(encoding, "allowReserved"), false);
+    p->allow_reserved = phi__records_get_bool(encoding, "allowReserved");
     if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX &&
         !phi__making_str(m, type, &p->content_type))
         return false;
@@ -342,35 +908,30 @@ static bool phi__request_body_encoding(phi__making *m, phi__operation_property *
     return kept != NULL;
 }
 
-static bool phi__request_body_property(phi__making *m, phi_str name, const phi_json *schema,
-                                       const phi_json *encodings) {
-    phi__operation_body *body = &m->op->body;
-    phi__operation_property *p = &body->properties[body->property_count];
-    schema = phi__document_follow(&m->view, schema);
-    if (schema == NULL) return phi__making_lost(m, "requestBody");
-    memset(p, 0, sizeof *p);
-    p->type = phi__tschema_type(schema);
-    if (p->type == PHI_JSON_ARRAY) {
-        schema = phi__document_follow(&m->view, phi_json_get(schema, "items"));
-        if (schema == NULL && m->view.no_memory) return phi__making_lost(m, "requestBody");
-    }
-    p->file = phi__tschema_is_file(schema);
-    p->base64 = phi__str_is(phi__json_text_of(phi_json_get(schema, "format")), "byte") ||
-                phi__str_is(phi__json_text_of(phi_json_get(schema, "contentEncoding")), "base64");
-    phi_str media = phi__json_text_of(phi_json_get(schema, "contentMediaType"));
-    if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, name, &p->name) ||
-        !phi__request_body_encoding(m, p, phi__json_get_n(encodings, name)))
-        return false;
-    body->property_count++;
-    return true;
-}
-
-static bool phi__request_body_of(phi__making *m, const phi_json *schema, const phi_json *encodings,
+/* The properties of one schema. */
+static bool phi__request_body_of(phi__making *m, const phi_json *from, const phi_json *encodings,
                                  size_t most) {
-    phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
-    if (!phi_json_is(phi_json_get(schema, "properties"), PHI_JSON_OBJECT)) return true;
-    while (m->op->body.property_count < most && phi_json_next(&it) != NULL)
-        if (!phi__request_body_property(m, it.key, it.at, encodings)) return false;
+    phi__operation_body *body = &m->op->body;
+    phi_json_iter it = phi_json_each(phi_json_get(from, "properties"));
+    if (!phi_json_is(phi_json_get(from, "properties"), PHI_JSON_OBJECT)) return true;
+    while (body->property_count < most && phi_json_next(&it) != NULL) {
+        phi__operation_property *p = &body->properties[body->property_count];
+        const phi_json *schema = phi__document_follow(&m->view, it.at);
+        if (schema == NULL) return phi__making_lost(m, "requestBody");
+        memset(p, 0, sizeof *p);
+        p->type = phi__tschema_type(schema);
+        if (p->type == PHI_JSON_ARRAY) {
+            schema = phi__document_follow(&m->view, phi_json_get(schema, "items"));
+            if (schema == NULL && m->view.no_memory) return phi__making_lost(m, "requestBody");
+        }
+        p->file = phi__tschema_is_file(schema);
+        p->base64 = phi__tschema_is_base64(schema);
+        phi_str media = phi__records_get_str(schema, "contentMediaType");
+        if (!phi__making_str(m, media, &p->content_type) || !phi__making_str(m, it.key, &p->name) ||
+            !phi__request_body_encoding(m, p, phi__json_get_n(encodings, it.key)))
+            return false;
+        body->property_count++;
+    }
     return true;
 }
 
@@ -385,9 +946,14 @@ static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *co
         if (rank >= least) continue;
         least = rank;
         best = it.at;
-        *type = phi__request_body_type(it.key, kind);
+        *type = it.key;
         m->op->body.kind = kind;
     }
+    /* A range is replaced by one of its types. */
+    if (phi__str_find(*type, 0, "*") == SIZE_MAX) return best;
+    *type = m->op->body.kind == PHI__BODY_JSON   ? PHI__LIT("application/json")
+            : m->op->body.kind == PHI__BODY_TEXT ? PHI__LIT("text/plain")
+                                                 : PHI__LIT("application/octet-stream");
     return best;
 }
 
@@ -402,8 +968,8 @@ static bool phi__request_body_make(phi__making *m) {
     const phi_json *media = phi__request_body_pick(m, phi_json_get(given, "content"), &type);
     if (media == NULL) return true;
     m->body_schema = phi_json_get(media, "schema");
-    m->body_note = phi__json_text_of(phi_json_get(given, "description"));
-    body->required = phi_json_bool(phi_json_get(given, "required"), false);
+    m->body_note = phi__records_get_str(given, "description");
+    body->required = phi__records_get_bool(given, "required");
     if (!phi__making_str(m, type, &body->content_type) ||
         !phi__parameters_argument(m, PHI__LIT("body"), "", &body->argument))
         return false;
@@ -424,9 +990,9 @@ static bool phi__request_body_make(phi__making *m) {
         most += phi_json_count(phi_json_get(part, "properties"));
     }
     most = phi__min(most, PHI__REQUEST_BODY_PROPERTIES);
-    m->op->body.properties =
-        (phi__operation_property *)phi__making_zero(m, most, sizeof *m->op->body.properties);
-    if (m->no_memory || !phi__request_body_of(m, schema, encodings, most)) return false;
+    body->properties =
+        (phi__operation_property *)phi__making_zero(m, most, sizeof *body->properties);
+    if (body->properties == NULL || !phi__request_body_of(m, schema, encodings, most)) return false;
     it = phi_json_each(phi_json_get(schema, "allOf"));
     while (phi_json_next(&it) != NULL)
         if (!phi__request_body_of(m, phi__document_follow(&m->view, it.at), encodings, most))
@@ -444,7 +1010,6 @@ static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, 
     phi_json_iter it = phi_json_each(phi_json_is(scopes, PHI_JSON_ARRAY) ? scopes : NULL);
     const phi_json *node = NULL;
     phi_str *list = (phi_str *)phi__making_zero(m, it.left, sizeof *list);
-    memset(scheme, 0, sizeof *scheme);
     if (list == NULL || !phi__making_str(m, name, &scheme->name)) return false;
     scheme->scopes = list;
     while (phi_json_next(&it) != NULL)
@@ -453,16 +1018,16 @@ static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, 
     if (part != NULL) node = phi__document_tree(&m->view, part);
     if (node != NULL) node = phi__document_follow(&m->view, node);
     if (m->view.no_memory) return phi__making_lost(m, "security");
-    phi_str type = phi__json_text_of(phi_json_get(node, "type"));
-    phi_str http = phi__json_text_of(phi_json_get(node, "scheme"));
+    phi_str type = phi__records_get_str(node, "type");
+    phi_str http = phi__records_get_str(node, "scheme");
     scheme->kind = PHI__SCHEME_OTHER;
     if (phi__str_is(type, "apiKey")) {
-        phi_str in = phi__json_text_of(phi_json_get(node, "in"));
+        phi_str in = phi__records_get_str(node, "in");
         scheme->kind = PHI__SCHEME_KEY;
         scheme->place = PHI__OPERATION_HEADER;
         if (phi__str_is(in, "query")) scheme->place = PHI__OPERATION_QUERY;
         if (phi__str_is(in, "cookie")) scheme->place = PHI__OPERATION_COOKIE;
-        return phi__making_str(m, phi__json_text_of(phi_json_get(node, "name")), &scheme->key);
+        return phi__making_str(m, phi__records_get_str(node, "name"), &scheme->key);
     }
     if (phi__str_is(type, "http")) {
         if (phi__str_is_nocase(http, "basic")) scheme->kind = PHI__SCHEME_BASIC;
@@ -472,15 +1037,13 @@ static bool phi__security_scheme(phi__making *m, phi__operation_scheme *scheme, 
     if (phi__str_is(type, "oauth2")) {
         const phi_json *flow = phi_json_get(phi_json_get(node, "flows"), "clientCredentials");
         scheme->kind = PHI__SCHEME_OAUTH;
-        return phi__making_str(m, phi__json_text_of(phi_json_get(flow, "tokenUrl")),
-                               &scheme->token_url);
+        return phi__making_str(m, phi__records_get_str(flow, "tokenUrl"), &scheme->token_url);
     }
     return true;
 }
 
 static bool phi__security_make(phi__making *m) {
     const phi_json *list = phi_json_get(m->node, "security");
-    phi_json_iter in;
     if (!phi_json_is(list, PHI_JSON_ARRAY)) list = phi_json_get(m->root, "security");
     if (!phi_json_is(list, PHI_JSON_ARRAY)) return true;
     phi_json_iter it = phi_json_each(list);
@@ -490,9 +1053,9 @@ static bool phi__security_make(phi__making *m) {
     m->op->security = alternatives;
     while (phi_json_next(&it) != NULL) {
         phi__operation_security *one = &alternatives[m->op->security_count++];
-        phi__operation_scheme *schemes;
-        in = phi_json_each(phi_json_is(it.at, PHI_JSON_OBJECT) ? it.at : NULL);
-        schemes = (phi__operation_scheme *)phi__making_zero(m, in.left, sizeof *schemes);
+        phi_json_iter in = phi_json_each(phi_json_is(it.at, PHI_JSON_OBJECT) ? it.at : NULL);
+        phi__operation_scheme *schemes =
+            (phi__operation_scheme *)phi__making_zero(m, in.left, sizeof *schemes);
         if (schemes == NULL) return false;
         one->schemes = schemes;
         while (phi_json_next(&in) != NULL)
@@ -501,40 +1064,36 @@ static bool phi__security_make(phi__making *m) {
     return true;
 }
 
-/* Puts the defaults of variables in the place of "{name}". */
-static phi_str phi__security_fill(const phi_json *server, char out[PHI__SECURITY_URL]) {
-    const phi_json *variables = phi_json_get(server, "variables");
-    phi_str url = phi__json_text_of(phi_json_get(server, "url"));
-    size_t i = 0, len = 0;
-    while (i < url.len && len < PHI__SECURITY_URL) {
-        size_t end = url.at[i] == '{' ? phi__str_find(url, i, "}") : SIZE_MAX;
-        phi_str part = phi__str(url.at + i, 1);
-        const phi_json *variable = NULL;
-        if (end != SIZE_MAX)
-            variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
-        if (variable != NULL) part = phi__json_text_of(phi_json_get(variable, "default"));
-        if (part.len > PHI__SECURITY_URL - len) break;
-        if (part.len > 0) memcpy(out + len, part.at, part.len);
-        len += part.len;
-        i = variable != NULL ? end + 1 : i + 1;
-    }
-    return phi__str(out, i < url.len ? 0 : len);
-}
-
-static bool phi__security_server(phi__making *m) {
+/* The first server of the operation, of its path item, or of all, with the defaults of variables in
+   the place of "{name}". */
+static bool phi__maker_server(phi__making *m) {
     const phi_json *places[3];
-    char url[PHI__SECURITY_URL];
-    phi_str server = {NULL, 0};
+    char out[PHI__SECURITY_URL];
+    size_t len = 0;
     places[0] = m->node;
     places[1] = m->item;
     places[2] = m->root;
-    for (size_t i = 0; i < 3 && server.len == 0; i++) {
-        const phi_json *servers = phi_json_get(places[i], "servers");
-        if (phi_json_is(servers, PHI_JSON_ARRAY) && phi_json_count(servers) > 0)
-            server = phi__security_fill(phi_json_at(servers, 0), url);
+    for (size_t k = 0; k < 3 && len == 0; k++) {
+        const phi_json *server = phi_json_at(phi_json_get(places[k], "servers"), 0);
+        const phi_json *variables = phi_json_get(server, "variables");
+        phi_str url = phi__records_get_str(server, "url");
+        size_t i = 0;
+        while (i < url.len && len < PHI__SECURITY_URL) {
+            size_t end = url.at[i] == '{' ? phi__str_find(url, i, "}") : SIZE_MAX;
+            phi_str part = phi__str(url.at + i, 1);
+            const phi_json *variable = NULL;
+            if (end != SIZE_MAX)
+                variable = phi__json_get_n(variables, phi__str(url.at + i + 1, end - i - 1));
+            if (variable != NULL) part = phi__records_get_str(variable, "default");
+            if (part.len > PHI__SECURITY_URL - len) break;
+            if (part.len > 0) memcpy(out + len, part.at, part.len);
+            len += part.len;
+            i = variable != NULL ? end + 1 : i + 1;
+        }
+        if (i < url.len) len = 0; /* it is too long */
     }
-    while (server.len > 0 && server.at[server.len - 1] == '/') server.len--;
-    return phi__making_str(m, server, &m->op->server);
+    while (len > 0 && out[len - 1] == '/') len--;
+    return phi__making_str(m, phi__str(out, len), &m->op->server);
 }
 
 /* ---- the operation, and its tool's schema ---- */
@@ -544,88 +1103,62 @@ enum {
     PHI__MAKER_LABEL = 120
 };
 
-/* ---- the schema ---- */
-
-/* A content parameter's schema is that of its content. */
-static const phi_json *phi__maker_schema_of(const phi_json *parameter) {
-    const phi_json *schema = phi_json_get(parameter, "schema");
-    phi_json_iter it = phi_json_each(phi_json_get(parameter, "content"));
-    if (schema != NULL || !phi_json_is(phi_json_get(parameter, "content"), PHI_JSON_OBJECT))
-        return schema;
-    return phi_json_next(&it) != NULL ? phi_json_get(it.at, "schema") : NULL;
-}
-
-static void phi__maker_put_parameter(phi__making *m, size_t index) {
-    const phi_json *given = m->given[index], *schema = phi__maker_schema_of(given);
-    phi__tool_schema *s = &m->schema;
-    phi__json_write_key(&s->out, m->op->parameters[index].argument);
-    if (schema == NULL && m->op->parameters[index].content_type.len == 0)
-        phi__buf_text(&s->out, "{\"type\":\"string\"}");
-    else
-        phi__tschema_put(s, schema, phi__json_text_of(phi_json_get(given, "description")));
-}
-
-static void phi__maker_put_body(phi__making *m) {
-    const phi__operation_body *body = &m->op->body;
-    phi__tool_schema *s = &m->schema;
-    phi__json_write_key(&s->out, body->argument);
-    s->files = body->kind == PHI__BODY_MULTIPART;
-    if (body->kind == PHI__BODY_JSON || body->kind == PHI__BODY_FORM ||
-        body->kind == PHI__BODY_MULTIPART) {
-        phi__tschema_put(s, m->body_schema, m->body_note);
-        return;
-    }
-    if (body->kind == PHI__BODY_TEXT) {
-        phi__buf_text(&s->out, "{\"type\":\"string\"}");
-        return;
-    }
-    phi__tschema_put_file(s, NULL, m->body_note);
-}
-
 static bool phi__maker_put_schema(phi__making *m) {
     phi__tool_schema *s = &m->schema;
+    phi__buf *out = &s->out;
+    const phi__operation_body *body = &m->op->body;
     do {
-        phi__buf_text(&s->out, "{\"type\":\"object\",\"properties\":{");
-        for (size_t i = 0; i < m->op->parameter_count && !s->failed; i++)
-            phi__maker_put_parameter(m, i);
-        if (m->op->body.kind != PHI__BODY_NONE && !s->failed) phi__maker_put_body(m);
-        phi__buf_char(&s->out, '}');
-        phi__buf *out = &m->schema.out;
-        bool any = m->op->body.kind != PHI__BODY_NONE && m->op->body.required;
-        for (size_t i = 0; i < m->op->parameter_count; i++)
-            any = any || m->op->parameters[i].required;
-        if (any) {
-            phi__json_write_key(out, PHI__LIT("required"));
-            phi__buf_char(out, '[');
-            for (size_t i = 0; i < m->op->parameter_count; i++) {
-                if (!m->op->parameters[i].required) continue;
-                phi__json_write_comma(out);
-                phi__json_write_str(out, m->op->parameters[i].argument);
-            }
-            if (m->op->body.kind != PHI__BODY_NONE && m->op->body.required) {
-                phi__json_write_comma(out);
-                phi__json_write_str(out, m->op->body.argument);
-            }
-            phi__buf_char(out, ']');
+        phi__buf_text(out, "{\"type\":\"object\",\"properties\":{");
+        for (size_t i = 0; i < m->op->parameter_count && !s->failed; i++) {
+            phi_str type;
+            const phi_json *schema = phi__parameters_schema(m->given[i], &type);
+            phi__json_write_key(out, m->op->parameters[i].argument);
+            if (schema == NULL && type.len == 0)
+                phi__buf_text(out, "{\"type\":\"string\"}");
+            else
+                phi__tschema_put(s, schema, phi__records_get_str(m->given[i], "description"));
         }
+        if (body->kind != PHI__BODY_NONE && !s->failed) {
+            phi__json_write_key(out, body->argument);
+            s->files = body->kind == PHI__BODY_MULTIPART;
+            if (body->kind == PHI__BODY_TEXT)
+                phi__buf_text(out, "{\"type\":\"string\"}");
+            else if (body->kind == PHI__BODY_BYTES)
+                phi__tschema_put_file(s, NULL, m->body_note);
+            else
+                phi__tschema_put(s, m->body_schema, m->body_note);
+        }
+        phi__buf_char(out, '}');
+        size_t before = out->len;
+        bool any = body->required;
+        phi__json_write_key(out, PHI__LIT("required"));
+        phi__buf_char(out, '[');
+        for (size_t i = 0; i < m->op->parameter_count; i++) {
+            if (!m->op->parameters[i].required) continue;
+            phi__json_write_comma(out);
+            phi__json_write_str(out, m->op->parameters[i].argument);
+            any = true;
+        }
+        if (body->required) {
+            phi__json_write_comma(out);
+            phi__json_write_str(out, body->argument);
+        }
+        phi__buf_char(out, ']');
+        if (!any && !out->failed) out->len = before;
         phi__tschema_put_defs(s);
-        phi__buf_char(&s->out, '}');
+        phi__buf_char(out, '}');
     } while (phi__tschema_again(s));
-    if (s->out.failed) m->view.no_memory = true;
-    return s->failed || m->view.no_memory ? phi__making_lost(m, "schema") : true;
+    if (out->failed) m->view.no_memory = true;
+    return !s->failed && !m->view.no_memory ? true : phi__making_lost(m, "schema");
 }
-
-/* ---- the tool ---- */
 
 static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     const phi_openapi_desc *desc = &m->api->desc;
-    phi_str schema;
-    memset(tool, 0, sizeof *tool);
-    static const char *const keys[] = {"description", "summary"};
-    phi_str text = {NULL, 0}, label = phi__json_text_of(phi_json_get(m->node, "summary")), kept;
+    phi_str schema, kept, label = phi__records_get_str(m->node, "summary");
+    phi_str text = phi__str_trim(phi__records_get_str(m->node, "description"));
     const char *before = m->source->shown.deprecated ? "(deprecated) " : "", *after = "";
-    for (size_t i = 0; i < 2 && text.len == 0; i++)
-        text = phi__str_trim(phi__json_text_of(phi_json_get(m->node, keys[i])));
+    memset(tool, 0, sizeof *tool);
+    if (text.len == 0) text = phi__str_trim(label);
     if (text.len == 0) text = m->op->path;
     if (label.len == 0) label = m->source->shown.operation_id;
     if (label.len == 0) label = m->op->name;
@@ -638,9 +1171,11 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     if (words == NULL) return false;
     (void)snprintf(words, size, "%s%.*s%s", before, (int)text.len, text.at, after);
     tool->description = words;
-    if (!phi__making_str(m, phi__tschema_cut(label, PHI__MAKER_LABEL), &kept)) return false;
+    label.len = phi__utf8_cut(label, PHI__MAKER_LABEL);
+    if (!phi__making_str(m, label, &kept) ||
+        !phi__making_str(m, phi__buf_str(&m->schema.out), &schema))
+        return false;
     tool->label = kept.at;
-    if (!phi__making_str(m, phi__buf_str(&m->schema.out), &schema)) return false;
     tool->name = m->op->name.at;
     tool->schema = schema.at;
     tool->user_data = m->op;
@@ -654,7 +1189,10 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     return true;
 }
 
+/* Finds the operation in its path item, and fills what the index says of it. */
 static bool phi__maker_find(phi__making *m) {
+    const phi_openapi_operation *shown = &m->source->shown;
+    phi__operation *op = m->op;
     char method[16];
     size_t i;
     phi__document_part *root =
@@ -662,25 +1200,19 @@ static bool phi__maker_find(phi__making *m) {
     m->item = phi__document_tree(&m->view, m->source->item);
     if (root != NULL) m->root = phi__document_tree(&m->view, root);
     if (m->view.no_memory) return phi__making_lost(m, "document");
-    for (i = 0; i < m->source->shown.method.len && i + 1 < sizeof method; i++)
-        method[i] = (char)(m->source->shown.method.at[i] | 0x20);
+    for (i = 0; i < shown->method.len && i + 1 < sizeof method; i++)
+        method[i] = (char)(shown->method.at[i] | 0x20);
     method[i] = '\0';
     m->node = phi_json_get(m->item, method);
     if (m->node == NULL) return phi__making_skip(m, "operation", "it is not in its path item");
-    m->op->api = m->api;
-    m->op->index = (size_t)(m->source - m->api->document->operations);
-    m->op->read_only = m->source->shown.read_only;
-    m->op->destructive = m->source->shown.destructive;
-    m->op->name = m->source->shown.name; /* the index outlives the selection */
-    m->op->method = m->source->shown.method;
-    m->op->path = m->source->shown.path;
+    op->api = m->api;
+    op->index = (size_t)(m->source - m->api->document->operations);
+    op->read_only = shown->read_only;
+    op->destructive = shown->destructive;
+    op->name = shown->name; /* the index outlives the selection */
+    op->method = shown->method;
+    op->path = shown->path;
     return true;
-}
-
-static bool phi__maker_all(phi__making *m, phi_tool *tool) {
-    return phi__maker_find(m) && phi__parameters_make(m) && phi__request_body_make(m) &&
-           phi__security_make(m) && phi__security_server(m) && phi__maker_put_schema(m) &&
-           phi__maker_tool(m, tool);
 }
 
 /* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
@@ -699,11 +1231,19 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     phi_arena_init(&m.scratch, doc->memory, 4096);
     m.view.doc = doc;
     m.view.arena = &m.scratch;
-    phi__tschema_init(&m.schema, &m.view, api->desc.max_schema_bytes);
+    m.schema.view = &m.view;
+    m.schema.most_bytes = api->desc.max_schema_bytes;
+    phi__buf_init(&m.schema.out, doc->memory);
+    phi__buf_init(&m.schema.words, doc->memory);
     m.op = (phi__operation *)phi__making_zero(&m, 1, sizeof *m.op);
-    bool made = m.op != NULL && phi__maker_all(&m, tool);
+    bool made = m.op != NULL && phi__maker_find(&m) && phi__parameters_make(&m) &&
+                phi__request_body_make(&m) && phi__security_make(&m) && phi__maker_server(&m) &&
+                phi__maker_put_schema(&m) && phi__maker_tool(&m, tool);
     *units += m.view.units + m.schema.out.len;
-    phi__tschema_free(&m.schema);
+    phi__buf_free(&m.schema.out);
+    phi__buf_free(&m.schema.words);
+    phi__free(doc->memory, m.schema.defs, m.schema.def_cap * sizeof *m.schema.defs);
+    phi__free(doc->memory, m.schema.edges, m.schema.edge_cap * sizeof *m.schema.edges);
     phi_arena_free(&m.scratch);
     if (made) return true;
     phi_arena_reset(arena, mark);
@@ -715,18 +1255,6 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
 /* ---- operations that fit a filter become tools, one after another ---- */
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
-
-typedef struct phi__selection {
-    struct phi__selection *next;
-    phi_arena arena; /* operations, schemas, messages */
-    size_t at;       /* the next operation */
-    phi_tool *tools;
-    size_t *operations;
-    phi_openapi_skip *skipped;
-    size_t tool_cap, operation_cap, skip_cap;
-} phi__selection;
-
-/* ---- filters ---- */
 
 static bool phi__selection_listed(const char *const *list, phi_str text, bool nocase) {
     for (; list != NULL && *list != NULL; list++)
@@ -763,61 +1291,21 @@ static bool phi__selection_fits(const phi__document_operation *op,
     return filter->tags == NULL || tagged;
 }
 
-/* ---- selections ---- */
-
-static void phi__selection_free(phi_openapi *api, phi__selection *s) {
-    phi_memory *memory = &api->memory;
-    phi__selection **at = &api->selections;
-    while (*at != NULL && *at != s) at = &(*at)->next;
-    if (*at != NULL) *at = s->next;
-    phi__free(memory, s->tools, s->tool_cap * sizeof *s->tools);
-    phi__free(memory, s->operations, s->operation_cap * sizeof *s->operations);
-    phi__free(memory, s->skipped, s->skip_cap * sizeof *s->skipped);
-    phi_arena_free(&s->arena);
-    phi__free(memory, s, sizeof *s);
-}
-
-PHI__FN void phi__selection_free_all(phi_openapi *api) {
-    while (api->selections != NULL) phi__selection_free(api, api->selections);
-}
-
-static phi__selection *phi__selection_new(phi_openapi *api) {
-    phi__selection *s = (phi__selection *)phi__alloc(&api->memory, sizeof *s);
-    if (s == NULL) return NULL;
-    phi_arena_init(&s->arena, &api->memory, 0);
-    s->next = api->selections;
-    api->selections = s;
-    return s;
-}
-
-static bool phi__selection_room(phi_openapi *api, phi__selection *s, const phi_openapi_tools *out) {
-    phi_memory *memory = &api->memory;
-    void *at = s->tools;
-    if (out->count == s->tool_cap) {
-        at = phi__grow(memory, s->tools, &s->tool_cap, out->count + 1, sizeof *s->tools);
-        if (at == NULL) return false;
-        s->tools = (phi_tool *)at;
-    }
-    if (out->count == s->operation_cap) {
-        at = phi__grow(memory, s->operations, &s->operation_cap, out->count + 1,
-                       sizeof *s->operations);
-        if (at == NULL) return false;
-        s->operations = (size_t *)at;
-    }
-    if (out->skip_count == s->skip_cap) {
-        at = phi__grow(memory, s->skipped, &s->skip_cap, out->skip_count + 1, sizeof *s->skipped);
-        if (at == NULL) return false;
-        s->skipped = (phi_openapi_skip *)at;
-    }
-    return true;
-}
-
+/* Adds the operation at s->at. False: no memory. */
 static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_tools *out,
                                size_t *units) {
+    phi_memory *memory = &api->memory;
     const char *skip = NULL;
-    if (!phi__selection_room(api, s, out) ||
-        !phi__maker_make(api, s->at, &s->arena, &s->tools[out->count], &skip, units))
-        return false;
+    void *at = phi__grow(memory, s->tools, &s->tool_cap, out->count + 1, sizeof *s->tools);
+    if (at == NULL) return false;
+    s->tools = (phi_tool *)at;
+    at = phi__grow(memory, s->operations, &s->operation_cap, out->count + 1, sizeof *s->operations);
+    if (at == NULL) return false;
+    s->operations = (size_t *)at;
+    at = phi__grow(memory, s->skipped, &s->skip_cap, out->skip_count + 1, sizeof *s->skipped);
+    if (at == NULL) return false;
+    s->skipped = (phi_openapi_skip *)at;
+    if (!phi__maker_make(api, s->at, &s->arena, &s->tools[out->count], &skip, units)) return false;
     if (skip != NULL) {
         s->skipped[out->skip_count].operation = s->at;
         s->skipped[out->skip_count++].message = skip;
@@ -833,17 +1321,20 @@ static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_
 
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out) {
+    phi__selection *s;
     size_t units = 0;
     if (api == NULL || out == NULL) return PHI_BAD_ARG;
     if (api->reading.status != PHI_OK)
         return phi__error(api->rt, PHI_MISUSE, "phi_openapi_select: the document is not ready");
     if (out->work == NULL) {
         memset(out, 0, sizeof *out);
-        out->work = phi__selection_new(api);
-        if (out->work == NULL)
-            return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_select: no memory");
+        out->work = s = (phi__selection *)phi__alloc(&api->memory, sizeof *s);
+        if (s == NULL) return phi__error(api->rt, PHI_NO_MEMORY, "phi_openapi_select: no memory");
+        phi_arena_init(&s->arena, &api->memory, 0);
+        s->next = api->selections;
+        api->selections = s;
     }
-    phi__selection *s = (phi__selection *)out->work;
+    s = (phi__selection *)out->work;
     while (s->at < api->document->count) {
         if (units >= api->step_bytes) return PHI_BUSY;
         units += PHI__SELECTION_ENTRY;

@@ -3,18 +3,445 @@
 
    A timer drives the work in slices (files for the body); the fetch and the token drive the
    rest. A call ends once: by its result, or by cancel. */
-#include "openapi/openapi_call_in.h"
+#include "openapi/api_in.h"
 
 #include "agent/agent.h"
 #include "base/base_in.h"
 #include "loop/loop_in.h"
-#include "openapi/openapi_auth_in.h"
 #include "openapi/openapi_request_in.h"
 #include "text/text_in.h"
 #include "wire/wire_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+typedef struct phi__openapi_token phi__openapi_token;
+
+/* Waits for a token; lives in its owner, zeroed at first. */
+typedef struct phi__openapi_wait {
+    phi__link link;
+    phi__openapi_token *token; /* NULL: it does not wait */
+    /* PHI_OK: ask for the token again. Else the message says why there is none. It waits no
+       longer. Called in phi_step; it may leave other waits and free agents. */
+    void (*done)(struct phi__openapi_wait *wait, phi_status status, const char *message);
+} phi__openapi_wait;
+
+typedef struct phi__openapi_auth {
+    phi__openapi_request *r;            /* borrowed */
+    const phi__operation_scheme *oauth; /* that wants a token of client credentials; NULL: none */
+    phi_str token;                      /* that was used last; in the arena */
+    phi__secrets secrets;               /* all that the request carries */
+    phi__openapi_wait wait;
+    bool refreshed;
+} phi__openapi_auth;
+
+/* ---- access tokens of OAuth2 client credentials (RFC 6749, 4.4) ---- */
+
+/* A token belongs to the document, by its URL and scopes: all agents share it, and calls that
+   need it at once share one request. It is kept until shortly before it expires, or until a server
+   has refused it. */
+
+enum {
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* before it expires it counts as expired */
+    PHI__OPENAPI_TOKEN_WORDS = 300
+};
+
+struct phi__openapi_token {
+    phi_openapi *api;
+    phi__link link;      /* of the object's tokens */
+    phi__buf url, scope; /* scope: joined by spaces */
+    phi__buf text, answer;
+    bool valid;
+    uint64_t until_us;
+    phi__fetch *fetch; /* NULL: it is not requested */
+    int http_status;
+    phi__list waiting;
+};
+
+/* Overwrites a credential before its memory is given back. */
+static void phi__token_wipe(phi__buf *buf) {
+    if (buf->at != NULL) memset(buf->at, 0, buf->cap);
+    phi__buf_free(buf);
+}
+
+static void phi__token_forget(phi__openapi_token *t) {
+    phi__token_wipe(&t->text);
+    phi__token_wipe(&t->answer);
+    t->valid = false;
+}
+
+static void phi__token_leave(phi__openapi_wait *wait) {
+    if (wait->token == NULL) return;
+    phi__list_take(&wait->token->waiting, &wait->link);
+    wait->token = NULL;
+}
+
+static void phi__token_free(phi__openapi_token *t) {
+    phi__fetch_close(t->fetch);
+    phi__token_forget(t);
+    phi__buf_free(&t->url);
+    phi__buf_free(&t->scope);
+    phi__free(&t->api->memory, t, sizeof *t);
+}
+
+static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_str scope) {
+    for (phi__link *link = api->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (phi_str_equal(phi__buf_str(&t->url), url) &&
+            phi_str_equal(phi__buf_str(&t->scope), scope))
+            return t;
+    }
+    phi__openapi_token *t = (phi__openapi_token *)phi__alloc(&api->memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->api = api;
+    phi__buf_init(&t->url, &api->memory);
+    phi__buf_init(&t->scope, &api->memory);
+    phi__buf_init(&t->text, &api->memory);
+    phi__buf_init(&t->answer, &api->memory);
+    phi__buf_add_str(&t->url, url);
+    phi__buf_add_str(&t->scope, scope);
+    if (t->url.failed || t->scope.failed) {
+        phi__token_free(t);
+        return NULL;
+    }
+    phi__list_push(&api->tokens, &t->link);
+    return t;
+}
+
+/* Reads "expires_in", a number or a text with one. */
+static uint64_t phi__token_lifetime_s(phi_str answer) {
+    phi__json_found found;
+    int64_t n = 0;
+    uint64_t u = 0;
+    if (phi__json_cursor_find(answer, "expires_in", &found) != PHI_OK) return UINT64_MAX;
+    if (found.type == PHI_JSON_STRING) return phi__str_to_u64(found.raw, &u) ? u : UINT64_MAX;
+    return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
+}
+
+/* Its words are the token server's: short, and without our secret. */
+static void phi__token_explain(phi__openapi_token *t, phi_arena *arena, char *words, size_t size) {
+    const phi_openapi_auth *auth = &t->api->desc.auth;
+    phi__json_found found;
+    phi__secrets secrets;
+    phi_str code = phi__str("", 0);
+    if (phi__json_cursor_find(phi__buf_str(&t->answer), "error", &found) == PHI_OK)
+        (void)phi__json_cursor_found_str(arena, &found, &code);
+    (void)snprintf(words, size, "the token server answered %d%s%.*s", t->http_status,
+                   code.len > 0 ? ": " : " without a token", (int)phi__min(code.len, 100), code.at);
+    size_t n = phi__words_clean_line(words, strlen(words));
+    words[n] = '\0';
+    phi__secret_init(&secrets, arena);
+    phi__secret_add(&secrets, phi_str_of(auth->client_secret));
+    if (secrets.failed) /* no memory to look for it */
+        (void)snprintf(words, size, "the token server answered %d", t->http_status);
+    else
+        (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
+}
+
+static void phi__token_end(void *user_data, phi_status status, const char *message) {
+    phi__openapi_token *t = (phi__openapi_token *)user_data;
+    char words[PHI__OPENAPI_TOKEN_WORDS];
+    phi__json_found found;
+    phi_arena arena;
+    phi_str text;
+    t->fetch = NULL;
+    phi_arena_init(&arena, &t->api->memory, 256);
+    (void)snprintf(words, sizeof words, "the token server: %s", message);
+    if (status == PHI_OK && t->answer.failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) {
+        if (t->http_status >= 200 && t->http_status < 300 &&
+            phi__json_cursor_find(phi__buf_str(&t->answer), "access_token", &found) == PHI_OK &&
+            phi__json_cursor_found_str(&arena, &found, &text) && text.len > 0) {
+            uint64_t s = phi__token_lifetime_s(phi__buf_str(&t->answer));
+            uint64_t early =
+                s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
+            if (s == 0) s = 1; /* the calls that wait for it use it once */
+            phi__buf_clear(&t->text);
+            phi__buf_add_str(&t->text, text);
+            t->valid = !t->text.failed;
+            t->until_us = s > UINT32_MAX ? UINT64_MAX
+                                         : phi__io_now_us(t->api->rt->io) + (s - early) * 1000000u;
+        }
+        if (!t->valid) {
+            status = PHI_REFUSED;
+            phi__token_explain(t, &arena, words, sizeof words);
+        }
+    }
+    phi_arena_free(&arena);
+    phi__token_wipe(&t->answer);
+    while (t->waiting.first != NULL) {
+        phi__openapi_wait *wait = PHI__OWNER(t->waiting.first, phi__openapi_wait, link);
+        phi__token_leave(wait);
+        wait->done(wait, status, words);
+    }
+}
+
+static void phi__token_head(void *user_data, int http_status, phi_str headers) {
+    (void)headers;
+    ((phi__openapi_token *)user_data)->http_status = http_status;
+}
+
+static size_t phi__token_body(void *user_data, phi_str bytes) {
+    phi__openapi_token *t = (phi__openapi_token *)user_data;
+    phi__buf_add_str(&t->answer, bytes);
+    return bytes.len;
+}
+
+static phi_status phi__token_request(phi__openapi_token *t) {
+    const phi_openapi_desc *of = &t->api->desc;
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf plain, basic, body;
+    phi__token_forget(t);
+    phi__buf_init(&plain, &t->api->memory);
+    phi__buf_init(&basic, &t->api->memory);
+    phi__buf_init(&body, &t->api->memory);
+    /* "id:secret", each encoded as in a form, in base64: RFC 6749, 2.3.1. */
+    phi__styles_put_escaped(&plain, phi_str_of(of->auth.client_id), PHI__ESCAPE_ALL);
+    phi__buf_char(&plain, ':');
+    phi__styles_put_escaped(&plain, phi_str_of(of->auth.client_secret), PHI__ESCAPE_ALL);
+    phi__buf_text(&basic, "Basic ");
+    phi__base64_encode(&basic, plain.at, plain.len);
+    phi__buf_text(&body, "grant_type=client_credentials");
+    if (t->scope.len > 0) {
+        phi__buf_text(&body, "&scope=");
+        phi__styles_put_escaped(&body, phi__buf_str(&t->scope), PHI__ESCAPE_ALL);
+    }
+    if (!plain.failed && !basic.failed && !body.failed) {
+        phi__header headers[3];
+        headers[0].name = PHI__LIT("Authorization");
+        headers[0].value = phi__buf_str(&basic);
+        headers[1].name = PHI__LIT("Content-Type");
+        headers[1].value = PHI__LIT("application/x-www-form-urlencoded");
+        headers[2].name = PHI__LIT("Accept");
+        headers[2].value = PHI__LIT("application/json");
+        phi__fetch_desc desc = PHI_ZERO;
+        desc.memory = &t->api->memory;
+        desc.method = PHI__LIT("POST");
+        desc.url = phi__buf_str(&t->url);
+        desc.headers = headers;
+        desc.header_count = 3;
+        desc.body = phi__buf_str(&body);
+        desc.deadlines.first_event_ms = desc.deadlines.total_ms = of->timeout_ms;
+        desc.max_bytes = PHI__OPENAPI_TOKEN_BYTES;
+        desc.on_head = phi__token_head;
+        desc.on_body = phi__token_body;
+        desc.on_end = phi__token_end;
+        desc.user_data = t;
+        status = phi__fetch_open(t->api->rt, &desc, &t->fetch);
+    }
+    phi__token_wipe(&plain);
+    phi__token_wipe(&basic);
+    phi__buf_free(&body);
+    return status;
+}
+
+/* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: it was requested, and
+   `wait` is called. All else: it cannot be requested, and phi_last_error has the message. */
+static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
+                                 size_t scope_count, phi__openapi_wait *wait, phi_str *out) {
+    phi__openapi_token *t = NULL;
+    phi_status status = PHI_OK;
+    phi__buf scope;
+    phi__buf_init(&scope, &api->memory);
+    for (size_t i = 0; i < scope_count; i++) {
+        if (i > 0) phi__buf_char(&scope, ' ');
+        phi__buf_add_str(&scope, scopes[i]);
+    }
+    if (!scope.failed) t = phi__token_find(api, url, phi__buf_str(&scope));
+    phi__buf_free(&scope);
+    if (t == NULL) return phi__error(api->rt, PHI_NO_MEMORY, "no memory for a token");
+    if (t->valid && phi__io_now_us(api->rt->io) < t->until_us) {
+        *out = phi__buf_str(&t->text);
+        return PHI_OK;
+    }
+    if (t->fetch == NULL) status = phi__token_request(t);
+    if (status != PHI_OK) return status;
+    wait->token = t;
+    phi__list_push(&t->waiting, &wait->link);
+    return PHI_BUSY;
+}
+
+PHI__FN void phi__opcall_free(phi_openapi *api) {
+    phi__link *next;
+    for (phi__link *link = api->tokens.first; link != NULL; link = next) {
+        next = link->next;
+        phi__token_free(PHI__OWNER(link, phi__openapi_token, link));
+    }
+}
+
+/* ---- the credentials of a request ---- */
+
+/* The first alternative of the operation's security whose schemes can all be met is used. If the
+   document asks for nothing, a bearer token, else user and password, are sent if they are given. */
+
+static bool phi__opauth_given(const char *text) { return text != NULL && text[0] != '\0'; }
+
+static const char *phi__opauth_key(const phi_openapi_auth *auth, phi_str scheme) {
+    for (size_t i = 0; i < auth->key_count; i++)
+        if (phi__str_is(scheme, auth->keys[i].name)) return auth->keys[i].value;
+    return NULL;
+}
+
+static phi_str phi__opauth_token_url(const phi_openapi_auth *auth,
+                                     const phi__operation_scheme *scheme) {
+    return phi__opauth_given(auth->token_url) ? phi_str_of(auth->token_url) : scheme->token_url;
+}
+
+static bool phi__opauth_client(const phi_openapi_auth *auth, const phi__operation_scheme *scheme) {
+    return scheme->kind == PHI__SCHEME_OAUTH && phi__opauth_given(auth->client_id) &&
+           phi__opauth_token_url(auth, scheme).len > 0;
+}
+
+static bool phi__opauth_meets(const phi_openapi_auth *auth, const phi__operation_scheme *scheme) {
+    switch (scheme->kind) {
+    case PHI__SCHEME_KEY: return phi__opauth_key(auth, scheme->name) != NULL;
+    case PHI__SCHEME_BASIC: return phi__opauth_given(auth->user);
+    case PHI__SCHEME_BEARER:
+    case PHI__SCHEME_OPENID: return phi__opauth_given(auth->bearer_token);
+    case PHI__SCHEME_OAUTH:
+        return phi__opauth_client(auth, scheme) || phi__opauth_given(auth->bearer_token);
+    case PHI__SCHEME_OTHER: break;
+    }
+    return false;
+}
+
+/* The first scheme that is not met; NULL: all are. */
+static const phi__operation_scheme *phi__opauth_unmet(const phi_openapi_auth *auth,
+                                                      const phi__operation_security *security) {
+    for (size_t i = 0; i < security->count; i++)
+        if (!phi__opauth_meets(auth, &security->schemes[i])) return &security->schemes[i];
+    return NULL;
+}
+
+/* Puts a value for Authorization into the request, and wipes it. */
+static phi_status phi__opauth_header(phi__openapi_auth *a, phi__buf *value) {
+    phi_status status = PHI_NO_MEMORY;
+    if (!value->failed)
+        status = phi__opreq_add(a->r, PHI__LIT("Authorization"), phi__buf_str(value), true);
+    phi__token_wipe(value);
+    return status;
+}
+
+static phi_status phi__opauth_bearer(phi__openapi_auth *a, phi_str token) {
+    phi__buf value;
+    phi__secret_add(&a->secrets, token);
+    phi__buf_init(&value, a->r->memory);
+    phi__buf_text(&value, "Bearer ");
+    phi__buf_add_str(&value, token);
+    return phi__opauth_header(a, &value);
+}
+
+static phi_status phi__opauth_basic(phi__openapi_auth *a) {
+    const phi_openapi_auth *auth = &a->r->op->api->desc.auth;
+    phi__buf plain, value;
+    phi__buf_init(&plain, a->r->memory);
+    phi__buf_init(&value, a->r->memory);
+    phi__buf_text(&plain, auth->user);
+    phi__buf_char(&plain, ':');
+    phi__buf_add_str(&plain, phi_str_of(auth->password));
+    phi__buf_text(&value, "Basic ");
+    phi__base64_encode(&value, plain.at, plain.len);
+    phi__secret_add(&a->secrets, phi__buf_str(&plain));
+    phi__secret_add(&a->secrets, phi_str_of(auth->password));
+    if (plain.failed) value.failed = true;
+    phi__token_wipe(&plain);
+    return phi__opauth_header(a, &value);
+}
+
+static phi_status phi__opauth_put(phi__openapi_auth *a, const phi__operation_scheme *scheme) {
+    const phi_openapi_auth *auth = &a->r->op->api->desc.auth;
+    if (scheme->kind == PHI__SCHEME_KEY) {
+        phi__openapi_request *r = a->r;
+        phi_str value = phi_str_of(phi__opauth_key(auth, scheme->name));
+        bool cookie = scheme->place == PHI__OPERATION_COOKIE;
+        phi__buf *out = cookie ? &r->cookie : &r->query;
+        phi__secret_add(&a->secrets, value);
+        if (scheme->place == PHI__OPERATION_HEADER)
+            return phi__opreq_add(r, scheme->key, value, true);
+        if (out->len > 0) phi__buf_text(out, cookie ? "; " : "&");
+        phi__styles_put_escaped(out, scheme->key, PHI__ESCAPE_ALL);
+        phi__buf_char(out, '=');
+        phi__styles_put_escaped(out, value, cookie ? PHI__ESCAPE_COOKIE : PHI__ESCAPE_ALL);
+        return out->failed ? PHI_NO_MEMORY : PHI_OK;
+    }
+    if (scheme->kind == PHI__SCHEME_BASIC) return phi__opauth_basic(a);
+    if (!phi__opauth_client(auth, scheme))
+        return phi__opauth_bearer(a, phi_str_of(auth->bearer_token));
+    a->oauth = scheme;
+    return PHI_OK;
+}
+
+static phi_status phi__opauth_choose(phi__openapi_auth *a) {
+    static const char *const kinds[] = {"apiKey", "basic",         "bearer",
+                                        "oauth2", "openIdConnect", "another kind"};
+    const phi__operation *op = a->r->op;
+    const phi_openapi_auth *auth = &op->api->desc.auth;
+    if (!phi__opauth_given(auth->bearer_token) && !phi__opauth_given(auth->user) &&
+        !phi__opauth_given(auth->client_id) && auth->key_count == 0)
+        return PHI_OK;
+    for (size_t i = 0; i < op->security_count; i++) {
+        const phi__operation_security *security = &op->security[i];
+        phi_status status = PHI_OK;
+        if (phi__opauth_unmet(auth, security) != NULL) continue;
+        for (size_t k = 0; k < security->count && status == PHI_OK; k++)
+            status = phi__opauth_put(a, &security->schemes[k]);
+        return status;
+    }
+    if (op->security_count > 0) {
+        const phi__operation_scheme *scheme = phi__opauth_unmet(auth, &op->security[0]);
+        return phi__opreq_refuse(
+            a->r, "Error: This operation needs credentials that were not set up: %.80s (%s)",
+            scheme->name.at, kinds[scheme->kind]);
+    }
+    if (phi__opauth_given(auth->bearer_token))
+        return phi__opauth_bearer(a, phi_str_of(auth->bearer_token));
+    return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;
+}
+
+/* Puts what needs no token into the request. PHI_BAD_ARG: refused, with the request's message;
+   PHI_NO_MEMORY. */
+static phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
+    const phi_openapi_desc *desc = &r->op->api->desc;
+    a->r = r;
+    phi__secret_init(&a->secrets, r->arena);
+    for (size_t i = 0; i < desc->header_count; i++)
+        (void)phi__secret_header(&a->secrets, phi_str_of(desc->headers[i].name),
+                                 phi_str_of(desc->headers[i].value));
+    phi_status status = phi__opauth_choose(a);
+    return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
+}
+
+/* Puts the token into the request, if one is needed. PHI_BUSY: wait.done will be called. */
+static phi_status phi__opauth_token(phi__openapi_auth *a) {
+    phi_openapi *api = a->r->op->api;
+    const char *words = NULL;
+    phi_str token = phi__str(NULL, 0);
+    if (a->oauth == NULL) return PHI_OK;
+    phi_status status = phi__token_get(api, phi__opauth_token_url(&api->desc.auth, a->oauth),
+                                       a->oauth->scopes, a->oauth->scope_count, &a->wait, &token);
+    if (status == PHI_BUSY || status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK) {
+        (void)phi__error_last(api->rt, &words);
+        return phi__opreq_refuse(a->r, "Error: HTTP request failed: the token server: %s", words);
+    }
+    if (!phi__arena_str(a->r->arena, token, &a->token)) return PHI_NO_MEMORY;
+    status = phi__opauth_bearer(a, a->token);
+    return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
+}
+
+/* The server has answered. True: with a new token it is worth another try; once. */
+static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
+    if (http_status != 401 || a->oauth == NULL || a->refreshed) return false;
+    a->refreshed = true;
+    /* A server refused it: it is requested again, unless that was done meanwhile. */
+    phi_openapi *api = a->r->op->api;
+    for (phi__link *link = api->tokens.first; link != NULL; link = link->next) {
+        phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
+        if (t->valid && phi_str_equal(phi__buf_str(&t->text), a->token)) phi__token_forget(t);
+    }
+    return true;
+}
 
 /* ---- a JSON text, shortened so that it stays valid ---- */
 
@@ -106,8 +533,6 @@ static bool phi__json_cut_next(phi__json_cut_scan *scan, phi__json_cut_value *ou
 static size_t phi__json_cut_size(const phi__json_cut_value *value) {
     return value->key.len + 2 + (size_t)(value->end - value->at);
 }
-
-/* ---- writing ---- */
 
 static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
                               int depth);
@@ -239,21 +664,13 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
     }
 }
 
-static bool phi__json_cut_valid(phi_memory *memory, phi_str text) {
-    phi_arena arena;
-    phi_json *root;
-    phi_arena_init(&arena, memory, 4096);
-    bool valid = phi_json_parse(&arena, text, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root,
-                                NULL) == PHI_OK;
-    phi_arena_free(&arena);
-    return valid;
-}
-
 /* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
    JSON, or so little room is no use, or there was no memory; `out` is as it was. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;
+    phi_arena arena;
+    phi_json *root;
     phi__json_cut_value value = PHI_ZERO;
     value.at = text.len > 0 ? phi__json_cut_blank(text.at, end) : end;
     if (value.at == end || most < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
@@ -263,8 +680,12 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
     value.whole = behind != NULL || (whole && strchr("\"[{", *value.at) == NULL);
     phi__buf_init(&cut, out->memory);
     phi__json_cut_put(&cut, &value, most, 0);
-    bool done = !cut.failed && phi__json_cut_valid(out->memory, phi__buf_str(&cut));
+    phi_arena_init(&arena, out->memory, 4096);
+    bool done = !cut.failed &&
+                phi_json_parse(&arena, phi__buf_str(&cut),
+                               PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) == PHI_OK;
     if (done) phi__buf_add_str(out, phi__buf_str(&cut));
+    phi_arena_free(&arena);
     phi__buf_free(&cut);
     return done && !out->failed;
 }
@@ -279,7 +700,7 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
     PHI__FORM_JSON,
-    PHI__FORM_MEDIA, /* a block of phi__answer_kind */
+    PHI__FORM_MEDIA, /* a block of phi__answer_kind_of */
     PHI__FORM_BINARY,
     PHI__FORM_UNKNOWN /* no Content-Type: text, if it is UTF-8 */
 } phi__openapi_form;
@@ -312,60 +733,27 @@ enum {
     PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
 };
 
-/* ---- kinds of answers ---- */
-
 /* "OK"; empty: a status without a name */
-static const char *phi__answer_reason(int http_status) {
-    static const struct {
-        int status;
-        const char *reason;
-    } rows[] = {{200, "OK"},
-                {201, "Created"},
-                {202, "Accepted"},
-                {203, "Non Authoritative Information"},
-                {204, "No Content"},
-                {205, "Reset Content"},
-                {206, "Partial Content"},
-                {207, "Multi-Status"},
-                {300, "Multiple Choices"},
-                {301, "Moved Permanently"},
-                {302, "Found"},
-                {303, "See Other"},
-                {304, "Not Modified"},
-                {307, "Temporary Redirect"},
-                {308, "Permanent Redirect"},
-                {400, "Bad Request"},
-                {401, "Unauthorized"},
-                {402, "Payment Required"},
-                {403, "Forbidden"},
-                {404, "Not Found"},
-                {405, "Method Not Allowed"},
-                {406, "Not Acceptable"},
-                {408, "Request Timeout"},
-                {409, "Conflict"},
-                {410, "Gone"},
-                {411, "Length Required"},
-                {412, "Precondition Failed"},
-                {413, "Payload Too Large"},
-                {414, "URI Too Long"},
-                {415, "Unsupported Media Type"},
-                {416, "Range Not Satisfiable"},
-                {418, "I'm a teapot"},
-                {422, "Unprocessable Entity"},
-                {423, "Locked"},
-                {424, "Failed Dependency"},
-                {428, "Precondition Required"},
-                {429, "Too Many Requests"},
-                {431, "Request Header Fields Too Large"},
-                {451, "Unavailable For Legal Reasons"},
-                {500, "Internal Server Error"},
-                {501, "Not Implemented"},
-                {502, "Bad Gateway"},
-                {503, "Service Unavailable"},
-                {504, "Gateway Timeout"}};
-    for (size_t i = 0; i < PHI__COUNT(rows); i++)
-        if (rows[i].status == http_status) return rows[i].reason;
-    return "";
+static phi_str phi__answer_reason(int http_status) {
+    static const char rows[] =
+        "|200 OK|201 Created|202 Accepted|203 Non Authoritative Information|204 No Content|"
+        "205 Reset Content|206 Partial Content|207 Multi-Status|300 Multiple Choices|"
+        "301 Moved Permanently|302 Found|303 See Other|304 Not Modified|"
+        "307 Temporary Redirect|308 Permanent Redirect|400 Bad Request|401 Unauthorized|"
+        "402 Payment Required|403 Forbidden|404 Not Found|405 Method Not Allowed|"
+        "406 Not Acceptable|408 Request Timeout|409 Conflict|410 Gone|411 Length Required|"
+        "412 Precondition Failed|413 Payload Too Large|414 URI Too Long|"
+        "415 Unsupported Media Type|416 Range Not Satisfiable|418 I'm a teapot|"
+        "422 Unprocessable Entity|423 Locked|424 Failed Dependency|428 Precondition Required|"
+        "429 Too Many Requests|431 Request Header Fields Too Large|"
+        "451 Unavailable For Legal Reasons|500 Internal Server Error|501 Not Implemented|"
+        "502 Bad Gateway|503 Service Unavailable|504 Gateway Timeout|";
+    char number[16];
+    (void)snprintf(number, sizeof number, "|%d ", http_status);
+    size_t at = phi__str_find(PHI__LIT(rows), 0, number);
+    if (at == SIZE_MAX) return phi__str(NULL, 0);
+    at += strlen(number);
+    return phi__str(rows + at, phi__str_find(PHI__LIT(rows), at, "|") - at);
 }
 
 static bool phi__answer_among(phi_str type, const char *const *names, size_t count) {
@@ -379,18 +767,14 @@ static bool phi__answer_ends(phi_str type, const char *end) {
     return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
 }
 
-/* The kind of block that holds an answer of a type; PHI_CONTENT_TEXT: none does. */
+/* The kind of block that holds an answer of a type: image, document or audio; PHI_CONTENT_TEXT:
+   none does. */
 static phi_content_kind phi__answer_kind_of(phi_str type) {
     static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
     static const char *const sounds[] = {"audio/wav", "audio/mpeg", "audio/mp3"};
     if (phi__answer_among(type, images, PHI__COUNT(images))) return PHI_CONTENT_IMAGE;
     if (phi__answer_among(type, sounds, PHI__COUNT(sounds))) return PHI_CONTENT_AUDIO;
     return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
-}
-
-/* The kind of the media: image, document or audio. */
-static phi_content_kind phi__answer_kind(const phi__openapi_answer *a) {
-    return phi__answer_kind_of(phi_str_of(a->type));
 }
 
 /* Documents and audio are bytes of no use to a model that does not take them. */
@@ -449,7 +833,8 @@ static void phi__answer_head(phi__openapi_answer *a, int http_status, phi_str he
     a->http_status = http_status;
     a->latin1 = phi__answer_is_latin1(whole);
     (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
-    if (phi__answer_kind(a) != PHI_CONTENT_TEXT) /* providers want their types so */
+    if (phi__answer_kind_of(phi_str_of(a->type)) !=
+        PHI_CONTENT_TEXT) /* providers want their types so */
         for (at = a->type; *at != '\0'; at++)
             if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
     a->form = phi__answer_form(a->call, phi_str_of(a->type));
@@ -601,7 +986,8 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)
-        return phi__answer_kind(a) == PHI_CONTENT_DOCUMENT && !phi__str_starts(bytes, "%PDF-");
+        return phi__answer_kind_of(phi_str_of(a->type)) == PHI_CONTENT_DOCUMENT &&
+               !phi__str_starts(bytes, "%PDF-");
     if (bytes.len == 0) return false;
     return memchr(bytes.at, 0, bytes.len) != NULL ||
            (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
@@ -658,9 +1044,6 @@ static void phi__answer_free(phi__openapi_answer *a) {
 
 /* ---- a call of an operation ---- */
 
-/* A timer drives the work in slices (files for the body); the fetch and the token drive the
-   rest. A call ends once: by its result, or by cancel. */
-
 enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
 
 typedef struct phi__openapi_call {
@@ -679,8 +1062,6 @@ typedef struct phi__openapi_call {
     bool ended;
     phi_str url;
 } phi__openapi_call;
-
-/* ---- its end ---- */
 
 static void phi__opcall_end(phi__openapi_call *c) {
     if (c->ended) return;
@@ -710,22 +1091,18 @@ static void phi__opcall_give(phi__openapi_call *c, const phi_content *content, s
     phi__opcall_end(c);
 }
 
-static void phi__opcall_fail(phi__openapi_call *c, const char *words) {
+/* Ends the call with an error: the words, unless there was no memory. */
+static void phi__opcall_fail(phi__openapi_call *c, phi_status status, const char *words) {
     phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(words);
+    content.text = phi_str_of(status == PHI_NO_MEMORY ? "Out of memory" : words);
     phi__opcall_give(c, &content, 1, NULL, true);
 }
 
-/* What a part of the request could not do. */
-static void phi__opcall_refuse(phi__openapi_call *c, phi_status status) {
-    phi__opcall_fail(c, status == PHI_NO_MEMORY ? "Out of memory" : c->request.message);
-}
-
-static void phi__opcall_failed(phi__openapi_call *c, const char *message) {
+static void phi__opcall_failed(phi__openapi_call *c, phi_status status, const char *message) {
     char words[500];
     (void)snprintf(words, sizeof words, "Error: HTTP request failed: %s", message);
-    phi__opcall_fail(c, words);
+    phi__opcall_fail(c, status, words);
 }
 
 static void phi__opcall_result(phi__openapi_call *c) {
@@ -734,12 +1111,13 @@ static void phi__opcall_result(phi__openapi_call *c) {
     phi__buf_init(&text, c->memory);
     phi__buf_init(&media, c->memory);
     phi__buf_init(&details, c->memory);
-    const char *reason = phi__answer_reason(c->answer.http_status);
+    phi_str reason = phi__answer_reason(c->answer.http_status);
     phi__buf_add_str(&text, c->op->method);
     phi__buf_char(&text, ' ');
     phi__buf_add_str(&text, phi__buf_str(&c->request.url));
-    phi__buf_printf(&text, " \xE2\x86\x92 %d%s%s\n\n", c->answer.http_status,
-                    reason[0] != '\0' ? " " : "", reason);
+    phi__buf_printf(&text, " \xE2\x86\x92 %d%s", c->answer.http_status, reason.len > 0 ? " " : "");
+    phi__buf_add_str(&text, reason);
+    phi__buf_text(&text, "\n\n");
     phi__buf_printf(&details, "{\"status\":%d,\"method\":", c->answer.http_status);
     phi__json_write_str(&details, c->op->method);
     phi__buf_text(&details, ",\"url\":");
@@ -747,11 +1125,11 @@ static void phi__opcall_result(phi__openapi_call *c) {
     phi__buf_char(&details, '}');
     phi__buf_char(&details, '\0');
     if (phi__answer_finish(&c->answer, &text, &media) != PHI_OK || details.failed) {
-        phi__opcall_fail(c, "Out of memory");
+        phi__opcall_fail(c, PHI_NO_MEMORY, NULL);
     } else {
         content[0].kind = PHI_CONTENT_TEXT;
         content[0].text = phi__buf_str(&text);
-        content[1].kind = phi__answer_kind(&c->answer);
+        content[1].kind = phi__answer_kind_of(phi_str_of(c->answer.type));
         content[1].data = phi__buf_str(&media);
         content[1].mime_type = phi_str_of(c->answer.type);
         phi__opcall_give(c, content, media.len > 0 ? 2 : 1, details.at, false);
@@ -790,10 +1168,8 @@ static void phi__opcall_over(void *user_data, phi_status status, const char *mes
     c->fetch = NULL;
     if (status == PHI_OK)
         phi__opcall_result(c);
-    else if (status == PHI_NO_MEMORY)
-        phi__opcall_fail(c, "Out of memory");
     else
-        phi__opcall_failed(c, message);
+        phi__opcall_failed(c, status, message);
 }
 
 /* ---- sending ---- */
@@ -850,10 +1226,7 @@ static void phi__opcall_send(phi__openapi_call *c) {
     if (status == PHI_OK) status = phi__fetch_open(rt, &desc, &c->fetch);
     if (status == PHI_OK) return;
     (void)phi__error_last(rt, &words);
-    if (status == PHI_NO_MEMORY)
-        phi__opcall_fail(c, "Out of memory");
-    else
-        phi__opcall_failed(c, words);
+    phi__opcall_failed(c, status, words);
 }
 
 static void phi__opcall_token_done(phi__openapi_wait *wait, phi_status status,
@@ -862,54 +1235,45 @@ static void phi__opcall_token_done(phi__openapi_wait *wait, phi_status status,
     phi__openapi_call *c = PHI__OWNER(auth, phi__openapi_call, auth);
     if (status == PHI_OK)
         phi__opcall_authorize(c);
-    else if (status == PHI_NO_MEMORY)
-        phi__opcall_fail(c, "Out of memory");
     else
-        phi__opcall_failed(c, message);
+        phi__opcall_failed(c, status, message);
 }
 
 static void phi__opcall_authorize(phi__openapi_call *c) {
     c->auth.wait.done = phi__opcall_token_done;
     phi_status status = phi__opauth_token(&c->auth);
-    if (status == PHI_BUSY) return;
     if (status == PHI_OK)
         phi__opcall_send(c);
-    else
-        phi__opcall_refuse(c, status);
+    else if (status != PHI_BUSY)
+        phi__opcall_fail(c, status, c->request.message);
 }
 
 /* ---- building ---- */
 
-static void phi__opcall_go(phi__openapi_call *c) {
+/* Makes the body in slices, then sends the request. */
+static void phi__opcall_go(phi__timer *timer) {
+    phi__openapi_call *c = PHI__OWNER(timer, phi__openapi_call, timer);
     phi__io *io = c->op->api->rt->io;
+    phi__openapi_answer *a = &c->answer;
     phi_status status = PHI_BUSY;
     for (int slices = 0; slices < PHI__OPENAPI_CALL_SLICES && status == PHI_BUSY; slices++)
         status = phi__body_advance(&c->body);
-    if (status == PHI_BUSY)
+    if (status == PHI_BUSY) {
         status = phi__io_timer_set(io, &c->timer, phi__io_now_us(io));
-    else {
-        if (status == PHI_OK) status = phi__opauth_begin(&c->auth, &c->request);
-        if (status == PHI_OK) {
-            phi__openapi_answer *a = &c->answer;
-            phi_memory *memory = c->memory;
-            const phi__operation *op = c->op;
-            phi_call call = c->call;
-            const phi__secrets *secrets = &c->auth.secrets;
-            memset(a, 0, sizeof *a);
-            a->op = op;
-            a->call = call;
-            a->secrets = secrets;
-            phi__buf_init(&a->kept, memory);
-            phi__buf_init(&a->incoming, memory);
-            phi__opcall_authorize(c);
-            return;
-        }
+        if (status == PHI_OK) return;
+    } else if (status == PHI_OK)
+        status = phi__opauth_begin(&c->auth, &c->request);
+    if (status != PHI_OK) {
+        phi__opcall_fail(c, status, c->request.message);
+        return;
     }
-    if (status != PHI_OK) phi__opcall_refuse(c, status);
-}
-
-static void phi__opcall_timer(phi__timer *timer) {
-    phi__opcall_go(PHI__OWNER(timer, phi__openapi_call, timer));
+    memset(a, 0, sizeof *a);
+    a->op = c->op;
+    a->call = c->call;
+    a->secrets = &c->auth.secrets;
+    phi__buf_init(&a->kept, c->memory);
+    phi__buf_init(&a->incoming, c->memory);
+    phi__opcall_authorize(c);
 }
 
 static void phi__opcall_gone(void *state) {
@@ -917,31 +1281,12 @@ static void phi__opcall_gone(void *state) {
     if (c->op != NULL) phi__opcall_end(c);
 }
 
-/* False: the call is over. */
-static bool phi__opcall_read(phi__openapi_call *c, phi_str arguments) {
-    char words[200];
-    phi_parse_error error;
-    if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
-    phi_status status =
-        phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
-    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_NULL))
-        c->arguments = phi_json_new_object(&c->arena);
-    if (status == PHI_NO_MEMORY || (status == PHI_OK && c->arguments == NULL)) {
-        phi__opcall_fail(c, "Out of memory");
-        return false;
-    }
-    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_OBJECT)) return true;
-    (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
-                   status == PHI_OK ? phi__json_get_type_name(c->arguments)
-                                    : "text that is not JSON");
-    phi__opcall_fail(c, words);
-    return false;
-}
-
 static phi_flow phi__opcall_start(void *user_data, phi_call call, phi_str arguments) {
     static const char foreign[] = "Error: This tool belongs to a document of another runtime";
     phi__openapi_call *c = (phi__openapi_call *)phi_call_state(call, sizeof *c);
     const phi__toolcall *toolcall = phi__call_find(call);
+    phi_parse_error error;
+    char words[200];
     if (call.rt != ((const phi__operation *)user_data)->api->rt) {
         (void)phi_call_fail(call, foreign);
         return PHI_DONE;
@@ -953,19 +1298,31 @@ static phi_flow phi__opcall_start(void *user_data, phi_call call, phi_str argume
     c->call = call;
     c->op = (const phi__operation *)user_data;
     c->memory = &toolcall->run->agent->memory;
-    c->timer.fire = phi__opcall_timer;
+    c->timer.fire = phi__opcall_go;
     c->op->api->calls_open++;
     phi_arena_init(&c->arena, c->memory, 1024);
     phi__call_on_gone(call, phi__opcall_gone);
-    if (!phi__opcall_read(c, arguments)) return PHI_PENDING;
+    if (phi__str_trim(arguments).len == 0) arguments = PHI__LIT("{}");
+    phi_status status =
+        phi_json_parse(&c->arena, arguments, PHI_JSON_REPLACE_BAD_UTF8, &c->arguments, &error);
+    if (status == PHI_OK && phi_json_is(c->arguments, PHI_JSON_NULL))
+        c->arguments = phi_json_new_object(&c->arena);
+    if (status == PHI_OK && c->arguments == NULL) status = PHI_NO_MEMORY;
+    if (status != PHI_OK || !phi_json_is(c->arguments, PHI_JSON_OBJECT)) {
+        (void)snprintf(words, sizeof words, "Error: Expected object parameters, got %s",
+                       status == PHI_OK ? phi__json_get_type_name(c->arguments)
+                                        : "text that is not JSON");
+        phi__opcall_fail(c, status, words);
+        return PHI_PENDING;
+    }
     phi__opreq_init(&c->request, &c->arena, c->memory, c->op, c->arguments);
-    phi_status status = phi__opreq_build(&c->request);
+    status = phi__opreq_build(&c->request);
     if (status != PHI_OK) {
-        phi__opcall_refuse(c, status);
+        phi__opcall_fail(c, status, c->request.message);
         return PHI_PENDING;
     }
     phi__body_begin(&c->body, &c->request, c->call);
-    phi__opcall_go(c);
+    phi__opcall_go(&c->timer);
     return PHI_PENDING; /* or it has its result */
 }
 
@@ -977,11 +1334,10 @@ static void phi__opcall_cancel(void *user_data, phi_call call) {
 
 /* After a snapshot: a request that only reads is made again; another one may have been served. */
 static phi_flow phi__opcall_resume(void *user_data, phi_call call, phi_str arguments) {
-    static const char words[] = "Interrupted: the program was started anew while this request was "
-                                "under way; whether the server has served it is not known";
     if (((const phi__operation *)user_data)->read_only)
         return phi__opcall_start(user_data, call, arguments);
-    (void)phi_call_fail(call, words);
+    (void)phi_call_fail(call, "Interrupted: the program was started anew while this request was "
+                              "under way; whether the server has served it is not known");
     return PHI_DONE;
 }
 
@@ -995,5 +1351,3 @@ PHI__FN void phi__opcall_fill(phi_tool *tool) {
     tool->timeout_ms = ms > UINT32_MAX / 8 ? PHI_UNLIMITED : ms * 4 + 5000;
     tool->unlisted = true;
 }
-
-PHI__FN void phi__opcall_free(phi_openapi *api) { phi__token_free_all(api); }

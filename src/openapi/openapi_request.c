@@ -25,11 +25,10 @@ typedef struct phi__styles {
     phi__buf *out;
     const char *between;
     phi__styles_escape how;
-    phi_str name;
 } phi__styles;
 
 static bool phi__styles_keeps(unsigned char c, phi__styles_escape how) {
-    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) return true;
+    if (phi__is_alnum((char)c)) return true;
     if (c == '\0') return how == PHI__ESCAPE_NONE;
     if (strchr("-._~", c) != NULL) return true;
     if (how == PHI__ESCAPE_RESERVED) return strchr(":/?@!$'()*,;", c) != NULL;
@@ -74,17 +73,16 @@ static void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__sty
 static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
                                  const char *equals, phi__styles_escape how) {
     phi_json_iter it = phi_json_each(value);
-    bool keys = phi_json_is(value, PHI_JSON_OBJECT), any = false;
-    phi_json *child;
-    while ((child = phi_json_next(&it)) != NULL) {
-        if (phi_json_is(child, PHI_JSON_NULL)) continue;
+    bool any = false;
+    while (phi_json_next(&it) != NULL) {
+        if (phi_json_is(it.at, PHI_JSON_NULL)) continue;
         if (any) phi__buf_text(out, between);
         any = true;
-        if (keys) {
+        if (phi_json_is(value, PHI_JSON_OBJECT)) {
             phi__styles_put_escaped(out, it.key, how);
             phi__buf_text(out, equals);
         }
-        phi__styles_put_value(out, child, how);
+        phi__styles_put_value(out, it.at, how);
     }
 }
 
@@ -100,14 +98,8 @@ static void phi__styles_put_simple(phi__buf *out, const phi_json *value, bool ex
         phi__styles_put_value(out, value, how);
 }
 
-/* ---- paths ---- */
-
-static void phi__styles_limit(phi__buf *out) {
-    if (out->len > PHI__STYLES_MOST) out->failed = true;
-}
-
 static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_json *value) {
-    phi__styles_limit(out);
+    if (out->len > PHI__STYLES_MOST) out->failed = true;
     phi__buf_char(out, ';');
     phi__styles_put_escaped(out, name, PHI__ESCAPE_ALL);
     if (phi_json_is(value, PHI_JSON_STRING) && phi_json_str(value, NULL).len == 0) return;
@@ -117,9 +109,8 @@ static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_js
 
 static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *value,
                                    bool explode) {
-    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi_json_iter it = phi_json_each(value);
-    phi_json *child;
+    bool keys = phi_json_is(value, PHI_JSON_OBJECT);
     if (!phi__styles_is_list(value)) {
         phi__styles_put_matrix_one(out, name, value);
     } else if (!explode) {
@@ -129,16 +120,14 @@ static void phi__styles_put_matrix(phi__buf *out, phi_str name, const phi_json *
         phi__buf_char(out, '=');
         phi__styles_put_list(out, value, ",", ",", PHI__ESCAPE_ALL);
     } else {
-        while (!out->failed && (child = phi_json_next(&it)) != NULL)
-            if (!phi_json_is(child, PHI_JSON_NULL))
-                phi__styles_put_matrix_one(out, keys ? it.key : name, child);
+        while (!out->failed && phi_json_next(&it) != NULL)
+            if (!phi_json_is(it.at, PHI_JSON_NULL))
+                phi__styles_put_matrix_one(out, keys ? it.key : name, it.at);
     }
 }
 
-/* ---- pairs ---- */
-
 static void phi__styles_put_name(const phi__styles *s, phi_str name) {
-    phi__styles_limit(s->out);
+    if (s->out->len > PHI__STYLES_MOST) s->out->failed = true;
     if (s->out->len > 0) phi__buf_text(s->out, s->between);
     phi__styles_put_escaped(s->out, name, PHI__ESCAPE_ALL);
     phi__buf_char(s->out, '=');
@@ -154,13 +143,12 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
                                  int depth) {
     phi_json_iter it = phi_json_each(value);
     size_t len = name->len, index = 0;
-    phi_json *child;
     if (phi_json_is(value, PHI_JSON_NULL)) return;
     if (!phi__styles_is_list(value) || depth >= PHI__STYLES_DEPTH) {
         phi__styles_put_pair(s, phi__buf_str(name), value);
         return;
     }
-    while ((child = phi_json_next(&it)) != NULL) {
+    while (phi_json_next(&it) != NULL) {
         phi__buf_char(name, '[');
         if (phi_json_is(value, PHI_JSON_ARRAY))
             phi__buf_u64(name, index++);
@@ -168,7 +156,7 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
             phi__buf_add_str(name, it.key);
         phi__buf_char(name, ']');
         if (name->failed || s->out->failed) return;
-        phi__styles_put_deep(s, name, child, depth + 1);
+        phi__styles_put_deep(s, name, it.at, depth + 1);
         name->len = len;
     }
 }
@@ -176,46 +164,37 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
 /* Appends "name=value" pairs, behind `between` where `out` is not empty. */
 static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                   const phi_json *value) {
-    bool cookie = p->place == PHI__OPERATION_COOKIE;
+    bool cookie = p->place == PHI__OPERATION_COOKIE, keys = phi_json_is(value, PHI_JSON_OBJECT);
     phi__styles s;
     s.out = out;
     s.between = cookie ? "; " : "&";
     s.how = cookie              ? PHI__ESCAPE_COOKIE
             : p->allow_reserved ? PHI__ESCAPE_RESERVED
                                 : PHI__ESCAPE_ALL;
-    s.name = p->name;
     if (p->content_type.len > 0 || !phi__styles_is_list(value))
         phi__styles_put_pair(&s, p->name, value);
     else if (p->style == PHI__STYLE_DEEP) {
         phi__buf name;
-        phi__buf_init(&name, s.out->memory);
-        phi__buf_add_str(&name, s.name);
+        phi__buf_init(&name, out->memory);
+        phi__buf_add_str(&name, p->name);
         if (!name.failed) phi__styles_put_deep(&s, &name, value, 0);
-        if (name.failed) s.out->failed = true;
+        if (name.failed) out->failed = true;
         phi__buf_free(&name);
     } else if (p->explode) {
-        bool keys = phi_json_is(value, PHI_JSON_OBJECT);
         phi_json_iter it = phi_json_each(value);
-        phi_json *child;
-        while (!s.out->failed && (child = phi_json_next(&it)) != NULL)
-            if (!phi_json_is(child, PHI_JSON_NULL))
-                phi__styles_put_pair(&s, keys ? it.key : s.name, child);
-    } else {
+        while (!out->failed && phi_json_next(&it) != NULL)
+            if (!phi_json_is(it.at, PHI_JSON_NULL))
+                phi__styles_put_pair(&s, keys ? it.key : p->name, it.at);
+    } else if (phi_json_count(value) != 0) {
         const char *between = p->style == PHI__STYLE_SPACE  ? "%20"
                               : p->style == PHI__STYLE_PIPE ? "%7C"
                                                             : ",";
-        if (phi_json_count(value) != 0) {
-            phi__styles_put_name(&s, s.name);
-            phi__styles_put_list(s.out, value, between, between, s.how);
-        }
+        phi__styles_put_name(&s, p->name);
+        phi__styles_put_list(out, value, between, between, s.how);
     }
 }
 
 /* ---- the URL and the headers ---- */
-
-/* A value of an argument cannot leave its place: in a path it is one part of a segment, in a
-   header it has no line break, and a segment that would be empty, "." or ".." is refused. Headers
-   that the host gave for all requests come before those of the model. */
 
 enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
 
@@ -261,39 +240,27 @@ static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_st
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
-/* ---- headers ---- */
-
-static phi__header *phi__opreq_find(const phi__openapi_request *r, const char *name) {
-    for (size_t i = 0; i < r->count; i++)
-        if (phi__str_is_nocase(r->headers[i].name, name)) return &r->headers[i];
-    return NULL;
-}
-
-static phi__header *phi__opreq_room(phi__openapi_request *r) {
-    size_t cap = r->cap > 0 ? r->cap * 2 : 8;
-    if (r->count < r->cap) return &r->headers[r->count++];
-    phi__header *grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
-    if (grown == NULL) return NULL;
-    if (r->count > 0) memcpy(grown, r->headers, r->count * sizeof *grown);
-    r->headers = grown;
-    r->cap = cap;
-    return &r->headers[r->count++];
-}
-
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces) {
     phi_str own, text;
+    size_t i = 0;
     if (!phi__arena_str(r->arena, name, &own) || !phi__arena_str(r->arena, value, &text))
         return PHI_NO_MEMORY;
-    phi__header *header = phi__opreq_find(r, own.at);
-    if (header != NULL && !replaces) return PHI_OK;
-    if (header != NULL)
-        phi__opreq_wipe(header->value);
-    else
-        header = phi__opreq_room(r);
-    if (header == NULL) return PHI_NO_MEMORY;
-    header->name = own;
-    header->value = text;
+    while (i < r->count && !phi__str_is_nocase(r->headers[i].name, own.at)) i++;
+    if (i < r->count) {
+        if (!replaces) return PHI_OK;
+        phi__opreq_wipe(r->headers[i].value);
+    } else if (r->count == r->cap) {
+        size_t cap = r->cap > 0 ? r->cap * 2 : 8;
+        phi__header *grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
+        if (grown == NULL) return PHI_NO_MEMORY;
+        if (r->count > 0) memcpy(grown, r->headers, r->count * sizeof *grown);
+        r->headers = grown;
+        r->cap = cap;
+    }
+    if (i == r->count) r->count++;
+    r->headers[i].name = own;
+    r->headers[i].value = text;
     return PHI_OK;
 }
 
@@ -309,8 +276,6 @@ static bool phi__opreq_ignores(phi_str name) {
         if (phi__str_is_nocase(name, names[i])) return true;
     return false;
 }
-
-/* ---- the base ---- */
 
 static phi_status phi__opreq_base(phi__openapi_request *r) {
     const char *given = r->op->api->desc.base_url;
@@ -336,23 +301,14 @@ static phi_status phi__opreq_base(phi__openapi_request *r) {
     return PHI_OK;
 }
 
-/* ---- the path ---- */
-
-static const phi__operation_parameter *phi__opreq_path_parameter(const phi__openapi_request *r,
-                                                                 phi_str name) {
-    for (size_t i = 0; i < r->op->parameter_count; i++) {
-        const phi__operation_parameter *p = &r->op->parameters[i];
-        if (p->place == PHI__OPERATION_PATH && p->name.len == name.len &&
-            memcmp(p->name.at, name.at, name.len) == 0)
-            return p;
-    }
-    return NULL;
-}
-
 static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
-    const phi__operation_parameter *p = phi__opreq_path_parameter(r, name);
-    const phi_json *value = p != NULL ? phi__opreq_argument(r, p->argument) : NULL;
+    const phi__operation_parameter *p = NULL;
     size_t before = r->url.len;
+    for (size_t i = 0; i < r->op->parameter_count && p == NULL; i++)
+        if (r->op->parameters[i].place == PHI__OPERATION_PATH &&
+            phi_str_equal(r->op->parameters[i].name, name))
+            p = &r->op->parameters[i];
+    const phi_json *value = p != NULL ? phi__opreq_argument(r, p->argument) : NULL;
     if (value == NULL)
         return phi__opreq_refuse(r, "Error: Missing required path parameter '%.*s' for %s",
                                  (int)phi__min(name.len, 80), name.at, r->op->path.at);
@@ -360,10 +316,9 @@ static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
     if (p->content_type.len > 0)
         phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
     else if (p->style == PHI__STYLE_LABEL) {
-        bool explode = p->explode;
         phi__buf_char(&r->url, '.');
         if (phi__styles_is_list(value))
-            phi__styles_put_list(&r->url, value, explode ? "." : ",", explode ? "=" : ",",
+            phi__styles_put_list(&r->url, value, p->explode ? "." : ",", p->explode ? "=" : ",",
                                  PHI__ESCAPE_ALL);
         else
             phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
@@ -402,16 +357,13 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
         /* Characters of a template that a URL may not have are escaped; escapes stay. */
-        phi__buf *out = &r->url;
-        phi_str text = phi__str(path.at + at, end - at);
-        for (size_t i = 0; i < text.len; i++) {
-            unsigned char c = (unsigned char)text.at[i];
+        for (; at < end; at++) {
+            unsigned char c = (unsigned char)path.at[at];
             if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)
-                phi__buf_printf(out, "%%%02X", (unsigned)c);
+                phi__buf_printf(&r->url, "%%%02X", (unsigned)c);
             else
-                phi__buf_char(out, (char)c);
+                phi__buf_char(&r->url, (char)c);
         }
-        at = end;
         if (close == SIZE_MAX) break;
         status = phi__opreq_substitute(r, phi__str(path.at + open + 1, close - open - 1));
         at = close + 1;
@@ -422,8 +374,6 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
     if (hash != SIZE_MAX) r->url.len = hash;
     return status == PHI_OK ? phi__opreq_check_dots(r, from) : status;
 }
-
-/* ---- all of it ---- */
 
 static phi_status phi__opreq_parameter(phi__openapi_request *r, const phi__operation_parameter *p) {
     const phi_json *value = phi__opreq_argument(r, p->argument);
@@ -489,8 +439,6 @@ enum {
     PHI__OPENAPI_BODY_PATHS = 128   /* units of work with paths in one slice: files_in.h */
 };
 
-/* ---- pieces ---- */
-
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
     if (b->count == b->cap) {
         size_t cap = b->cap > 0 ? b->cap * 2 : 8;
@@ -512,11 +460,6 @@ static phi_status phi__body_flush(phi__openapi_body *b) {
     if (!phi__arena_str(b->r->arena, phi__buf_str(&b->text), &piece)) return PHI_NO_MEMORY;
     phi__buf_clear(&b->text);
     return phi__body_add_piece(b, piece);
-}
-
-/* The content type of the whole; a host's own header wins. */
-static phi_status phi__body_type(phi__openapi_body *b, phi_str type) {
-    return phi__opreq_add(b->r, PHI__LIT("Content-Type"), type, false);
 }
 
 /* ---- files ---- */
@@ -553,7 +496,7 @@ static phi_status phi__body_file_begin(phi__openapi_body *b, const phi_json *val
     const char *const *roots = b->r->op->api->desc.upload_roots;
     phi__words words;
     phi_str path;
-    if (!phi__arena_str(b->r->arena, phi_json_str(phi_json_get(value, "path"), NULL), &path))
+    if (!phi__arena_str(b->r->arena, phi__records_get_str(value, "path"), &path))
         return PHI_NO_MEMORY;
     b->path = path.at;
     if (roots == NULL || roots[0] == NULL)
@@ -634,8 +577,6 @@ static phi_status phi__body_file_more(phi__openapi_body *b) {
 
 #endif
 
-/* ---- one value ---- */
-
 static bool phi__body_is_path(const phi_json *value) {
     return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
@@ -648,7 +589,7 @@ static phi_str phi__body_first_type(phi_str types) {
         phi_str type = phi__str_trim(phi__str(types.at, end));
         if (type.len > 0 && phi__str_find(type, 0, "*") == SIZE_MAX) return type;
         if (comma == SIZE_MAX) break;
-        types = phi__str(types.at + comma + 1, types.len - comma - 1);
+        types = phi__str_from(types, comma + 1);
     }
     return phi__str(NULL, 0);
 }
@@ -663,13 +604,9 @@ static phi_status phi__body_base64(phi__openapi_body *b, phi_str name, phi_str t
 static const phi__operation_property *phi__body_property(const phi__openapi_body *b, phi_str name) {
     const phi__operation_body *body = &b->r->op->body;
     for (size_t i = 0; i < body->property_count; i++)
-        if (body->properties[i].name.len == name.len &&
-            memcmp(body->properties[i].name.at, name.at, name.len) == 0)
-            return &body->properties[i];
+        if (phi_str_equal(body->properties[i].name, name)) return &body->properties[i];
     return NULL;
 }
-
-/* ---- multipart ---- */
 
 /* As browsers write names: quotes and line breaks escaped. */
 static void phi__body_quoted(phi__buf *out, phi_str text) {
@@ -684,15 +621,6 @@ static void phi__body_quoted(phi__buf *out, phi_str text) {
     phi__buf_char(out, '"');
 }
 
-static phi_str phi__body_filename(const phi_json *value, phi_str otherwise) {
-    phi_str name = phi_json_str(phi_json_get(value, "filename"), NULL);
-    phi_str path = phi_json_str(phi_json_get(value, "path"), NULL);
-    size_t i;
-    if (name.len > 0) return name;
-    for (i = path.len; i > 0 && path.at[i - 1] != '/';) i--;
-    return i < path.len ? phi__str(path.at + i, path.len - i) : otherwise;
-}
-
 static phi_str phi__body_part_type(const phi__openapi_body *b, const phi_json *value) {
     phi_str type = phi__str(NULL, 0);
     if (b->property != NULL && !b->property->has_style)
@@ -704,19 +632,11 @@ static phi_str phi__body_part_type(const phi__openapi_body *b, const phi_json *v
                : type;
 }
 
-static phi_status phi__body_part_headers(phi__openapi_body *b) {
-    phi_json *child;
-    if (b->property == NULL || b->property->headers == NULL) return PHI_OK;
-    phi_json_iter it = phi_json_each(b->property->headers);
-    while ((child = phi_json_next(&it)) != NULL) {
-        phi_str value = phi_json_str(child, NULL);
-        if (!phi__fetch_name_fits(it.key) || !phi__fetch_value_fits(value)) continue;
-        phi__buf_add_str(&b->text, it.key);
-        phi__buf_text(&b->text, ": ");
-        phi__buf_add_str(&b->text, value);
-        phi__buf_text(&b->text, "\r\n");
-    }
-    return PHI_OK;
+static void phi__body_header(phi__openapi_body *b, phi_str name, phi_str value) {
+    phi__buf_add_str(&b->text, name);
+    phi__buf_text(&b->text, ": ");
+    phi__buf_add_str(&b->text, value);
+    phi__buf_text(&b->text, "\r\n");
 }
 
 /* A part; PHI_BUSY: its file is to be read. */
@@ -729,15 +649,22 @@ static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     phi__body_quoted(&b->text, b->name);
     if (file) {
         phi__buf_text(&b->text, "; filename=");
-        phi__body_quoted(&b->text, phi__body_filename(value, b->name));
+        phi_str name = phi__records_get_str(value, "filename");
+        phi_str path = phi__records_get_str(value, "path");
+        size_t i = path.len;
+        while (i > 0 && path.at[i - 1] != '/') i--;
+        if (name.len == 0) name = i < path.len ? phi__str_from(path, i) : b->name;
+        phi__body_quoted(&b->text, name);
     }
     phi__buf_text(&b->text, "\r\n");
-    if (type.len > 0 && phi__fetch_value_fits(type)) {
-        phi__buf_text(&b->text, "Content-Type: ");
-        phi__buf_add_str(&b->text, type);
-        phi__buf_text(&b->text, "\r\n");
+    if (type.len > 0 && phi__fetch_value_fits(type))
+        phi__body_header(b, PHI__LIT("Content-Type"), type);
+    phi_json_iter it = phi_json_each(property != NULL ? property->headers : NULL);
+    while (phi_json_next(&it) != NULL) {
+        phi_str text = phi__json_text_of(it.at);
+        if (phi__fetch_name_fits(it.key) && phi__fetch_value_fits(text))
+            phi__body_header(b, it.key, text);
     }
-    (void)phi__body_part_headers(b);
     phi__buf_text(&b->text, "\r\n");
     if (file && phi__body_is_path(value)) {
         status = phi__body_flush(b);
@@ -754,18 +681,17 @@ static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
 
 /* The next value: items of arrays are parts of the same name. */
 static const phi_json *phi__body_next(phi__openapi_body *b) {
-    const phi_json *value;
     for (;;) {
-        value = b->in_items ? phi_json_next(&b->items) : NULL;
+        const phi_json *value = b->in_items ? phi_json_next(&b->items) : NULL;
+        b->in_items = value != NULL;
         if (value == NULL) {
-            b->in_items = false;
             value = phi_json_next(&b->members);
             if (value == NULL) return NULL;
             b->name = b->members.key;
             b->property = phi__body_property(b, b->name);
-            if (phi_json_is(value, PHI_JSON_ARRAY)) {
+            b->in_items = phi_json_is(value, PHI_JSON_ARRAY);
+            if (b->in_items) {
                 b->items = phi_json_each(value);
-                b->in_items = true;
                 continue;
             }
         }
@@ -782,18 +708,8 @@ static phi_status phi__body_boundary(phi__openapi_body *b) {
     for (size_t i = 0; i < 12; i++) (void)snprintf(b->boundary + 4 + 2 * i, 3, "%02x", random[i]);
     (void)snprintf(whole, sizeof whole, "%.*s; boundary=%s", (int)phi__min(type.len, 100), type.at,
                    b->boundary);
-    return phi__body_type(b, phi_str_of(whole));
+    return phi__opreq_add(b->r, PHI__LIT("Content-Type"), phi_str_of(whole), false);
 }
-
-static phi_status phi__body_expect(phi__openapi_body *b) {
-    const phi__operation_body *body = &b->r->op->body;
-    bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
-    if (!form || phi_json_is(b->value, PHI_JSON_OBJECT)) return PHI_OK;
-    return phi__opreq_refuse(b->r, "Error: Expected object in '%s', got %s", body->argument.at,
-                             phi__json_get_type_name(b->value));
-}
-
-/* ---- for the call ---- */
 
 PHI__FN void phi__body_begin(phi__openapi_body *b, phi__openapi_request *r, phi_call call) {
     memset(b, 0, sizeof *b);
@@ -823,11 +739,16 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
             return phi__opreq_refuse(b->r, "Error: Missing required request body '%s'",
                                      body->argument.at);
         if (b->done) return PHI_OK;
-        phi_status status = phi__body_expect(b);
-        if (status != PHI_OK) return status;
+        bool form = body->kind == PHI__BODY_FORM || body->kind == PHI__BODY_MULTIPART;
+        if (form && !phi_json_is(b->value, PHI_JSON_OBJECT))
+            return phi__opreq_refuse(b->r, "Error: Expected object in '%s', got %s",
+                                     body->argument.at, phi__json_get_type_name(b->value));
         b->members = phi_json_each(b->value);
-        status = body->kind == PHI__BODY_MULTIPART ? phi__body_boundary(b)
-                                                   : phi__body_type(b, body->content_type);
+        /* The content type of the whole; a host's own header wins. */
+        phi_status status =
+            body->kind == PHI__BODY_MULTIPART
+                ? phi__body_boundary(b)
+                : phi__opreq_add(b->r, PHI__LIT("Content-Type"), body->content_type, false);
         return status == PHI_OK ? PHI_BUSY : status;
     }
     switch (b->r->op->body.kind) {

@@ -1,5 +1,4 @@
-/* openapi_request_in.h - the URL and the headers of a call's request. openapi_request_in.h has its
-   body.
+/* openapi_request_in.h - the URL, the headers and the body of a call's request.
 
    A value of an argument cannot leave its place: in a path it is one part of a segment, in a header
    it has no line break, and a segment that would be empty, "." or ".." is refused. Headers that
@@ -11,7 +10,6 @@
 #include "io/io_in.h"
 #include "loop/tool.h"
 #include "openapi/api_in.h"
-#include "openapi/operation_in.h"
 #include "system/system_in.h"
 
 typedef enum phi__styles_escape {

@@ -1,11 +1,6 @@
 /* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
 #include "permissions/permissions_in.h"
-
-#include "base/base_in.h"
-#include "permissions/permissions.h"
-#include "permissions/wildcard_in.h"
-#include "permissions/rules_in.h"
-#include "permissions/shell_in.h"
+#include "tools/tools_in.h"
 
 #include <stdio.h>
 
@@ -322,8 +317,6 @@ static void phi__check_put(phi__buf *out, const phi__subject *subject) {
         phi__buf_add_str(out, subject->tool);
 }
 
-/* ---- the parts ---- */
-
 typedef struct phi__checking {
     phi_permissions *permissions;
     phi__subject subject;
@@ -413,6 +406,16 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
     return phi__check_part_now(&checking, false);
 }
 
+/* The pattern that matches this text alone. */
+static void phi__wild_quote(phi__buf *out, phi_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        bool special = strchr("*?[| ", text.at[i]) != NULL;
+        if (special) phi__buf_char(out, '[');
+        phi__buf_char(out, text.at[i]);
+        if (special) phi__buf_char(out, ']');
+    }
+}
+
 /* ---- "always allow this": rules for a call that was asked about ---- */
 
 typedef struct phi__always {
@@ -443,7 +446,6 @@ static bool phi__always_keep(const phi__always *a, phi__buf *buf, const char **o
     return good;
 }
 
-/* The pattern that matches this text alone. */
 static bool phi__always_quote(const phi__always *a, phi_str text, const char **out) {
     phi__buf words;
     phi__buf_init(&words, a->arena->memory);
@@ -470,8 +472,6 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     a->rules = all;
     return PHI_OK;
 }
-
-/* ---- commands ---- */
 
 /* Commands whose options and further words were read: these options, and files of the workspace,
    give them no other effect. For all other commands the very words are allowed. */
@@ -542,7 +542,7 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
     for (size_t i = 0; i < c->count; i++)
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
-    phi_str name = phi__names_last(c->words[0].text); /* rm -rf, in whatever spelling and version */
+    phi_str name = phi__glob_name(c->words[0].text); /* rm -rf, in whatever spelling and version */
     while (name.len > 1 && strchr("0123456789.-", name.at[name.len - 1]) != NULL) name.len--;
     for (size_t i = 1; i < c->count && phi__str_is(name, "rm"); i++)
         if (phi__among(c->words[i].text, "-[!-]*[rR]*|-[rR]*|--r*"))
@@ -562,8 +562,6 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
         return PHI_NO_MEMORY;
     return phi__always_add(a, &rule);
 }
-
-/* ---- files and tools ---- */
 
 static bool phi__always_path(const phi__always *a, phi_str path, bool kind, const char **out) {
     phi__buf words;
@@ -640,17 +638,6 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
                                     : phi__always_tool(a, subject);
 }
 
-/* The rule on this very call, which counts before those that ask, in place of all others. */
-static phi_status phi__always_this(phi__always *a, phi_str tool_name, phi_str arguments) {
-    phi_permission_rule rule = PHI_ZERO;
-    rule.verdict = PHI_PERMISSION_ALLOW;
-    a->count = 0;
-    return phi__always_quote(a, tool_name, &rule.tool) &&
-                   phi__always_quote(a, arguments, &rule.matches)
-               ? phi__always_add(a, &rule)
-               : PHI_NO_MEMORY;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
@@ -669,8 +656,16 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     phi_arena_init(&scratch, &permissions->memory, 0);
     phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
                                          call->arguments, phi__always_part, &a);
-    if (status == PHI_OK && a.asked)
-        status = phi__always_this(&a, call->tool_name, call->arguments);
+    if (status == PHI_OK && a.asked) {
+        /* The rule on this very call, which counts before those that ask, in place of all others. */
+        phi_permission_rule rule = PHI_ZERO;
+        rule.verdict = PHI_PERMISSION_ALLOW;
+        a.count = 0;
+        status = phi__always_quote(&a, call->tool_name, &rule.tool) &&
+                         phi__always_quote(&a, call->arguments, &rule.matches)
+                     ? phi__always_add(&a, &rule)
+                     : PHI_NO_MEMORY;
+    }
     phi_arena_free(&scratch);
     if (why != NULL) *why = phi__buf_str(&permissions->why);
     if (status != PHI_OK) return status;
@@ -681,21 +676,13 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 /* ---- copies of rules ---- */
 
-static bool phi__perm_text(phi_arena *arena, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 /* Copies the texts of a rule, in their place. */
 static bool phi__perm_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
     const char **const texts[] = {&rule->tool,    &rule->command, &rule->with,    &rule->without,
                                   &rule->piped,   &rule->path,    &rule->host,    &rule->argument,
                                   &rule->matches, &rule->reason,  &rule->options, &rule->source};
     for (size_t i = 0; i < PHI__COUNT(texts); i++)
-        if (!phi__perm_text(arena, texts[i])) return false;
+        if (!phi__keep_text(arena, texts[i])) return false;
     return true;
 }
 
@@ -733,17 +720,6 @@ static void phi__perm_path(phi__buf *out, phi_str path) {
     phi__wild_quote(out, path);
 }
 
-/* The directories that a file is in, for who moves one moves the file. */
-static void phi__perm_above(phi__buf *out, phi_str path) {
-    bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
-    while (path.len > 0) {
-        while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
-        while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
-        if (path.len > 0) phi__perm_path(out, path);
-    }
-    if (!absolute) phi__perm_path(out, phi__str(".", 1));
-}
-
 static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     phi__buf files, all;
     if (paths == NULL || paths[0] == NULL) return true;
@@ -751,7 +727,17 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     phi__buf_init(&all, &p->memory);
     for (size_t i = 0; paths[i] != NULL; i++) phi__perm_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
-    for (size_t i = 0; paths[i] != NULL; i++) phi__perm_above(&all, phi_str_of(paths[i]));
+    /* The directories that a file is in, for who moves one moves the file. */
+    for (size_t i = 0; paths[i] != NULL; i++) {
+        phi_str path = phi_str_of(paths[i]);
+        bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
+        while (path.len > 0) {
+            while (path.len > 0 && path.at[path.len - 1] != '/') path.len--;
+            while (path.len > 0 && path.at[path.len - 1] == '/') path.len--;
+            if (path.len > 0) phi__perm_path(&all, path);
+        }
+        if (!absolute) phi__perm_path(&all, phi__str(".", 1));
+    }
     p->guards[0].tool = "write_file|edit_file";
     p->guards[1].command = "cp|mv|ln|link|tee|touch|install|rm|rmdir|unlink|dd|sed|truncate|chmod|"
                            "chown|patch|rsync|tar|unzip|shred|split|gzip|gunzip|bzip2|xz|zstd|ed|"
@@ -945,8 +931,8 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     p->hook_fn = desc.hook_fn;
     p->user_data = desc.user_data;
     if (desc.rules == NULL) desc.rules = phi_permissions_mode(PHI_PERMISSION_MODE_DEFAULT);
-    if (!phi__perm_text(&p->arena, &p->workspace) || !phi__perm_text(&p->arena, &p->home) ||
-        !phi__perm_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
+    if (!phi__keep_text(&p->arena, &p->workspace) || !phi__keep_text(&p->arena, &p->home) ||
+        !phi__keep_text(&p->arena, &p->shell_tools) || !phi__perm_guard(p, desc.protected_paths) ||
         phi__perm_use(p, desc.rules, p->guards, p->guard_count) != PHI_OK) {
         phi_permissions_free(p);
         return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");

@@ -103,9 +103,7 @@ static bool phi__sh_take(phi__sh *p, const char *word) {
     return true;
 }
 
-static bool phi__sh_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+static bool phi__sh_name_char(char c) { return phi__is_alnum(c) || c == '_'; }
 
 /* At a continued line, which is joined before anything else is read. It counts as a
    blank if there is one on either side; else it may hide an operator, a name or a brace. */
@@ -184,7 +182,7 @@ static uint32_t phi__sh_digits(phi__sh *p, unsigned base, unsigned most, unsigne
     uint32_t value = 0;
     for (*found = 0; *found < most && p->at < p->end; (*found)++, p->at++) {
         char c = *p->at;
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+        unsigned digit = phi__is_digit(c)       ? (unsigned)(c - '0')
                          : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
                          : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
                                                 : 99;
@@ -260,6 +258,30 @@ static bool phi__sh_double(phi__sh *p, bool body) {
     }
     if (!body) phi__sh_close(p, "a quote is not closed");
     return known;
+}
+
+/* True if the name of a variable is most likely one of a secret. */
+static bool phi__names_secret(phi_str name) {
+    /* $ behind one: at the end alone */
+    static const char *const parts[] = {
+        "KEY",         "TOKEN",     "SECRET",   "PASS",       "CREDENTIAL", "_PWD$",
+        "_AUTH$",      "AUTH_",     "OAUTH",    "JWT",        "COOKIE",     "AUTHORIZ",
+        "BEARER",      "NETRC",     "DSN$",     "_PAT$",      "CERT",       "VAULT",
+        "DATABASE",    "REDIS_URL", "PRIVATE",  "CONNECTION", "_CONN",      "MONGO",
+        "AMQP",        "RABBIT",    "POSTGRES", "WEBHOOK",    "DB_URL$",    "SESSION",
+        "KUBECONFIG",  "OTP$",      "_SK$",     "SALT$",      "CREDS",      "MNEMONIC",
+        "SEED_PHRASE", "_PROXY$",   "_HOOK$",   "_URI$",      "SMTP_",      "CLOUDINARY"};
+    for (size_t i = 0; i < PHI__COUNT(parts); i++) {
+        size_t n = strlen(parts[i]), at = 0;
+        bool end = parts[i][n - 1] == '$';
+        char part[16];
+        memcpy(part, parts[i], n + 1);
+        if (end) part[--n] = '\0';
+        if (end && name.len < n) continue;
+        if (end) at = name.len - n;
+        if (phi__str_find_nocase(name, at, part) != SIZE_MAX) return true;
+    }
+    return false;
 }
 
 /* ---- expansions ---- */
@@ -360,7 +382,7 @@ static bool phi__sh_parameter(const phi__sh *p) {
     if (at == name && at < end && strchr("@*#?-$", *at) != NULL) at++;
     if (at < end && at > name && *at == '[') {
         at++;
-        while (at < end && ((*at >= '0' && *at <= '9') || *at == '@' || *at == '*')) at++;
+        while (at < end && (phi__is_digit(*at) || *at == '@' || *at == '*')) at++;
         if (at == end || *at++ != ']') return false;
     }
     if (at == name || at == end) return false;
@@ -428,7 +450,7 @@ static void phi__sh_expansion(phi__sh *p, bool in_quotes) {
         phi__sh_braces(p, in_quotes);
     } else if (next == '[' || phi__sh_sees(p, "\\\n"))
         phi__sh_stop(p, "\"$[\", or a $ at the end of a continued line");
-    else if (next >= '0' && next <= '9')
+    else if (phi__is_digit(next))
         p->at++;
     else if (phi__sh_name_char(next)) {
         phi__sh_secret(p, p->at);
@@ -682,7 +704,7 @@ static const char *phi__sh_descriptor(const phi__sh *p) {
     const char *at = p->at;
     bool brace = *at == '{';
     if (brace) at++;
-    while (at < p->end && ((*at >= '0' && *at <= '9') || (brace && phi__sh_name_char(*at)))) at++;
+    while (at < p->end && (phi__is_digit(*at) || (brace && phi__sh_name_char(*at)))) at++;
     if (brace && (at == p->end || *at++ != '}' || at - p->at < 3)) return NULL;
     if (at == p->end || (*at != '<' && *at != '>')) return NULL;
     if (p->end - at > 1 && at[1] == '(') return NULL; /* a process substitution */
@@ -756,7 +778,7 @@ static void phi__sh_file(phi__sh *p, phi__sh_command *command, bool writes, bool
     if (!writes && !duplicates && !standard) phi__sh_doubt(p, moved);
     phi_str target = redirect.target.text;
     size_t i = 0;
-    while (i < target.len && target.at[i] >= '0' && target.at[i] <= '9') i++;
+    while (i < target.len && phi__is_digit(target.at[i])) i++;
     if (i < target.len && target.at[i] == '-') i++;
     if (duplicates && redirect.target.known && target.len > 0 && i == target.len) {
         while (target.len > 1 && target.at[0] == '0' && target.at[1] != '-')
@@ -804,7 +826,7 @@ static bool phi__sh_redirection(phi__sh *p, phi__sh_command *command) {
 static bool phi__sh_test_number(const phi__sh_word *word) {
     size_t i = word->text.len > 1 && word->text.at[0] == '-' ? 1 : 0;
     if (!word->known || word->text.len == 0) return false;
-    while (i < word->text.len && word->text.at[i] >= '0' && word->text.at[i] <= '9') i++;
+    while (i < word->text.len && phi__is_digit(word->text.at[i])) i++;
     return i == word->text.len;
 }
 
@@ -1038,8 +1060,7 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
     if (index) {
         at++;
         while (at < p->end && (phi__sh_name_char(*at) || strchr("@*$-", *at) != NULL)) {
-            if (*at < '0' || *at > '9')
-                phi__sh_doubt(p, "a value in a subscript may hold commands");
+            if (!phi__is_digit(*at)) phi__sh_doubt(p, "a value in a subscript may hold commands");
             at++;
         }
         if (at == p->end || *at != ']' || ++at == p->end) {
@@ -1373,8 +1394,6 @@ static void phi__sh_list(phi__sh *p, char close) {
     if (p->out->unknown != NULL) return;
     if (close == '\0' ? p->at != p->end : !phi__sh_char(p, close)) phi__sh_invalid(p);
 }
-
-/* ---- for other files ---- */
 
 PHI__FN phi_status phi__sh_line(phi_arena *arena, phi_str line, const phi__sh_command *around,
                                 phi__shell *out) {

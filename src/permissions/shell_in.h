@@ -17,9 +17,39 @@
 #ifndef PHI_PERMISSIONS_SHELL_IN_H
 #define PHI_PERMISSIONS_SHELL_IN_H
 
-#include "permissions/permissions_in.h"
 #include "base/base_in.h"
-#include "permissions/wildcard_in.h"
+
+/* ---- patterns: *, ?, sets, and alternatives ----
+
+   Time is bounded by the pattern times the text, for paths times the text once more. */
+
+/* What ** of a glob does about hidden files. */
+typedef enum phi__wild_hidden {
+    PHI__WILD_SEEN = 0, /* it matches their names, but enters few hidden directories */
+    PHI__WILD_LEFT_OUT, /* it matches no leading dot */
+    PHI__WILD_ENTERED   /* it matches files in hidden directories, too */
+} phi__wild_hidden;
+
+/* True if one of the alternatives matches all of the text. path: * and ? do not match a slash, **
+   does, and a pattern that ends in a slash and ** matches the directory itself, too. */
+PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path);
+
+/* True if a text is one of these names; they are a pattern without paths. */
+PHI__FN bool phi__among(phi_str text, const char *names);
+
+/* True if a file that the shell's pattern `glob` finds may match `pattern`, as a path. In doubt it
+   may. A * of the glob matches neither a slash nor a leading dot; ** matches both, but goes into no
+   hidden directory if the pattern begins with **, unless these are entered and the pattern does not
+   end in a star. */
+PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hidden);
+
+/* The alternatives, one after the other: takes one off `rest`. False: there is none left. */
+PHI__FN bool phi__wild_next(phi_str *rest, phi_str *alternative);
+
+/* The words of a pattern, likewise. */
+PHI__FN bool phi__wild_word(phi_str *rest, phi_str *word);
+
+/* ---- a command line ---- */
 
 enum {
     PHI__SH_DEPTH = 48,           /* of nesting */
@@ -37,7 +67,7 @@ typedef struct phi__sh_word {
     bool quoted; /* a part is */
     bool pipe;   /* one process substitution, and nothing else */
     bool braces; /* the shell makes several of {a,b} in it */
-    bool below;  /* a pattern of the files below a named directory: see paths.c */
+    bool below;  /* a pattern of the files below a named directory: see rules.c */
     phi__wild_hidden hidden; /* of a pattern */
 } phi__sh_word;
 
@@ -130,15 +160,6 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command);
    backslashes that quote its characters. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 
-/* False if a pattern of files leaves most of them: "!*.c". */
-static inline bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0] != '!'; }
-
-/* True if a search for this pattern shows most lines, or looks for keys. */
-PHI__FN bool phi__reads_dumps(phi_str pattern);
-
-/* True if a directory is a hidden one, or outside, or not known. */
-PHI__FN bool phi__reads_hidden(const phi__sh_word *dir);
-
 /* ---- names of programs and variables ---- */
 
 /* True if a program runs nothing that it is given, and heeds no file of its directory. */
@@ -147,16 +168,7 @@ PHI__FN bool phi__names_plain(phi_str name);
 /* True if it also reads no file that its words name. */
 PHI__FN bool phi__names_prints(phi_str name);
 
-/* True if it runs what it reads, or its words. */
-PHI__FN bool phi__names_runner(phi_str name);
-
-/* True if its first word names an action: "docker rm". */
-PHI__FN bool phi__names_tool(phi_str name);
-
-/* True if the name of a variable is most likely one of a secret. */
-PHI__FN bool phi__names_secret(phi_str name);
-
-/* The part of a path after its last slash. */
-PHI__FN phi_str phi__names_last(phi_str path);
+/* The name of a program of the system, without its directory. */
+PHI__FN phi_str phi__names_name(phi_str name);
 
 #endif

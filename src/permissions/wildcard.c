@@ -1,7 +1,7 @@
 /* wildcard.c - patterns with wildcards. */
-#include "permissions/wildcard_in.h"
 
 #include "permissions/shell_in.h"
+#include "tools/tools_in.h"
 
 /* Behind the set that begins at `at`; a bracket that is not closed is a plain character: at. */
 static size_t phi__wild_set_end(phi_str pattern, size_t at) {
@@ -176,8 +176,6 @@ static void phi__wild_follow(const phi__wild_tokens *a, size_t i, const phi__wil
     if (!star_a && !star_b && phi__wild_both(a, a->at[i], b->at[j])) below[j + 1] = true;
 }
 
-/* ---- for other files ---- */
-
 PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hidden) {
     phi__wild_tokens a, b;
     size_t j;
@@ -244,51 +242,9 @@ PHI__FN bool phi__among(phi_str text, const char *names) {
     return phi__wild_any(phi_str_of(names), text, false);
 }
 
-PHI__FN bool phi__wild_literal(phi_str pattern) {
-    for (size_t i = 0; i < pattern.len; i++) {
-        if (strchr("*?|[", pattern.at[i]) == NULL) continue;
-        if (pattern.at[i] != '[' || pattern.len - i < 3 || pattern.at[i + 2] != ']') return false;
-        i += 2;
-    }
-    return true;
-}
-
-PHI__FN void phi__wild_quote(phi__buf *out, phi_str text) {
-    for (size_t i = 0; i < text.len; i++) {
-        bool special = strchr("*?[| ", text.at[i]) != NULL;
-        if (special) phi__buf_char(out, '[');
-        phi__buf_char(out, text.at[i]);
-        if (special) phi__buf_char(out, ']');
-    }
-}
-
 /* ---- programs and variables that are known by their names ---- */
 
-PHI__FN bool phi__names_secret(phi_str name) {
-    /* $ behind one: at the end alone */
-    static const char *const parts[] = {
-        "KEY",         "TOKEN",     "SECRET",   "PASS",       "CREDENTIAL", "_PWD$",
-        "_AUTH$",      "AUTH_",     "OAUTH",    "JWT",        "COOKIE",     "AUTHORIZ",
-        "BEARER",      "NETRC",     "DSN$",     "_PAT$",      "CERT",       "VAULT",
-        "DATABASE",    "REDIS_URL", "PRIVATE",  "CONNECTION", "_CONN",      "MONGO",
-        "AMQP",        "RABBIT",    "POSTGRES", "WEBHOOK",    "DB_URL$",    "SESSION",
-        "KUBECONFIG",  "OTP$",      "_SK$",     "SALT$",      "CREDS",      "MNEMONIC",
-        "SEED_PHRASE", "_PROXY$",   "_HOOK$",   "_URI$",      "SMTP_",      "CLOUDINARY"};
-    for (size_t i = 0; i < PHI__COUNT(parts); i++) {
-        size_t n = strlen(parts[i]), at = 0;
-        bool end = parts[i][n - 1] == '$';
-        char part[16];
-        memcpy(part, parts[i], n + 1);
-        if (end) part[--n] = '\0';
-        if (end && name.len < n) continue;
-        if (end) at = name.len - n;
-        if (phi__str_find_nocase(name, at, part) != SIZE_MAX) return true;
-    }
-    return false;
-}
-
-/* The name of a program of the system, without its directory. */
-static phi_str phi__names_name(phi_str name) {
+PHI__FN phi_str phi__names_name(phi_str name) {
     if (phi__str_starts(name, "/usr/bin/")) return phi__str(name.at + 9, name.len - 9);
     return phi__str_starts(name, "/bin/") ? phi__str(name.at + 5, name.len - 5) : name;
 }
@@ -307,26 +263,4 @@ PHI__FN bool phi__names_plain(phi_str name) {
         "jq|grep|egrep|fgrep|rg|uniq|tree|sort|find|tee|mkdir|touch|cp|mv|rm|ln|chmod|rmdir|gzip|"
         "gunzip|zcat|join|shuf|expand|iconv";
     return phi__names_prints(name) || phi__among(phi__names_name(name), names);
-}
-
-PHI__FN phi_str phi__names_last(phi_str path) {
-    size_t i = path.len;
-    while (i > 0 && path.at[i - 1] != '/') i--;
-    return phi__str(path.at + i, path.len - i);
-}
-
-PHI__FN bool phi__names_runner(phi_str name) {
-    static const char names[] =
-        "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
-        "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
-        "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
-    return phi__among(phi__names_last(name), names);
-}
-
-PHI__FN bool phi__names_tool(phi_str name) {
-    static const char names[] =
-        "git|docker|podman|npm|pnpm|yarn|cargo|go|kubectl|helm|systemctl|service|apt|apt-get|brew|"
-        "dnf|yum|apk|pacman|pip*|uv|gem|gh|aws|gcloud|az|terraform|man|info|help|snap|nix|conda|"
-        "bundle|composer|rustup|make|alias|unalias|export|declare|local|set|unset|read|return";
-    return phi__among(phi__names_name(name), names);
 }

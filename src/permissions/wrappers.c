@@ -3,7 +3,7 @@
    Options that are not listed here may take a value, which would be mistaken for the command: such
    a program is not seen through, and stays one command. */
 #include "permissions/shell_in.h"
-#include "permissions/wildcard_in.h"
+#include "tools/tools_in.h"
 
 /* ---- what a line may run besides the commands that are known to run ----
 
@@ -272,7 +272,7 @@ static bool phi__suspects_line(const phi__sh_word *word, bool quiet) {
 static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__sh_command c = s->out->commands[index];
     bool suspect = c.sort == PHI__SH_SUSPECT, open = false;
-    phi_str name = c.count > 0 ? c.words[0].text : phi__str("", 0), last = phi__names_last(name);
+    phi_str name = c.count > 0 ? c.words[0].text : phi__str("", 0), last = phi__glob_name(name);
     for (size_t i = 1; phi__str_is(last, "find") && i < c.count; i++) /* -exec, perhaps */
         open = open || (!c.words[i].known && phi__str_find(c.words[i].text, 0, "$") != SIZE_MAX);
     c.quiet = c.wraps || (!suspect && c.count > 0 && phi__names_plain(name) && !open &&
@@ -299,6 +299,15 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
         if (phi__suspects_line(&c.words[i], c.quiet)) phi__suspects_text(s, &c, c.words[i].text);
     if (c.input != NULL && ((!c.quiet && c.fed == 0) || runner))
         phi__suspects_text(s, &c, c.input->text);
+}
+
+/* True if it runs what it reads, or its words. */
+static bool phi__names_runner(phi_str name) {
+    static const char names[] =
+        "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
+        "python*|pypy*|perl*|ruby*|node|php*|lua*|tclsh*|deno|bun|xargs|parallel|at|batch|crontab|"
+        "ssh|make|gmake|awk|gawk|sudo|su|docker|podman|kubectl|psql|mysql|sqlite3|gdb";
+    return phi__among(phi__glob_name(name), names);
 }
 
 static phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
@@ -656,7 +665,7 @@ static phi_status phi__wrap_find(phi__wrapping *w) {
 static phi_status phi__wrap_open(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     if (c->count == 0 || !c->words[0].known) return PHI_OK;
-    phi_str name = phi__names_last(c->words[0].text);
+    phi_str name = phi__glob_name(c->words[0].text);
     if (phi__among(name, "sh|bash|dash|zsh|ksh|ash")) return phi__wrap_shell(w, name);
     if (phi__str_is(name, "eval") && c->count > 1) return phi__wrap_eval(w, 1, c->count);
     if (phi__str_is(name, "trap")) {
@@ -677,8 +686,6 @@ static phi_status phi__wrap_open(phi__wrapping *w) {
     return PHI_OK;
 }
 
-/* ---- for other files ---- */
-
 PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *out) {
     memset(out, 0, sizeof *out);
     phi__wrapping w = PHI_ZERO;
@@ -691,9 +698,8 @@ PHI__FN phi_status phi__wrap_parse(phi_arena *arena, phi_str line, phi__shell *o
             status = phi__suspects_braces(arena, out, w.index);
         w.command = out->commands[w.index];
         if (status == PHI_OK) status = phi__wrap_open(&w);
-        phi_str name = w.command.count > 0 ? w.command.words[0].text : phi__str("", 0);
-        if (phi__str_starts(name, "/usr/bin/") || phi__str_starts(name, "/bin/"))
-            name = phi__str_from(name, name.at[1] == 'u' ? 9 : 5);
+        phi_str name =
+            w.command.count > 0 ? phi__names_name(w.command.words[0].text) : phi__str("", 0);
         if (w.command.count > 0 && (name.len == 0 || phi__str_find(name, 0, "/") != SIZE_MAX))
             out->commands[w.index].wraps = false; /* "./env" may be anything */
     }

@@ -184,14 +184,6 @@ static void phi__channel_on_timer(phi__timer *timer) {
     phi__channel_watch(c);
 }
 
-/* A poller takes pipes, sockets and terminals; what can be sought in, a file or /dev/null, it may
-   refuse. */
-static bool phi__channel_is_plain(int fd) {
-    return lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
-}
-
-/* ---- for other modules ---- */
-
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
                                     phi__channel **out) {
     phi__channel *c;
@@ -215,8 +207,12 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
         phi__free(phi__io_memory(io), c, sizeof *c);
         return PHI_NO_MEMORY;
     }
-    for (int side = 0; side < 2; side++)
-        c->plain[side] = phi__channel_is_plain(phi__channel_fd(c, side));
+    /* A poller takes pipes, sockets and terminals; what can be sought in, a file or /dev/null, it
+       may refuse. */
+    for (int side = 0; side < 2; side++) {
+        int fd = phi__channel_fd(c, side);
+        c->plain[side] = lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
+    }
     phi__channel_watch(c);
     *out = c;
     return PHI_OK;

@@ -39,12 +39,6 @@ static int phi__path_link(phi__resolve *p) {
     return error != 0 ? error : phi__path_prepend(p, target, (size_t)n);
 }
 
-static bool phi__path_more(const phi__resolve *p) {
-    for (size_t i = p->at; i < sizeof p->rest; i++)
-        if (p->rest[i] != '/') return true;
-    return false;
-}
-
 /* One part of n bytes, at p->at. */
 static int phi__path_part(phi__resolve *p, size_t n) {
     const char *part = p->rest + p->at;
@@ -62,10 +56,11 @@ static int phi__path_part(phi__resolve *p, size_t n) {
     p->out[p->len] = '\0';
     if (lstat(p->out, &info) != 0) return errno == ENOENT ? 0 : errno;
     if (S_ISLNK(info.st_mode)) return phi__path_link(p);
-    return !S_ISDIR(info.st_mode) && phi__path_more(p) ? ENOTDIR : 0;
+    if (S_ISDIR(info.st_mode)) return 0;
+    for (size_t i = p->at; i < sizeof p->rest; i++)
+        if (p->rest[i] != '/') return ENOTDIR; /* more parts follow */
+    return 0;
 }
-
-/* ---- for other modules ---- */
 
 static phi_status phi__path_refused(int error, phi__words *words) {
     if (words != NULL) phi__posix_words(error, words->text, sizeof words->text);
@@ -200,11 +195,6 @@ static int phi__exact_descend(phi__way *way, bool make, size_t *units) {
     }
 }
 
-static const char *phi__exact_last(const phi__way *way) {
-    const char *name = way->path + way->at;
-    return *name != '\0' ? name : ".";
-}
-
 /* ---- openat2 ---- */
 
 #if defined(SYS_openat2) && !defined(PHI__EXACT_PLAIN)
@@ -238,15 +228,15 @@ static bool phi__exact_at_once(const char *path, int flags, int *out, int *error
 
 #endif
 
-/* ---- for other modules ---- */
-
 PHI__FN int phi__exact_walk(const char *path, int flags, int *out) {
     size_t units = SIZE_MAX;
     phi__way way = PHI_ZERO;
     way.path = path;
     *out = -1;
     int error = phi__exact_descend(&way, false, &units);
-    if (error == 0) error = phi__exact_part(way.dir, phi__exact_last(&way), flags | O_CLOEXEC, out);
+    const char *last = way.path + way.at;
+    if (*last == '\0') last = ".";
+    if (error == 0) error = phi__exact_part(way.dir, last, flags | O_CLOEXEC, out);
     phi__files_leave(&way);
     return error;
 }
@@ -351,8 +341,6 @@ static phi_status phi__files_begin_read(phi_memory *memory, int fd, int error, p
         phi__files_close(file);
     return status;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
                                    phi__words *words) {

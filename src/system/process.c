@@ -594,8 +594,6 @@ static phi_status phi__process_refusal(int error, const phi__process_desc *desc)
     return error == ENOENT && has_cwd ? PHI_NOT_FOUND : PHI_IO;
 }
 
-/* ---- for other modules ---- */
-
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size) {
     phi__process *p;

@@ -92,25 +92,6 @@ static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__w
     return PHI_OK;
 }
 
-/* The directory that was returned last waits in its level. */
-static phi_status phi__walk_push(phi__walk *walk) {
-    phi__walk_level *level = &walk->levels[walk->count - 1];
-    walk->wait = false;
-    phi__buf_char(&level->names, '\0');
-    phi__buf_add(&level->names, walk->path.at + level->path_len, walk->path.len - level->path_len);
-    return level->names.failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
-/* Sets the path to the directory that was queued last. */
-static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
-    size_t at = level->names.len;
-    while (level->names.at[at - 1] != '\0') at--;
-    walk->path.len = level->path_len;
-    phi__buf_add(&walk->path, level->names.at + at, level->names.len - at);
-    level->names.len = at - 1;
-    return !walk->path.failed;
-}
-
 /* Makes the directory at walk->path the deepest level. */
 static phi_status phi__walk_enter(phi__walk *walk, phi__walk_entry *out) {
     void *levels =
@@ -140,8 +121,6 @@ static void phi__walk_leave(phi__walk *walk) {
     if (level->dir != NULL) (void)closedir(level->dir);
     phi__buf_free(&level->names);
 }
-
-/* ---- for other modules ---- */
 
 /* The root of a walk; -1 and *error, for phi__files_refused. */
 static int phi__walk_open_root(const char *root, phi__links links, int *error) {
@@ -194,7 +173,13 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__link
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     out->depth = (uint32_t)walk->count;
     out->entered = false;
-    if (walk->wait && phi__walk_push(walk) != PHI_OK) return PHI_NO_MEMORY;
+    if (walk->wait) { /* the directory that was returned last waits in its level */
+        phi__walk_level *last = &walk->levels[walk->count - 1];
+        walk->wait = false;
+        phi__buf_char(&last->names, '\0');
+        phi__buf_add(&last->names, walk->path.at + last->path_len, walk->path.len - last->path_len);
+        if (last->names.failed) return PHI_NO_MEMORY;
+    }
     if (walk->enter) {
         walk->enter = false;
         return phi__walk_enter(walk, out);
@@ -203,10 +188,17 @@ PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     phi__walk_level *level = &walk->levels[walk->count - 1];
     if (level->dir != NULL && level->names.len < PHI__WALK_HELD)
         return phi__walk_read(walk, level, out);
-    if (level->names.len > 0)
-        return phi__walk_pop(walk, level) ? phi__walk_enter(walk, out) : PHI_NO_MEMORY;
-    phi__walk_leave(walk);
-    return PHI_BUSY;
+    if (level->names.len == 0) {
+        phi__walk_leave(walk);
+        return PHI_BUSY;
+    }
+    /* The directory that was queued last is next. */
+    size_t at = level->names.len;
+    while (level->names.at[at - 1] != '\0') at--;
+    walk->path.len = level->path_len;
+    phi__buf_add(&walk->path, level->names.at + at, level->names.len - at);
+    level->names.len = at - 1;
+    return walk->path.failed ? PHI_NO_MEMORY : phi__walk_enter(walk, out);
 }
 
 PHI__FN int phi__walk_at(const phi__walk *walk) {
@@ -320,15 +312,6 @@ static phi_status phi__ordered_refused(phi__words *words) {
     return errno == ENOMEM ? PHI_NO_MEMORY : PHI_IO;
 }
 
-/* Opens the directory at tree->path, out of its parent where that is open. */
-static int phi__ordered_open(phi__ordered *tree, size_t parent_len) {
-    int parent = tree->dir != NULL ? dirfd(tree->dir) : tree->fd;
-    if (parent < 0 || tree->path.len == 0)
-        return phi__walk_open(tree->root, phi__buf_str(&tree->path));
-    return openat(parent, tree->path.at + parent_len,
-                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 /* Makes the directory at tree->path the deepest level. */
 static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
     void *levels =
@@ -340,7 +323,13 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
         return phi__ordered_refused(words);
     }
     errno = 0;
-    int fd = phi__ordered_open(tree, tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0);
+    /* Out of its parent where that is open. */
+    int parent = tree->dir != NULL ? dirfd(tree->dir) : tree->fd;
+    size_t name = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
+    int fd =
+        parent < 0 || tree->path.len == 0
+            ? phi__walk_open(tree->root, phi__buf_str(&tree->path))
+            : openat(parent, tree->path.at + name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return phi__ordered_refused(words);
     phi__ordered_shut(tree);
     tree->dir = fdopendir(fd);
@@ -383,8 +372,6 @@ static void phi__ordered_leave(phi__ordered *tree) {
     phi__buf_free(&level->names);
     phi__free(tree->memory, level->heap, level->cap * sizeof *level->heap);
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
                                     phi__words *words) {

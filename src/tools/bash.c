@@ -16,23 +16,6 @@ static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r';
 /* Ends a command: words after it are not its arguments. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
-/* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
-static void phi__deny_plain(phi__buf *out, const char *command) {
-    bool blank = false;
-    for (; *command != '\0'; command++) {
-        if (command[0] == '\\' && command[1] == '\n') {
-            command++;
-            blank = true;
-        } else if (phi__deny_blank(*command))
-            blank = true;
-        else if (*command != '\'' && *command != '"' && *command != '\\') {
-            if (blank && out->len > 0) phi__buf_char(out, ' ');
-            phi__buf_char(out, *command);
-            blank = false;
-        }
-    }
-}
-
 /* A word of a plain command from `at`; empty: the command ends here. */
 static phi_str phi__deny_word(const char *at) {
     size_t n = 0;
@@ -41,23 +24,20 @@ static phi_str phi__deny_word(const char *at) {
     return phi__str(at, n);
 }
 
-static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
-    if (phi__str_is(word, "--recursive")) *recursive = true;
-    if (phi__str_is(word, "--force")) *force = true;
-    for (size_t i = 1; i < word.len && word.at[1] != '-'; i++) {
-        if (word.at[i] == 'r' || word.at[i] == 'R') *recursive = true;
-        if (word.at[i] == 'f') *force = true;
-    }
-}
-
 /* The arguments of an rm, from `at`: each operand behind "rm -rf", where both flags are given. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
     for (phi_str word = phi__deny_word(at); word.len > 0; word = phi__deny_word(at)) {
         at = word.at + word.len;
-        if (word.at[0] == '-' && !operands) phi__deny_flags(word, &recursive, &force);
         if (phi__str_is(word, "--")) operands = true;
+        if (word.at[0] != '-' || operands) continue;
+        if (phi__str_is(word, "--recursive")) recursive = true;
+        if (phi__str_is(word, "--force")) force = true;
+        for (size_t i = 1; i < word.len && word.at[1] != '-'; i++) {
+            if (word.at[i] == 'r' || word.at[i] == 'R') recursive = true;
+            if (word.at[i] == 'f') force = true;
+        }
     }
     for (phi_str word = phi__deny_word(from); recursive && force && word.len > 0;
          word = phi__deny_word(from)) {
@@ -102,7 +82,20 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     phi__buf_init(&plain, memory);
     phi__buf_init(&removals, memory);
     phi__buf_init(&squeezed, memory);
-    phi__deny_plain(&plain, command);
+    /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
+    bool blank = false;
+    for (const char *at = command; *at != '\0'; at++) {
+        if (at[0] == '\\' && at[1] == '\n') {
+            at++;
+            blank = true;
+        } else if (phi__deny_blank(*at))
+            blank = true;
+        else if (*at != '\'' && *at != '"' && *at != '\\') {
+            if (blank && plain.len > 0) phi__buf_char(&plain, ' ');
+            phi__buf_char(&plain, *at);
+            blank = false;
+        }
+    }
     phi__buf_char(&plain, '\0');
     if (!plain.failed) phi__deny_removals(&removals, plain.at);
     phi__buf_char(&removals, '\0');
@@ -261,18 +254,6 @@ static bool phi__bash_output(void *ctx, int stream, const char *bytes, size_t le
 
 /* ---- the end ---- */
 
-/* The last bytes of a stream that is cut, from where a character begins. */
-static phi_str phi__bash_tail(phi__bash *bash, const phi__bash_stream *stream) {
-    size_t begin = phi__bash_ring(bash), n = 0;
-    phi__buf_clear(&bash->valid);
-    phi__buf_add(&bash->valid, stream->kept.at + stream->next, stream->kept.len - stream->next);
-    if (stream->next > begin)
-        phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
-    phi_str tail = phi__buf_str(&bash->valid);
-    while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
-    return phi__str_from(tail, n);
-}
-
 static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_stream *stream) {
     unsigned long long all = (unsigned long long)stream->all;
     phi_str head = phi__buf_str(&stream->kept);
@@ -280,8 +261,16 @@ static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_strea
         phi__buf_add(out, head.at, head.len);
         return;
     }
-    head.len = phi__utf8_cut(head, phi__bash_ring(bash));
-    phi_str tail = phi__bash_tail(bash, stream);
+    size_t begin = phi__bash_ring(bash), n = 0;
+    head.len = phi__utf8_cut(head, begin);
+    /* The last bytes of a stream that is cut, from where a character begins. */
+    phi__buf_clear(&bash->valid);
+    phi__buf_add(&bash->valid, stream->kept.at + stream->next, stream->kept.len - stream->next);
+    if (stream->next > begin)
+        phi__buf_add(&bash->valid, stream->kept.at + begin, stream->next - begin);
+    phi_str tail = phi__buf_str(&bash->valid);
+    while (n < 3 && n < tail.len && ((unsigned char)tail.at[n] & 0xC0) == 0x80) n++;
+    tail = phi__str_from(tail, n);
     unsigned long long kept = (unsigned long long)(head.len + tail.len);
     phi__buf_add(out, head.at, head.len);
     phi__buf_printf(out, "\n[... %llu bytes left out ...]\n", all - kept);

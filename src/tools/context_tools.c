@@ -99,36 +99,25 @@ static phi_flow phi__prun_revert_start(void *user_data, phi_call call, phi_str a
                           phi__prun_drop);
 }
 
-static void phi__prun_add(phi_tool *tool, const char *name, const char *label, const char *schema,
-                          phi_flow (*start)(void *user_data, phi_call call, phi_str arguments),
-                          const char *description) {
-    memset(tool, 0, sizeof *tool);
-    tool->name = name;
-    tool->label = label;
-    tool->description = description;
-    tool->schema = schema;
-    tool->start = start;
-    tool->cancel = phi__job_cancel;
-    tool->checks_arguments = true;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_tools_context(phi_tool *out) {
     if (out == NULL) return PHI_BAD_ARG;
-    phi__prun_add(&out[0], "prun", "Prun", phi__prun_prun, phi__prun_prune_start,
+    phi__job_tool(&out[0], NULL, "prun", "Prun",
                   "Remove the oldest of your own messages and tool results from the context, "
                   "up to about so many tokens, when they are no longer needed. What the user "
-                  "said stays.");
-    phi__prun_add(&out[1], "prun_with_memo", "Prun with Memo", phi__prun_memo, phi__prun_memo_start,
+                  "said stays.",
+                  phi__prun_prun, phi__prun_prune_start);
+    phi__job_tool(&out[1], NULL, "prun_with_memo", "Prun with Memo",
                   "Remove the oldest of your own messages and tool results from the context, "
                   "up to about so many tokens, and leave a memo in their place. What the user "
-                  "said stays.");
-    phi__prun_add(&out[2], "revert_to_state", "Revert to State", phi__prun_revert,
-                  phi__prun_revert_start,
+                  "said stays.",
+                  phi__prun_memo, phi__prun_memo_start);
+    phi__job_tool(&out[2], NULL, "revert_to_state", "Revert to State",
                   "Go back to the step whose tool result ends with [step nNN]: all that "
                   "followed it is removed from the context, and the summary stays in its "
-                  "place. Messages of the user cannot be gone back over.");
+                  "place. Messages of the user cannot be gone back over.",
+                  phi__prun_revert, phi__prun_revert_start);
     out[2].names_steps = true;
     return PHI_OK;
 }

@@ -115,8 +115,6 @@ static size_t phi__edit_lines(phi_str s) {
     return n;
 }
 
-/* ---- the end ---- */
-
 static phi_flow phi__edit_done(phi__edit *edit) {
     unsigned long long old_lines = phi__edit_lines(edit->old_text);
     unsigned long long new_lines = phi__edit_lines(edit->new_text);
@@ -156,11 +154,19 @@ static phi_flow phi__edit_write(phi__job *job) {
     return phi__edit_done(edit);
 }
 
-/* ---- not found ---- */
+static phi_flow phi__edit_not_found(phi__edit *edit) {
+    return phi__job_fail(&edit->job,
+                         "old_text not found in %s.\n\nTip: Use read_file to see the current "
+                         "file contents, then copy the exact text you want to replace.",
+                         edit->path);
+}
 
-/* The lines of the file from the finder's match on. */
-static phi_str phi__edit_hint(const phi__edit *edit) {
+/* Looks for the first line of old_text, and shows the lines of the file from there on. */
+static phi_flow phi__edit_find_hint(phi__job *job) {
+    phi__edit *edit = (phi__edit *)(void *)job;
     const char *text = edit->content.at;
+    if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
+    if (edit->finder.found == 0) return phi__edit_not_found(edit);
     size_t begin = edit->finder.first, end = begin;
     while (begin > 0 && text[begin - 1] != '\n') begin--;
     size_t lines = phi__edit_lines(phi__str_trim(edit->old_text)) + 1;
@@ -170,28 +176,10 @@ static phi_str phi__edit_hint(const phi__edit *edit) {
         end = newline != NULL ? (size_t)(newline - text) + 1 : edit->content.len;
     }
     if (end > begin && text[end - 1] == '\n') end--;
-    return phi__str(text + begin,
-                    phi__utf8_cut(phi__str(text + begin, end - begin), PHI__EDIT_HINT_BYTES));
+    size_t n = phi__utf8_cut(phi__str(text + begin, end - begin), PHI__EDIT_HINT_BYTES);
+    return phi__job_fail(job, "old_text not found in %s.\n\nDid you mean:\n```\n%.*s\n```",
+                         edit->path, (int)n, text + begin);
 }
-
-static phi_flow phi__edit_not_found(phi__edit *edit, bool hint) {
-    if (!hint)
-        return phi__job_fail(&edit->job,
-                             "old_text not found in %s.\n\nTip: Use read_file to see the current "
-                             "file contents, then copy the exact text you want to replace.",
-                             edit->path);
-    phi_str lines = phi__edit_hint(edit);
-    return phi__job_fail(&edit->job, "old_text not found in %s.\n\nDid you mean:\n```\n%.*s\n```",
-                         edit->path, (int)lines.len, lines.at);
-}
-
-static phi_flow phi__edit_find_hint(phi__job *job) {
-    phi__edit *edit = (phi__edit *)(void *)job;
-    if (!phi__finder_advance(&edit->finder, PHI__JOB_SLICE)) return PHI_PENDING;
-    return phi__edit_not_found(edit, edit->finder.found > 0);
-}
-
-/* ---- finding ---- */
 
 static phi_flow phi__edit_found(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
@@ -218,14 +206,12 @@ static phi_flow phi__edit_found(phi__job *job) {
     phi_str s = phi__str_trim(edit->old_text);
     const char *newline = s.len > 0 ? (const char *)memchr(s.at, '\n', s.len) : NULL;
     phi_str line = newline != NULL ? phi__str_trim(phi__str(s.at, (size_t)(newline - s.at))) : s;
-    if (line.len == 0) return phi__edit_not_found(edit, false);
+    if (line.len == 0) return phi__edit_not_found(edit);
     if (!phi__finder_begin(&edit->finder, edit->job.memory, line, phi__buf_str(&edit->content), 1))
         return phi__job_no_memory(&edit->job);
     edit->job.go = phi__edit_find_hint;
     return PHI_PENDING;
 }
-
-/* ---- reading ---- */
 
 static phi_flow phi__edit_too_large(phi__edit *edit) {
     return phi__job_fail(&edit->job, "Cannot edit %s: larger than %u bytes", edit->path,

@@ -6,49 +6,40 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void phi__job_end(phi__job *job) {
+static void phi__job_end(void *state) {
+    phi__job *job = (phi__job *)state;
     if (job->ended) return;
     job->ended = true;
     job->drop(job);
     phi_arena_free(&job->arena);
 }
 
-static void phi__job_gone(void *state) { phi__job_end((phi__job *)state); }
-
-/* Without memory for the result the call fails by itself, with words. */
-static void phi__job_emit(phi_call call, const phi_content *content, const char *details,
-                          bool is_error) {
+PHI__FN phi_flow phi__job_give(phi__job *job, const phi_content *content, const char *details,
+                               bool is_error) {
     phi_tool_result result = PHI_ZERO;
     result.content = content;
     result.content_count = 1;
     result.details = details;
     result.is_error = is_error;
-    (void)phi_call_result(call, &result);
+    (void)phi_call_result(job->call, &result);
+    phi__job_end(job);
+    return PHI_DONE;
 }
 
-static void phi__job_emit_text(phi_call call, phi_str text, const char *details, bool is_error) {
+static phi_flow phi__job_give_text(phi__job *job, phi_str text, const char *details,
+                                   bool is_error) {
     phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
-    phi__job_emit(call, &content, details, is_error);
-}
-
-PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details) {
-    phi__job_emit(job->call, content, details, false);
-    phi__job_end(job);
-    return PHI_DONE;
+    return phi__job_give(job, &content, details, is_error);
 }
 
 PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
-    phi__job_emit_text(job->call, PHI__LIT("Out of memory"), NULL, true);
-    phi__job_end(job);
-    return PHI_DONE;
+    return phi__job_give_text(job, PHI__LIT("Out of memory"), NULL, true);
 }
 
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
-    phi__job_emit_text(job->call, text, details, false);
-    phi__job_end(job);
-    return PHI_DONE;
+    return phi__job_give_text(job, text, details, false);
 }
 
 PHI__FN phi_flow phi__job_done_with(phi__job *job, phi__buf *text, phi__buf *details) {
@@ -76,17 +67,13 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     phi__buf_init(&text, job->memory);
     phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* it may quote a file or a program */
     if (!text.failed) text.len = phi__words_clean(text.at, text.len);
-    if (text.failed) {
+    if (text.failed)
         (void)phi__job_no_memory(job);
-    } else {
-        phi__job_emit_text(job->call, phi__buf_str(&text), NULL, true);
-        phi__job_end(job);
-    }
+    else
+        (void)phi__job_give_text(job, phi__buf_str(&text), NULL, true);
     phi__buf_free(&text);
     return PHI_DONE;
 }
-
-/* ---- going on ---- */
 
 /* A job that has a step and is not done has its next slice ready. */
 static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
@@ -115,7 +102,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
                                 bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
     phi__job *job = (phi__job *)phi_call_state(call, bytes);
     if (job == NULL) {
-        phi__job_emit_text(call, PHI__LIT("Out of memory"), NULL, true);
+        (void)phi_call_fail(call, "Out of memory");
         return PHI_DONE;
     }
     job->call = call;
@@ -128,7 +115,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->go = go;
     job->drop = drop;
     phi_arena_init(&job->arena, job->memory, 1024);
-    phi__call_on_gone(call, phi__job_gone);
+    phi__call_on_gone(call, phi__job_end);
     phi__json_read_begin(&job->reader, &job->arena, arguments,
                          PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, 0);
     if (whole) return phi__job_go(job, SIZE_MAX);
@@ -146,6 +133,20 @@ PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
     phi__job *job = (phi__job *)phi_call_state(call, 0);
     (void)user_data;
     if (job != NULL) phi__job_end(job);
+}
+
+PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, const char *label,
+                           const char *description, const char *schema,
+                           phi_flow (*start)(void *user_data, phi_call call, phi_str arguments)) {
+    memset(out, 0, sizeof *out);
+    out->name = name;
+    out->label = label;
+    out->description = description;
+    out->schema = schema;
+    out->start = start;
+    out->cancel = phi__job_cancel;
+    out->user_data = user_data;
+    out->checks_arguments = true;
 }
 
 /* ---- arguments ---- */

@@ -8,7 +8,14 @@
 #include "text/text_in.h"
 #include "tools/tools.h"
 
-PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
+/* Gives the result, and ends the job. Without memory for it the call fails by itself, with words. */
+PHI__FN phi_flow phi__job_give(phi__job *job, const phi_content *content, const char *details,
+                               bool is_error);
+
+/* A tool whose calls are jobs; its texts are borrowed. */
+PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, const char *label,
+                           const char *description, const char *schema,
+                           phi_flow (*start)(void *user_data, phi_call call, phi_str arguments));
 
 /* Arguments. False: the job has failed with the words for it. null counts as not there; a text that
    is not there and not required is NULL. */

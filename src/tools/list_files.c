@@ -5,7 +5,6 @@
 #include "tools/job_in.h"
 #include "base/base_in.h"
 #include "tools/match_in.h"
-#include "tools/ignored_in.h"
 
 #ifndef PHI_NO_FILES
 
@@ -36,17 +35,16 @@ typedef struct phi__list_run {
     phi__buf out;
 } phi__list_run;
 
-static void phi__ls_forget(phi__list_run *list, phi_str name) {
-    phi__free(list->job.memory, (void *)(uintptr_t)name.at, name.len);
-}
-
 static void phi__ls_drop(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
     phi__ignored_free(&list->ignored);
     phi__buf_free(&list->choices);
-    while (list->count > 0) phi__ls_forget(list, list->names[--list->count]);
+    while (list->count > 0) {
+        phi_str name = list->names[--list->count];
+        phi__free(job->memory, (void *)(uintptr_t)name.at, name.len);
+    }
     phi__free(job->memory, list->names, list->cap * sizeof *list->names);
     list->names = NULL;
     list->cap = 0;
@@ -72,12 +70,6 @@ static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
     names[at] = name;
 }
 
-static void phi__ls_rise(phi_str *names, size_t at, phi_str name) {
-    for (; at > 0 && phi__ls_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
-        names[at] = names[(at - 1) / 2];
-    names[at] = name;
-}
-
 /* Counts a name, and keeps it where it is one of the first. False: no memory. */
 static bool phi__ls_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
@@ -91,11 +83,16 @@ static bool phi__ls_add(phi__list_run *list, phi_str name) {
     if (names != NULL) list->names = names;
     if (copy == NULL) return false;
     memcpy(copy, name.at, name.len);
+    name.at = copy;
     if (full) {
-        phi__ls_forget(list, names[0]);
-        phi__ls_sink(names, list->count, phi__str(copy, name.len));
-    } else
-        phi__ls_rise(names, list->count++, phi__str(copy, name.len));
+        phi__free(list->job.memory, (void *)(uintptr_t)names[0].at, names[0].len);
+        phi__ls_sink(names, list->count, name);
+        return true;
+    }
+    size_t at = list->count++; /* it rises to its place */
+    for (; at > 0 && phi__ls_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
+        names[at] = names[(at - 1) / 2];
+    names[at] = name;
     return true;
 }
 
@@ -114,7 +111,20 @@ static void phi__ls_write(phi__list_run *list, phi_str relative) {
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
-static phi_flow phi__ls_done(phi__list_run *list) {
+/* The heap becomes a sorted list, and then text. */
+static phi_flow phi__ls_show(phi__job *job) {
+    phi__list_run *list = (phi__list_run *)(void *)job;
+    int units = PHI__LIST_STEP;
+    for (; units > 0 && list->heap > 1; units--) {
+        phi_str first = list->names[0];
+        list->heap--;
+        phi__ls_sink(list->names, list->heap, list->names[list->heap]);
+        list->names[list->heap] = first;
+    }
+    for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
+        phi__ls_write(list, list->names[list->written++]);
+    if (list->out.failed) return phi__job_no_memory(job);
+    if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
     bool cut = list->total > list->job.set->desc.max_files;
     unsigned long long ignored = list->ignored_count;
     char details[120], left_out[48] = "";
@@ -136,23 +146,6 @@ static phi_flow phi__ls_done(phi__list_run *list) {
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
 
-/* The heap becomes a sorted list, and then text. */
-static phi_flow phi__ls_show(phi__job *job) {
-    phi__list_run *list = (phi__list_run *)(void *)job;
-    int units = PHI__LIST_STEP;
-    for (; units > 0 && list->heap > 1; units--) {
-        phi_str first = list->names[0];
-        list->heap--;
-        phi__ls_sink(list->names, list->heap, list->names[list->heap]);
-        list->names[list->heap] = first;
-    }
-    for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
-        phi__ls_write(list, list->names[list->written++]);
-    if (list->out.failed) return phi__job_no_memory(job);
-    if (list->heap > 1 || list->written < list->count) return PHI_PENDING;
-    return phi__ls_done(list);
-}
-
 /* True if an entry matters by its kind, its depth, and a file's name. */
 static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     const phi__walk_entry *entry = &list->entry;
@@ -172,21 +165,6 @@ static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     }
     phi__walk_skip(list->walk);
     return false;
-}
-
-/* Asks the ignore files about the entry. list->asking: they have not answered yet. */
-static phi_status phi__ls_entry(phi__list_run *list, size_t *bytes) {
-    const phi__walk_entry *entry = &list->entry;
-    bool directory = entry->kind == PHI__FILE_DIRECTORY;
-    phi__ignore_said said;
-    phi_status status =
-        phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, bytes, &said);
-    list->asking = status == PHI_BUSY;
-    if (status != PHI_OK) return status;
-    if (said == PHI__IGNORE_OUT) list->ignored_count++;
-    if (directory && said == PHI__IGNORE_OUT) phi__walk_skip(list->walk);
-    if (directory || said == PHI__IGNORE_OUT) return PHI_OK;
-    return phi__ls_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* Units for the ignore files read meanwhile. */
@@ -215,9 +193,20 @@ static phi_status phi__ls_next(phi__list_run *list, uint32_t *units) {
         list->asking = status == PHI_OK && phi__ls_asks(list, &work);
     }
     size_t left = most - phi__min(work, most - 1);
-    if (list->asking) status = phi__ls_entry(list, &left);
+    bool directory = entry->kind == PHI__FILE_DIRECTORY, asked = list->asking;
+    phi__ignore_said said = PHI__IGNORE_NONE;
+    if (asked)
+        status =
+            phi__ignored_says(&list->ignored, entry->depth, entry->path, directory, &left, &said);
     *units += (uint32_t)(phi__max(work, most - left) / PHI__LIST_BYTES);
-    return status;
+    list->asking = asked && status == PHI_BUSY;
+    if (!asked || status != PHI_OK) return status;
+    if (said == PHI__IGNORE_OUT) {
+        list->ignored_count++;
+        if (directory) phi__walk_skip(list->walk);
+        return PHI_OK;
+    }
+    return directory || phi__ls_add(list, entry->path) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_flow phi__ls_walk(phi__job *job) {

@@ -134,7 +134,7 @@ static phi_flow phi__rf_media_end(phi__read *read) {
     if (details.failed)
         (void)phi__job_no_memory(&read->job);
     else
-        (void)phi__job_content(&read->job, &content, details.at);
+        (void)phi__job_give(&read->job, &content, details.at, false);
     phi__buf_free(&details);
     return PHI_DONE;
 }

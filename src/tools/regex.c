@@ -2,7 +2,7 @@
 
    A state holds the instructions that wait for a character, for a test, or that say "match"; tests
    are decided by the symbol that comes next, so a match is noticed one symbol late at most. */
-#include "tools/regex_in.h"
+#include "tools/match_in.h"
 
 #include "base/base_in.h"
 
@@ -95,13 +95,6 @@ static inline void phi__re_fail(phi__re_parser *p, size_t at, const char *messag
     p->error->message[n] = '\0';
 }
 
-/* Notes what a set's function returned; false: not PHI_OK. */
-static inline bool phi__re_did(phi__re_parser *p, phi_status status) {
-    if (status == PHI_FULL) phi__re_fail(p, p->at, "the pattern is too large");
-    if (p->status == PHI_OK) p->status = status;
-    return p->status == PHI_OK;
-}
-
 static inline bool phi__re_more(const phi__re_parser *p) {
     return p->status == PHI_OK && p->at < p->text.len;
 }
@@ -124,38 +117,41 @@ enum {
     PHI__RE_CACHE = 1024 * 1024 /* bytes of computed states, about */
 };
 
-/* ---- sets of characters: united, folded, negated ---- */
+/* ---- sets of characters: united, folded, negated ----
 
-static phi_status phi__re_set_add(phi__re_tree *tree, uint32_t first, uint32_t last) {
-    phi__range *ranges;
-    if (tree->range_count >= PHI__RE_RANGES) return PHI_FULL;
-    ranges = (phi__range *)phi__grow(tree->memory, tree->ranges, &tree->range_cap,
-                                     tree->range_count + 1, sizeof *ranges);
-    if (ranges == NULL) return PHI_NO_MEMORY;
+   The set being made is at tree->open and behind. After a failure nothing is added any more. */
+
+static void phi__re_set_add(phi__re_parser *p, uint32_t first, uint32_t last) {
+    phi__re_tree *tree = p->tree;
+    if (tree->range_count >= PHI__RE_RANGES) phi__re_fail(p, p->at, "the pattern is too large");
+    if (p->status != PHI_OK) return;
+    phi__range *ranges = (phi__range *)phi__grow(tree->memory, tree->ranges, &tree->range_cap,
+                                                 tree->range_count + 1, sizeof *ranges);
+    if (ranges == NULL) {
+        p->status = PHI_NO_MEMORY;
+        return;
+    }
     tree->ranges = ranges;
     ranges[tree->range_count].first = first;
     ranges[tree->range_count++].last = last;
-    return PHI_OK;
 }
 
 /* of "dswDSW" */
-static phi_status phi__re_set_add_class(phi__re_tree *tree, char letter) {
+static void phi__re_set_add_class(phi__re_parser *p, char letter) {
     size_t count;
     bool outside = letter < 'a';
     const phi__range *rows = letter == 'd' || letter == 'D'   ? phi__re_digit(&count)
                              : letter == 's' || letter == 'S' ? phi__re_space(&count)
                                                               : phi__re_word(&count);
-    phi_status status = PHI_OK;
     uint32_t from = 0;
-    for (size_t i = 0; i < count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!outside)
-            status = phi__re_set_add(tree, rows[i].first, rows[i].last);
+            phi__re_set_add(p, rows[i].first, rows[i].last);
         else if (rows[i].first > from)
-            status = phi__re_set_add(tree, from, rows[i].first - 1);
+            phi__re_set_add(p, from, rows[i].first - 1);
         from = rows[i].last + 1;
     }
-    if (outside && status == PHI_OK) status = phi__re_set_add(tree, from, PHI__RE_LAST_CODE);
-    return status;
+    if (outside) phi__re_set_add(p, from, PHI__RE_LAST_CODE);
 }
 
 /* True if one of the characters is in a set of ranges in order and apart. */
@@ -202,10 +198,6 @@ static void phi__re_sort(uint32_t *rows, size_t width, size_t n) {
     }
 }
 
-static void phi__re_set_sort(phi__range *rows, size_t n) {
-    phi__re_sort((uint32_t *)(void *)rows, 2, n);
-}
-
 /* The ranges of the set being made: in order and apart. */
 static void phi__re_set_order(phi__re_tree *tree) {
     phi__range *rows = tree->ranges + tree->open;
@@ -213,7 +205,7 @@ static void phi__re_set_order(phi__re_tree *tree) {
     if (n < 2) return;
     for (i = 1; i < n && rows[i].first > rows[i - 1].last + 1; i++) continue;
     if (i == n) return;
-    phi__re_set_sort(rows, n);
+    phi__re_sort((uint32_t *)(void *)rows, 2, n);
     for (i = 1; i < n; i++) {
         if (rows[i].first > rows[kept].last + 1)
             rows[++kept] = rows[i];
@@ -223,106 +215,81 @@ static void phi__re_set_order(phi__re_tree *tree) {
     tree->range_count = tree->open + kept + 1;
 }
 
-/* With ASCII alone in it, only two characters beyond are concerned: the Kelvin sign and the long
-   s. */
-static phi_status phi__re_set_fold_ascii(phi__re_tree *tree, size_t end) {
-    phi_status status = PHI_OK;
-    for (size_t i = tree->open; i < end && status == PHI_OK; i++) {
-        uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
-        for (; code <= last && status == PHI_OK; code++) {
-            uint32_t small = code | 0x20;
-            if (small < 'a' || small > 'z') continue;
-            status = phi__re_set_add(tree, code ^ 0x20, code ^ 0x20);
-            if (small == 'k' && status == PHI_OK) status = phi__re_set_add(tree, 0x212A, 0x212A);
-            if (small == 's' && status == PHI_OK) status = phi__re_set_add(tree, 0x17F, 0x17F);
-        }
-    }
-    return status;
-}
-
 /* up: adds the characters whose representative is in the set; else the representatives. */
-static phi_status phi__re_set_fold_way(phi__re_tree *tree, bool up) {
+static void phi__re_set_fold_way(phi__re_parser *p, bool up) {
+    phi__re_tree *tree = p->tree;
     size_t count, n = tree->range_count - tree->open;
     const phi__re_fold *folds = phi__re_folds(&count);
-    phi_status status = PHI_OK;
-    for (size_t i = 0; i < count && status == PHI_OK; i++) {
+    for (size_t i = 0; i < count && p->status == PHI_OK; i++) {
         uint32_t code = folds[i].first, shift = up ? folds[i].down : 0;
         if (!phi__re_set_meets(tree->ranges + tree->open, n, code - shift, folds[i].last - shift))
             continue;
-        for (; code <= folds[i].last && status == PHI_OK; code += folds[i].step) {
+        for (; code <= folds[i].last; code += folds[i].step) {
             uint32_t from = up ? code - folds[i].down : code;
             uint32_t to = up ? code : code - folds[i].down;
-            if (phi__re_set_has(tree->ranges + tree->open, n, from))
-                status = phi__re_set_add(tree, to, to);
+            if (phi__re_set_has(tree->ranges + tree->open, n, from)) phi__re_set_add(p, to, to);
         }
     }
     phi__re_set_order(tree);
-    return status;
 }
 
-static phi_status phi__re_set_fold(phi__re_tree *tree) {
-    phi_status status;
+static void phi__re_set_fold(phi__re_parser *p) {
+    phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
-    if (tree->range_count == tree->open) return PHI_OK;
+    if (p->status != PHI_OK || tree->range_count == tree->open) return;
     if (tree->ranges[tree->range_count - 1].last < 0x80) {
-        status = phi__re_set_fold_ascii(tree, tree->range_count);
+        /* With ASCII alone in it, only two characters beyond are concerned: the Kelvin sign and
+           the long s. */
+        const size_t end = tree->range_count;
+        for (size_t i = tree->open; i < end; i++) {
+            uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
+            for (; code <= last; code++) {
+                uint32_t small = code | 0x20;
+                if (small < 'a' || small > 'z') continue;
+                phi__re_set_add(p, code ^ 0x20, code ^ 0x20);
+                if (small == 'k') phi__re_set_add(p, 0x212A, 0x212A);
+                if (small == 's') phi__re_set_add(p, 0x17F, 0x17F);
+            }
+        }
         phi__re_set_order(tree);
-        return status;
+    } else {
+        phi__re_set_fold_way(p, false);
+        phi__re_set_fold_way(p, true);
     }
-    status = phi__re_set_fold_way(tree, false);
-    return status == PHI_OK ? phi__re_set_fold_way(tree, true) : status;
 }
 
-static phi_status phi__re_set_negate(phi__re_tree *tree) {
-    phi_status status = PHI_OK;
+static void phi__re_set_negate(phi__re_parser *p) {
+    phi__re_tree *tree = p->tree;
     uint32_t from = 0;
     phi__re_set_order(tree);
     size_t n = tree->range_count - tree->open;
-    for (size_t i = 0; i < n && status == PHI_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         phi__range row = tree->ranges[tree->open + i];
-        if (row.first > from) status = phi__re_set_add(tree, from, row.first - 1);
+        if (row.first > from) phi__re_set_add(p, from, row.first - 1);
         from = row.last + 1;
     }
-    if (from <= PHI__RE_LAST_CODE && status == PHI_OK)
-        status = phi__re_set_add(tree, from, PHI__RE_LAST_CODE);
-    if (status != PHI_OK) return status;
+    if (from <= PHI__RE_LAST_CODE) phi__re_set_add(p, from, PHI__RE_LAST_CODE);
+    if (p->status != PHI_OK || n == 0) return;
     tree->range_count -= n;
-    if (n > 0)
-        memmove(tree->ranges + tree->open, tree->ranges + tree->open + n,
-                (tree->range_count - tree->open) * sizeof *tree->ranges);
-    return PHI_OK;
+    memmove(tree->ranges + tree->open, tree->ranges + tree->open + n,
+            (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-static phi_status phi__re_set_drop_newline(phi__re_tree *tree) {
-    phi__range *row;
+/* Ends the set being made, without the newline, which no match contains. Returns its index. */
+static uint32_t phi__re_set_end(phi__re_parser *p) {
+    phi__re_tree *tree = p->tree;
+    phi__re_set_order(tree);
     for (size_t i = tree->open; i < tree->range_count; i++) {
-        row = &tree->ranges[i];
-        if (row->first > '\n' || row->last < '\n') continue;
-        if (row->first == '\n' && row->last == '\n') {
-            memmove(row, row + 1, (tree->range_count - i - 1) * sizeof *row);
-            tree->range_count--;
-        } else if (row->first == '\n')
-            row->first++;
-        else if (row->last == '\n')
-            row->last--;
-        else {
-            uint32_t last = row->last;
-            phi_status status = phi__re_set_add(tree, '\n' + 1, last);
-            if (status != PHI_OK) return status;
-            tree->ranges[i].last = '\n' - 1;
-            phi__re_set_sort(tree->ranges + tree->open, tree->range_count - tree->open);
-        }
+        phi__range *row = &tree->ranges[i], old = *row;
+        if (old.first > '\n' || old.last < '\n') continue;
+        memmove(row, row + 1, (tree->range_count - i - 1) * sizeof *row);
+        tree->range_count--;
+        if (old.first < '\n') phi__re_set_add(p, old.first, '\n' - 1);
+        if (old.last > '\n') phi__re_set_add(p, '\n' + 1, old.last);
+        phi__re_set_order(tree);
         break;
     }
-    return PHI_OK;
-}
-
-/* Without the newline; *out: its index. */
-static phi_status phi__re_set_end(phi__re_tree *tree, uint32_t *out) {
-    phi__re_set *sets;
-    phi__re_set_order(tree);
-    phi_status status = phi__re_set_drop_newline(tree);
-    if (status != PHI_OK) return status;
+    if (p->status != PHI_OK) return 0;
     size_t n = tree->range_count - tree->open;
     for (size_t i = 0; i < tree->set_count; i++) {
         const phi__re_set *set = &tree->sets[i];
@@ -330,17 +297,18 @@ static phi_status phi__re_set_end(phi__re_tree *tree, uint32_t *out) {
                                                 n * sizeof *tree->ranges) != 0))
             continue;
         tree->range_count = tree->open;
-        *out = (uint32_t)i;
-        return PHI_OK;
+        return (uint32_t)i;
     }
-    sets = (phi__re_set *)phi__grow(tree->memory, tree->sets, &tree->set_cap, tree->set_count + 1,
-                                    sizeof *sets);
-    if (sets == NULL) return PHI_NO_MEMORY;
+    phi__re_set *sets = (phi__re_set *)phi__grow(tree->memory, tree->sets, &tree->set_cap,
+                                                 tree->set_count + 1, sizeof *sets);
+    if (sets == NULL) {
+        p->status = PHI_NO_MEMORY;
+        return 0;
+    }
     tree->sets = sets;
     sets[tree->set_count].at = (uint32_t)tree->open;
     sets[tree->set_count].count = (uint32_t)n;
-    *out = (uint32_t)tree->set_count++;
-    return PHI_OK;
+    return (uint32_t)tree->set_count++;
 }
 
 /* ---- the parts of a pattern that are one character: escapes and sets ---- */
@@ -360,10 +328,8 @@ static uint32_t phi__re_plain(phi__re_parser *p) {
     return code;
 }
 
-/* ---- escapes ---- */
-
 static int phi__re_hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
+    if (phi__is_digit(c)) return c - '0';
     if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') return (c | 0x20) - 'a' + 10;
     return -1;
 }
@@ -389,28 +355,17 @@ static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     return code;
 }
 
-static void phi__re_unknown(phi__re_parser *p, char c) {
-    static const char *const rows[][2] = {
+/* An escape, whose backslash is at p->at. True: a class of "dswDSW", in *letter; else a character,
+   in *code. */
+static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
+    static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
+    static const char *const others[][2] = {
         {"0123456789", "back references are not supported"},
         {"pP", "classes by \\p{...} are not supported"},
         {"AzZG", "anchors of the whole text are not supported: use ^ and $"},
         {"<>", "anchors of one side of a word are not supported: use \\b"},
         {"bB", "a word boundary cannot be in a set"}};
     const char *message = "unknown escape sequence";
-    for (size_t i = 0; i < PHI__COUNT(rows) && c != '\0'; i++)
-        if (strchr(rows[i][0], c) != NULL) message = rows[i][1];
-    phi__re_fail(p, p->at - 2, message);
-}
-
-static bool phi__re_is_mark(char c) {
-    return c > ' ' && c < 0x7F && phi__re_hex_digit(c) < 0 &&
-           ((c | 0x20) < 'a' || (c | 0x20) > 'z') && c != '<' && c != '>';
-}
-
-/* An escape, whose backslash is at p->at. True: a class of "dswDSW", in *letter; else a character,
-   in *code. */
-static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
-    static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
     *code = 0;
     if (++p->at >= p->text.len) {
         phi__re_fail(p, p->at - 1, "a backslash at the end");
@@ -424,17 +379,19 @@ static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
         *code = (uint32_t)codes[found - names];
     else if (c == 'x' || c == 'u' || c == 'U')
         *code = phi__re_hex(p, c == 'x' ? 2 : c == 'u' ? 4 : 8);
-    else if (phi__re_is_mark(c))
+    else if (c > ' ' && c < 0x7F && !phi__is_alnum(c) && c != '<' && c != '>')
         *code = (unsigned char)c;
-    else
-        phi__re_unknown(p, c);
+    else {
+        for (size_t i = 0; i < PHI__COUNT(others) && c != '\0'; i++)
+            if (strchr(others[i][0], c) != NULL) message = others[i][1];
+        phi__re_fail(p, p->at - 2, message);
+    }
     return false;
 }
 
-/* ---- sets ---- */
-
-/* Pairs of first and last. */
-static const char *phi__re_posix_rows(phi_str name) {
+/* [:name:] or [:^name:] at p->at. */
+static void phi__re_posix(phi__re_parser *p) {
+    /* Pairs of first and last. */
     static const struct {
         const char *name, *rows;
     } classes[] = {{"alnum", "09AZaz"},
@@ -451,25 +408,15 @@ static const char *phi__re_posix_rows(phi_str name) {
                    {"upper", "AZ"},
                    {"word", "09AZ__az"},
                    {"xdigit", "09AFaf"}};
-    for (size_t i = 0; i < PHI__COUNT(classes); i++)
-        if (phi__str_is(name, classes[i].name)) return classes[i].rows;
-    return NULL;
-}
-
-static void phi__re_range_add(phi__re_parser *p, uint32_t first, uint32_t last) {
-    if (p->status == PHI_OK) (void)phi__re_did(p, phi__re_set_add(p->tree, first, last));
-}
-
-/* [:name:] or [:^name:] at p->at. */
-static void phi__re_posix(phi__re_parser *p) {
     size_t begin = p->at, end = phi__str_find(p->text, p->at + 2, ":]");
     bool outside = phi__re_peek(p, 2) == '^';
     size_t from = begin + (outside ? 3 : 2);
     const char *rows = NULL;
     /* The strings of the table have no NUL: it is added to the two classes that begin with it. */
     uint32_t next = 0;
-    if (end != SIZE_MAX && end >= from)
-        rows = phi__re_posix_rows(phi__str(p->text.at + from, end - from));
+    for (size_t i = 0; end != SIZE_MAX && end >= from && i < PHI__COUNT(classes); i++)
+        if (phi__str_is(phi__str(p->text.at + from, end - from), classes[i].name))
+            rows = classes[i].rows;
     if (rows == NULL) {
         phi__re_fail(p, begin, "unknown class of characters, or a set inside a set: write \\[");
         return;
@@ -479,12 +426,12 @@ static void phi__re_posix(phi__re_parser *p) {
     for (; *rows != '\0'; rows += 2) {
         uint32_t first = nul && rows[0] == '\1' ? 0 : (unsigned char)rows[0];
         if (!outside)
-            phi__re_range_add(p, first, (unsigned char)rows[1]);
+            phi__re_set_add(p, first, (unsigned char)rows[1]);
         else if (first > next)
-            phi__re_range_add(p, next, first - 1);
+            phi__re_set_add(p, next, first - 1);
         next = (unsigned char)rows[1] + 1u;
     }
-    if (outside) phi__re_range_add(p, next, PHI__RE_LAST_CODE);
+    if (outside) phi__re_set_add(p, next, PHI__RE_LAST_CODE);
 }
 
 /* One end of a range, or a class, which is added. False: a class. */
@@ -495,7 +442,7 @@ static bool phi__re_end(phi__re_parser *p, uint32_t *code) {
         return true;
     }
     if (!phi__re_escaped(p, &letter, code)) return true;
-    (void)phi__re_did(p, phi__re_set_add_class(p->tree, letter));
+    phi__re_set_add_class(p, letter);
     return false;
 }
 
@@ -522,7 +469,7 @@ static void phi__re_item(phi__re_parser *p) {
         else if (last < first)
             phi__re_fail(p, begin, "a range whose end is before its beginning");
     }
-    phi__re_range_add(p, first, last);
+    phi__re_set_add(p, first, last);
 }
 
 /* A set in brackets, at p->at. */
@@ -534,7 +481,7 @@ static void phi__re_brackets(phi__re_parser *p) {
     p->tree->open = p->tree->range_count;
     while (phi__re_more(p) && (p->at == first || !phi__re_is(p, ']'))) {
         if (p->at == first && phi__re_is(p, ']')) {
-            phi__re_range_add(p, ']', ']');
+            phi__re_set_add(p, ']', ']');
             p->at++;
         } else
             phi__re_item(p);
@@ -542,8 +489,8 @@ static void phi__re_brackets(phi__re_parser *p) {
     if (p->status == PHI_OK && !phi__re_is(p, ']'))
         phi__re_fail(p, begin, "a set without its closing bracket");
     p->at++;
-    if (p->status == PHI_OK && p->fold) (void)phi__re_did(p, phi__re_set_fold(p->tree));
-    if (p->status == PHI_OK && outside) (void)phi__re_did(p, phi__re_set_negate(p->tree));
+    if (p->fold) phi__re_set_fold(p);
+    if (outside) phi__re_set_negate(p);
 }
 
 /* ---- the tree ---- */
@@ -579,20 +526,15 @@ static uint32_t phi__re_above(phi__re_parser *p, phi__re_kind kind, uint32_t chi
     return node;
 }
 
-/* ---- one character ---- */
-
 /* The node of the set that was made. */
 static uint32_t phi__re_set_node(phi__re_parser *p) {
-    uint32_t set = 0;
-    if (p->status == PHI_OK) (void)phi__re_did(p, phi__re_set_end(p->tree, &set));
-    return phi__re_node_add(p, PHI__RE_SET, set);
+    return phi__re_node_add(p, PHI__RE_SET, phi__re_set_end(p));
 }
 
 static uint32_t phi__re_letter(phi__re_parser *p, uint32_t code) {
-    if (p->status != PHI_OK) return 0;
     p->tree->open = p->tree->range_count;
-    if (phi__re_did(p, phi__re_set_add(p->tree, code, code)) && p->fold)
-        (void)phi__re_did(p, phi__re_set_fold(p->tree));
+    phi__re_set_add(p, code, code);
+    if (p->fold) phi__re_set_fold(p);
     return phi__re_set_node(p);
 }
 
@@ -612,11 +554,9 @@ static uint32_t phi__re_escape(phi__re_parser *p) {
         return phi__re_letter(p, code);
     }
     p->tree->open = p->tree->range_count;
-    (void)phi__re_did(p, phi__re_set_add_class(p->tree, letter));
+    phi__re_set_add_class(p, letter);
     return phi__re_set_node(p);
 }
-
-/* ---- groups ---- */
 
 /* Behind "(?": letters up to ')' or ':'. */
 static void phi__re_flags(phi__re_parser *p) {
@@ -647,7 +587,7 @@ static void phi__re_name(phi__re_parser *p) {
     char c;
     while ((c = phi__re_peek(p, 0)) != '\0' && c != '>') {
         bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-        if (!letter && c != '_' && (p->at == begin || c < '0' || c > '9')) break;
+        if (!letter && c != '_' && (p->at == begin || !phi__is_digit(c))) break;
         p->at++;
     }
     if (c != '>' || p->at == begin)
@@ -694,13 +634,11 @@ static uint32_t phi__re_group(phi__re_parser *p, bool *alone) {
     return node;
 }
 
-/* ---- repetition ---- */
-
 /* A count in braces; false: there is none. */
 static bool phi__re_count(phi__re_parser *p, uint16_t *out) {
     size_t begin = p->at;
     uint32_t n = 0;
-    while (phi__re_more(p) && p->text.at[p->at] >= '0' && p->text.at[p->at] <= '9') {
+    while (phi__re_more(p) && phi__is_digit(p->text.at[p->at])) {
         n = n * 10 + (uint32_t)(p->text.at[p->at++] - '0');
         if (n > PHI__RE_REPEAT) phi__re_fail(p, begin, "a count of more than 1,000");
     }
@@ -743,8 +681,6 @@ static uint32_t phi__re_times(phi__re_parser *p, uint32_t node) {
     return node;
 }
 
-/* ---- together ---- */
-
 static uint32_t phi__re_atom(phi__re_parser *p, bool *alone) {
     char c = p->text.at[p->at];
     *alone = false;
@@ -752,7 +688,7 @@ static uint32_t phi__re_atom(phi__re_parser *p, bool *alone) {
     case '.':
         p->at++;
         p->tree->open = p->tree->range_count;
-        (void)phi__re_did(p, phi__re_set_add(p->tree, 0, PHI__RE_LAST_CODE));
+        phi__re_set_add(p, 0, PHI__RE_LAST_CODE);
         return phi__re_set_node(p);
     case '(': return phi__re_group(p, alone);
     case '\\': return phi__re_escape(p);
@@ -816,8 +752,6 @@ static uint32_t phi__re_choice(phi__re_parser *p) {
     return phi__re_row_end(p, &row, PHI__RE_ALT);
 }
 
-/* ---- for other files ---- */
-
 /* PHI_BAD_ARG: error says why. The tree is to be freed in any case. */
 static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str pattern,
                                 bool ignore_case, phi__regex_error *error) {
@@ -842,8 +776,6 @@ static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str 
    Characters that no set of the pattern tells apart are one symbol, so that a text is a row of few
    symbols; three more are the end of a line, a byte that is no character, and a byte above 0x7F,
    which must be decoded first. */
-
-/* ---- instructions ---- */
 
 typedef struct phi__re_emitter {
     phi__re_program *program;
@@ -1039,8 +971,6 @@ static phi_status phi__re_alphabet(phi__re_program *program, const phi__re_tree 
     phi__free(program->memory, renamed, 2 * most * sizeof(uint32_t));
     return PHI_OK;
 }
-
-/* ---- for other files ---- */
 
 static uint16_t phi__re_symbol(const phi__re_program *program, uint32_t code) {
     return program->symbols[phi__re_run_of(program, code)];
@@ -1416,8 +1346,6 @@ static bool phi__re_prepare(phi__regex *regex) {
     regex->matched = false;
     return true;
 }
-
-/* ---- for other files ---- */
 
 PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
                                   phi__regex **out, phi__regex_error *error) {

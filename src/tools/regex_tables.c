@@ -1,6 +1,6 @@
 /* regex_tables.c - characters by kind, of Unicode 14.0.0. Written by
    scripts/regex_tables.py. */
-#include "tools/regex_in.h"
+#include "tools/match_in.h"
 
 static const phi__range phi__re_word_rows[] = {
     {0x30, 0x39},       {0x41, 0x5a},       {0x5f, 0x5f},       {0x61, 0x7a},

@@ -286,19 +286,19 @@ static bool phi__scripts_can_deny(phi_hook_point point) {
                                PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
 }
 
-static bool phi__scripts_wants(const phi_script *script, const phi_hook *hook) {
-    const uint32_t of_tools = (uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL;
-    if ((script->points & (uint32_t)hook->point) == 0) return false;
-    if (((uint32_t)hook->point & of_tools) != 0)
-        return script->tool == NULL || phi__str_is(hook->tool_name, script->tool);
-    return hook->model == NULL || script->server == NULL ||
-           phi__model_is_at(hook->model, script->server);
-}
-
 /* The next script that wants this hook, from `index` on; SIZE_MAX: none. */
 static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, size_t index) {
-    for (; index < set->desc.count; index++)
-        if (phi__scripts_wants(&set->all[index].script, hook)) return index;
+    const uint32_t point = (uint32_t)hook->point;
+    const uint32_t of_tools = (uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL;
+    for (; index < set->desc.count; index++) {
+        const phi_script *script = &set->all[index].script;
+        if ((script->points & point) == 0) continue;
+        if ((point & of_tools) != 0
+                ? script->tool == NULL || phi__str_is(hook->tool_name, script->tool)
+                : hook->model == NULL || script->server == NULL ||
+                      phi__model_is_at(hook->model, script->server))
+            return index;
+    }
     return SIZE_MAX;
 }
 
@@ -306,18 +306,6 @@ static void phi__scripts_at(phi__scripts_job *job, phi__timer *timer, uint64_t u
     phi__io *io = job->agent->rt->io;
     uint64_t at = us == UINT64_MAX ? UINT64_MAX : phi__io_now_us(io) + us;
     (void)phi__io_timer_set(io, timer, at); /* it was set at the beginning: needs no memory */
-}
-
-/* ---- the end of a job ---- */
-
-/* A place is free: the job that has waited longest takes it, in the next step. */
-static void phi__scripts_wake(phi_scripts *set) {
-    for (phi__link *link = set->jobs.first; link != NULL; link = link->next) {
-        phi__scripts_job *job = PHI__OWNER(link, phi__scripts_job, link);
-        if (job->running) continue;
-        phi__scripts_at(job, &job->tick, 0);
-        return;
-    }
 }
 
 static void phi__scripts_drop(phi__scripts_job *job) {
@@ -335,7 +323,12 @@ static void phi__scripts_drop(phi__scripts_job *job) {
     set->job_count--;
     if (job->running) set->running--;
     phi__free(&set->memory, job, sizeof *job);
-    phi__scripts_wake(set);
+    /* A place is free: the job that has waited longest takes it, in the next step. */
+    phi__link *link = set->jobs.first;
+    while (link != NULL && PHI__OWNER(link, phi__scripts_job, link)->running) link = link->next;
+    if (link == NULL) return;
+    job = PHI__OWNER(link, phi__scripts_job, link);
+    phi__scripts_at(job, &job->tick, 0);
 }
 
 static void phi__scripts_over(void *ctx) { phi__scripts_drop((phi__scripts_job *)ctx); }
@@ -345,8 +338,6 @@ static void phi__scripts_no_memory(phi__scripts_job *job) {
     phi__hooks_settle(job->ticket, denies ? PHI_DENY : PHI_ALLOW,
                       denies ? PHI__LIT("Out of memory for a hook script.") : phi__str(NULL, 0));
 }
-
-/* ---- words ---- */
 
 /* What the script wrote to standard error, fit to be shown. */
 static void phi__scripts_err(const phi__scripts_job *job, phi__buf *out) {
@@ -372,8 +363,6 @@ static void phi__scripts_warn(phi__scripts_job *job, const char *words) {
     if (!text.failed) (void)phi__events_emit(job->agent, &event, NULL, 0);
     phi__buf_free(&text);
 }
-
-/* ---- outcomes ---- */
 
 static void phi__scripts_pass(phi__scripts_job *job) {
     size_t next = phi__scripts_next(job->set, &job->hook, job->index + 1);
@@ -420,14 +409,13 @@ static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char 
 
 static void phi__scripts_fail(phi__scripts_job *job, bool started, const char *words) {
     phi_script_failure way = job->set->all[job->index].script.on_failure;
+    bool denies =
+        way == PHI_SCRIPT_FAILURE_DENIES || (way == PHI_SCRIPT_FAILURE_DEFAULT && started);
     phi__scripts_warn(job, words);
-    if (way == PHI_SCRIPT_FAILURE_DENIES || (way == PHI_SCRIPT_FAILURE_DEFAULT && started)) {
-        if (phi__scripts_can_deny(job->hook.point)) {
-            phi__scripts_deny(job, phi__str(NULL, 0), words);
-            return;
-        }
-    }
-    phi__scripts_pass(job);
+    if (denies && phi__scripts_can_deny(job->hook.point))
+        phi__scripts_deny(job, phi__str(NULL, 0), words);
+    else
+        phi__scripts_pass(job);
 }
 
 static void phi__scripts_answered(phi__scripts_job *job) {
@@ -463,8 +451,6 @@ static void phi__scripts_answered(phi__scripts_job *job) {
     }
     phi__buf_free(&reply);
 }
-
-/* ---- the process ---- */
 
 static bool phi__scripts_output(void *ctx, int stream, const char *bytes, size_t len) {
     phi__scripts_job *job = (phi__scripts_job *)ctx;
@@ -521,10 +507,20 @@ static void phi__scripts_late(phi__timer *timer) {
     phi__scripts_fail(job, true, words);
 }
 
-static void phi__scripts_start(phi__scripts_job *job) {
+static void phi__scripts_tick(phi__timer *timer) {
+    phi__scripts_job *job = PHI__OWNER(timer, phi__scripts_job, tick);
     phi_scripts *set = job->set;
+    phi__io *io = job->agent->rt->io;
     uint32_t timeout = phi__scripts_timeout(job);
-    char words[160];
+    char words[160], text[200];
+    /* fired, it has no place any more */
+    if (phi__io_timer_set(io, &job->tick, UINT64_MAX) != PHI_OK) {
+        phi__scripts_no_memory(job);
+        return;
+    }
+    if (!job->running && set->running >= set->desc.max_running) return; /* woken later */
+    if (!job->running) set->running++;
+    job->running = true;
     phi__process_desc desc = PHI_ZERO;
     desc.argv = set->all[job->index].argv;
     desc.cwd = set->desc.workspace != NULL ? set->desc.workspace : job->agent->workspace.at;
@@ -535,48 +531,17 @@ static void phi__scripts_start(phi__scripts_job *job) {
     desc.output = phi__scripts_output;
     desc.exited = phi__scripts_exited;
     desc.ctx = job;
-    phi_status status =
-        phi__process_new(job->agent->rt->io, &desc, &job->process, words, sizeof words);
+    phi_status status = phi__process_new(io, &desc, &job->process, words, sizeof words);
     if (status == PHI_BUSY) {
         phi__scripts_at(job, &job->tick, PHI__SCRIPTS_RETRY_US);
     } else if (status == PHI_NO_MEMORY) {
         phi__scripts_no_memory(job);
     } else if (status != PHI_OK) {
-        char text[200];
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
     } else if (timeout != PHI_UNLIMITED) /* it has its place: needs no memory */
-        (void)phi__io_deadline_set(job->agent->rt->io, &job->deadline, (uint64_t)timeout * 1000);
-}
-
-static void phi__scripts_tick(phi__timer *timer) {
-    phi__scripts_job *job = PHI__OWNER(timer, phi__scripts_job, tick);
-    /* fired, it has no place any more */
-    if (phi__io_timer_set(job->agent->rt->io, &job->tick, UINT64_MAX) != PHI_OK) {
-        phi__scripts_no_memory(job);
-        return;
-    }
-    if (!job->running && job->set->running >= job->set->desc.max_running) return; /* woken later */
-    if (!job->running) job->set->running++;
-    job->running = true;
-    phi__scripts_start(job);
-}
-
-/* ---- the beginning of a job ---- */
-
-static bool phi__scripts_variable(phi__scripts_job *job, size_t *n, const char *name,
-                                  phi_str value) {
-    size_t len = strlen(name);
-    if (value.len == 0) return true;
-    char *to = phi__arena_bytes(&job->arena, len + value.len + 2);
-    if (to == NULL) return false;
-    memcpy(to, name, len);
-    to[len++] = '=';
-    for (size_t i = 0; i < value.len && value.at[i] != '\0'; i++) to[len++] = value.at[i];
-    to[len] = '\0';
-    job->env[(*n)++] = to;
-    return true;
+        (void)phi__io_deadline_set(io, &job->deadline, (uint64_t)timeout * 1000);
 }
 
 static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook) {
@@ -598,8 +563,18 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
     job->env = (const char **)phi_arena_alloc(
         &job->arena, (set->env_count + PHI__COUNT(names) + 1) * sizeof *job->env);
     if (job->env == NULL) return false;
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (!phi__scripts_variable(job, &n, names[i], values[i])) return false;
+    for (size_t i = 0; i < PHI__COUNT(names); i++) {
+        size_t len = strlen(names[i]);
+        if (values[i].len == 0) continue;
+        char *to = phi__arena_bytes(&job->arena, len + values[i].len + 2);
+        if (to == NULL) return false;
+        job->env[n++] = to;
+        memcpy(to, names[i], len);
+        to[len++] = '=';
+        for (size_t k = 0; k < values[i].len && values[i].at[k] != '\0'; k++)
+            to[len++] = values[i].at[k];
+        to[len] = '\0';
+    }
     if (set->env_count > 0)
         memcpy((void *)(job->env + n), (const void *)set->desc.env,
                set->env_count * sizeof *job->env);
@@ -634,8 +609,8 @@ static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
 static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t first) {
     const phi__slot *slot =
         phi__slots_find(&hook->ticket.rt->tickets, hook->ticket.index, hook->ticket.gen);
-    phi__scripts_job *job =
-        slot != NULL ? (phi__scripts_job *)phi__alloc(&set->memory, sizeof *job) : NULL;
+    if (slot == NULL) return false;
+    phi__scripts_job *job = (phi__scripts_job *)phi__alloc(&set->memory, sizeof *job);
     if (job == NULL) return false;
     job->set = set;
     job->ticket = hook->ticket;
@@ -658,8 +633,6 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     phi__scripts_drop(job);
     return false;
 }
-
-/* ---- the hook ---- */
 
 /* The hook that was there before. Where scripts were asked first, its rounds are one fewer, and the
    arguments are those that they may have changed. */
@@ -744,51 +717,6 @@ static bool PHI_PRINTF(3, 4)
     return false;
 }
 
-static const char *phi__scripts_keep(phi_scripts *set, const char *text) {
-    phi_str kept;
-    return phi__arena_str(&set->arena, phi_str_of(text), &kept) ? kept.at : NULL;
-}
-
-/* A copy of a NULL-ended list; NULL: no memory. */
-static const char *const *phi__scripts_list(phi_scripts *set, const char *const *list,
-                                            size_t *count) {
-    size_t n = 0;
-    const char **out;
-    while (list != NULL && list[n] != NULL) n++;
-    out = (const char **)phi_arena_alloc(&set->arena, (n + 1) * sizeof *out);
-    for (size_t i = 0; i < n && out != NULL; i++) {
-        out[i] = phi__scripts_keep(set, list[i]);
-        if (out[i] == NULL) return NULL;
-    }
-    if (out != NULL) out[n] = NULL;
-    *count = n;
-    return out;
-}
-
-static bool phi__scripts_arguments(phi_scripts *set, phi__scripts_one *one, size_t index,
-                                   phi_parse_error *error) {
-    const char *shell[4] = {"sh", "-c", NULL, NULL};
-    const char *fault = "no memory";
-    size_t n = 1;
-    phi_status status = PHI_OK;
-    shell[2] = one->script.command;
-    if (one->script.argv != NULL)
-        one->argv = phi__scripts_list(set, one->script.argv, &n);
-    else if (one->script.shell)
-        one->argv = phi__scripts_list(set, shell, &n);
-    else
-        status = phi__split_command(&set->arena, one->script.command, &one->argv, &fault);
-    if (status == PHI_OK && one->argv != NULL && n > 0) {
-        one->name = one->script.command != NULL ? phi__scripts_keep(set, one->script.command)
-                                                : one->argv[0];
-        return one->name != NULL || phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    }
-    if (n > 0 && (status == PHI_OK || status == PHI_NO_MEMORY))
-        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    return phi__scripts_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index,
-                               n == 0 ? "argv is empty" : fault);
-}
-
 static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t index,
                              phi_parse_error *error) {
     const uint32_t all = (uint32_t)PHI_HOOK_CREDENTIAL * 2 - 1;
@@ -804,30 +732,26 @@ static bool phi__scripts_add(phi_scripts *set, const phi_script *given, size_t i
     if ((given->command == NULL) == (given->argv == NULL))
         return phi__scripts_refuse(error, PHI_BAD_ARG,
                                    "scripts[%u]: expected either command or argv", (unsigned)index);
-    if (given->tool != NULL) one->script.tool = phi__scripts_keep(set, given->tool);
-    if (given->server != NULL) one->script.server = phi__scripts_keep(set, given->server);
-    if ((given->tool != NULL && one->script.tool == NULL) ||
-        (given->server != NULL && one->script.server == NULL))
-        return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
     set->points |= given->points;
-    return phi__scripts_arguments(set, one, index, error);
-}
-
-static bool phi__scripts_set(phi_scripts *set, const phi_scripts_desc *desc,
-                             phi_parse_error *error) {
-    set->desc = *desc;
-    if (desc->timeout_ms == 0) set->desc.timeout_ms = PHI__SCRIPTS_MS;
-    if (desc->max_output_bytes == 0) set->desc.max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
-    if (desc->max_running == 0) set->desc.max_running = PHI__SCRIPTS_RUNNING;
-    set->desc.env = phi__scripts_list(set, desc->env, &set->env_count);
-    if (desc->workspace != NULL) set->desc.workspace = phi__scripts_keep(set, desc->workspace);
-    set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
-                                                   phi__mul(desc->count + 1, sizeof *set->all));
-    if (set->all == NULL || set->desc.env == NULL ||
-        (desc->workspace != NULL && set->desc.workspace == NULL))
+    const char *shell[4] = {"sh", "-c", NULL, NULL};
+    const char *fault = "argv is empty";
+    phi_status status = PHI_OK;
+    shell[2] = given->command;
+    one->argv = given->argv != NULL ? given->argv : shell;
+    one->name = given->command;
+    if (one->argv[0] == NULL)
+        status = PHI_PARSE;
+    else if (given->argv == NULL && !given->shell)
+        status = phi__split_command(&set->arena, given->command, &one->argv, &fault);
+    else if (!phi__keep_list(&set->arena, &one->argv))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_PARSE)
+        return phi__scripts_refuse(error, PHI_BAD_ARG, "scripts[%u]: %s", (unsigned)index, fault);
+    if (status != PHI_OK || !phi__keep_text(&set->arena, &one->name) ||
+        !phi__keep_text(&set->arena, &one->script.tool) ||
+        !phi__keep_text(&set->arena, &one->script.server))
         return phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
-    for (size_t i = 0; i < desc->count; i++)
-        if (!phi__scripts_add(set, &desc->scripts[i], i, error)) return false;
+    if (one->name == NULL) one->name = one->argv[0];
     return true;
 }
 
@@ -851,7 +775,19 @@ PHI_API phi_scripts *phi_scripts_new(const phi_scripts_desc *desc, phi_parse_err
     }
     set->memory = memory;
     phi_arena_init(&set->arena, &set->memory, 0);
-    if (phi__scripts_set(set, desc, error)) return set;
+    set->desc = *desc;
+    if (desc->timeout_ms == 0) set->desc.timeout_ms = PHI__SCRIPTS_MS;
+    if (desc->max_output_bytes == 0) set->desc.max_output_bytes = PHI__SCRIPTS_OUTPUT_BYTES;
+    if (desc->max_running == 0) set->desc.max_running = PHI__SCRIPTS_RUNNING;
+    while (desc->env != NULL && desc->env[set->env_count] != NULL) set->env_count++;
+    set->all = (phi__scripts_one *)phi__arena_zero(&set->arena,
+                                                   phi__mul(desc->count + 1, sizeof *set->all));
+    bool good = (set->all != NULL && phi__keep_list(&set->arena, &set->desc.env) &&
+                 phi__keep_text(&set->arena, &set->desc.workspace)) ||
+                phi__scripts_refuse(error, PHI_NO_MEMORY, "no memory");
+    for (size_t i = 0; good && i < desc->count; i++)
+        good = phi__scripts_add(set, &desc->scripts[i], i, error);
+    if (good) return set;
     phi_scripts_free(set);
     return NULL;
 }

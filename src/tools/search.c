@@ -4,7 +4,6 @@
    Lines are read as they come; after the last line to show, the program is killed. */
 #include "tools/match_in.h"
 #include "system/system_in.h"
-#include "tools/ignored_in.h"
 #include "tools/job_in.h"
 #include "base/base_in.h"
 
@@ -141,8 +140,6 @@ static void phi__own_free(phi__search *search) {
     phi__free(memory, own, sizeof *own);
 }
 
-/* ---- results ---- */
-
 /* Only the first is kept: it is reported where nothing is found. */
 static void phi__own_note(phi__search_own *own, const char *path, const char *words) {
     if (own->trouble.len == 0) phi__buf_printf(&own->trouble, "%s: %s", path, words);
@@ -181,8 +178,6 @@ static bool phi__own_emit(phi__search *search, size_t end) {
     (void)phi__job_no_memory(&search->job);
     return true;
 }
-
-/* ---- a piece of text ---- */
 
 /* The next line begins at `at`, behind newlines that are counted. */
 static void phi__own_line(phi__search_own *own, size_t at) {
@@ -228,8 +223,6 @@ static phi_status phi__own_scan(phi__search *search, size_t *units) {
         phi__regex_begin(own->regex);
     }
 }
-
-/* ---- a file ---- */
 
 static void phi__own_shut(phi__search_own *own) {
     phi__files_close(own->file);
@@ -314,41 +307,6 @@ static void phi__own_start(phi__search_own *own) {
     phi__regex_begin(own->regex);
 }
 
-/* ---- the walk ---- */
-
-/* A name as `include` sees it: relative to the workspace. */
-static phi_str phi__own_relative(const phi__search *search, phi_str name) {
-    const char *workspace = search->job.set->desc.workspace;
-    size_t n = workspace != NULL ? strlen(workspace) : 0;
-    while (phi__str_starts(name, "./")) name = phi__str_from(name, 2);
-    if (n == 0 || workspace[0] != '/' || !phi__str_starts(name, workspace)) return name;
-    if (workspace[n - 1] != '/' && name.at[n++] != '/') return name;
-    return phi__str_from(name, n);
-}
-
-/* *out: true if the entry is left out, by `include` first, then by the ignore files, then for being
-   hidden. PHI_BUSY: the units are used up. */
-static phi_status phi__own_out(phi__search *search, size_t *units, bool *out) {
-    phi__search_own *own = search->own;
-    const phi__ordered_entry *entry = &own->entry;
-    bool directory = entry->kind == PHI__FILE_DIRECTORY;
-    size_t rules = own->include.count;
-    phi__ignore_said said;
-    if (!own->asking) {
-        phi_str whole = phi__own_relative(search, phi__buf_str(&own->name));
-        said = phi__ignore_says(&own->include, whole, directory, &rules, units);
-        *out = said == PHI__IGNORE_IN ||
-               (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory);
-        if (said != PHI__IGNORE_NONE || *out) return PHI_OK;
-    }
-    phi_status status =
-        phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, units, &said);
-    own->asking = status == PHI_BUSY;
-    *out = said == PHI__IGNORE_OUT ||
-           (said == PHI__IGNORE_NONE && phi__glob_name(entry->path).at[0] == '.');
-    return status;
-}
-
 /* The name as it is listed: below the path as the model wrote it. */
 static bool phi__own_name(phi__search *search, phi_str path) {
     phi__search_own *own = search->own;
@@ -364,19 +322,40 @@ static bool phi__own_name(phi__search *search, phi_str path) {
     return !own->name.failed;
 }
 
+/* An entry is left out by `include` first, then by the ignore files, then for being hidden.
+   PHI_BUSY: the units are used up. */
 static phi_status phi__own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const phi__ordered_entry *entry = &own->entry;
-    bool out;
-    if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
+    const char *workspace = search->job.set->desc.workspace;
+    bool directory = entry->kind == PHI__FILE_DIRECTORY, out = false, settled = false;
+    phi_status status = PHI_OK;
+    phi__ignore_said said;
+    if (!directory && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
     if (!phi__own_name(search, entry->path)) return PHI_NO_MEMORY;
-    phi_status status = phi__own_out(search, units, &out);
-    if (status != PHI_OK) return status;
-    if (entry->kind == PHI__FILE_DIRECTORY) {
-        if (out) phi__ordered_skip(own->tree);
-        return PHI_OK;
+    if (!own->asking) {
+        /* Its name as `include` sees it: relative to the workspace. */
+        phi_str name = phi__buf_str(&own->name);
+        size_t n = workspace != NULL ? strlen(workspace) : 0, rules = own->include.count;
+        while (phi__str_starts(name, "./")) name = phi__str_from(name, 2);
+        if (n > 0 && workspace[0] == '/' && phi__str_starts(name, workspace) &&
+            (workspace[n - 1] == '/' || name.at[n++] == '/'))
+            name = phi__str_from(name, n);
+        said = phi__ignore_says(&own->include, name, directory, &rules, units);
+        out = said == PHI__IGNORE_IN ||
+              (said == PHI__IGNORE_NONE && own->include.outs > 0 && !directory);
+        settled = said != PHI__IGNORE_NONE || out;
     }
-    if (out) return PHI_OK;
+    if (!settled) {
+        status =
+            phi__ignored_says(&own->ignored, entry->depth, entry->path, directory, units, &said);
+        own->asking = status == PHI_BUSY;
+        out = said == PHI__IGNORE_OUT ||
+              (said == PHI__IGNORE_NONE && phi__glob_name(entry->path).at[0] == '.');
+    }
+    if (status != PHI_OK) return status;
+    if (out && directory) phi__ordered_skip(own->tree);
+    if (out || directory) return PHI_OK;
     status = phi__files_open_in(search->job.memory, phi__ordered_at(own->tree),
                                 phi__glob_name(entry->path).at, &own->file, &own->words);
     if (status == PHI_OK) phi__own_start(own);
@@ -617,34 +596,28 @@ static void phi__search_exited(void *ctx, int code, int signal_number) {
 }
 
 /* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
-static void phi__search_arguments(const phi__search *search, const char *include,
-                                  const char **argv) {
+static phi_status phi__search_try(phi__search *search, char *words, size_t size) {
     static const char *const rg[] = {
         "rg",     "--no-config", "--line-number",      "--no-heading",  "--with-filename",
         "--null", "--no-mmap",   "--no-ignore-global", "--color=never", "--sort=path",
         NULL};
     static const char *const grep[] = {
         "grep", "-r", "-n", "-H", "-I", "-E", "--null", "--exclude-dir=.git", NULL};
-    const char *const *head = search->use_grep ? grep : rg;
+    const char *argv[PHI__SEARCH_ARGS], *const *head = search->use_grep ? grep : rg;
     size_t n = 0;
-    for (; head[n] != NULL; n++) argv[n] = head[n];
-    if (!search->case_sensitive) argv[n++] = "-i";
-    if (include != NULL) argv[n++] = include;
-    argv[n++] = "-e";
-    argv[n++] = search->pattern;
-    argv[n++] = "--";
-    argv[n++] = search->path;
-    argv[n] = NULL;
-}
-
-static phi_status phi__search_try(phi__search *search, char *words, size_t size) {
-    const char *argv[PHI__SEARCH_ARGS];
     phi__buf include;
     phi_status status = PHI_NO_MEMORY;
     phi__buf_init(&include, search->job.memory);
     if (search->include != NULL)
         phi__buf_printf(&include, search->use_grep ? "--include=%s" : "--glob=%s", search->include);
-    phi__search_arguments(search, search->include != NULL ? include.at : NULL, argv);
+    for (; head[n] != NULL; n++) argv[n] = head[n];
+    if (!search->case_sensitive) argv[n++] = "-i";
+    if (search->include != NULL) argv[n++] = include.at;
+    argv[n++] = "-e";
+    argv[n++] = search->pattern;
+    argv[n++] = "--";
+    argv[n++] = search->path;
+    argv[n] = NULL;
     phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
     desc.cwd = search->job.set->desc.workspace;

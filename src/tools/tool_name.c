@@ -12,10 +12,7 @@ typedef struct phi__tool_name_group {
     size_t count, exact;
 } phi__tool_name_group;
 
-PHI__FN bool phi__tool_name_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
+PHI__FN bool phi__tool_name_plain(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
 
 PHI__FN void phi__tool_name_put(phi__tool_name *name, char c) {
     if (name->len == sizeof name->at) {
@@ -41,7 +38,7 @@ PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char
     }
     name->exact = true; /* the prefix is the same for all */
     if (name->len > 0) first = name->at[0];
-    if (first == '-' || (first >= '0' && first <= '9')) { /* Gemini wants a letter or _ there */
+    if (first == '-' || phi__is_digit(first)) { /* Gemini wants a letter or _ there */
         memmove(name->at + 1, name->at, phi__min(name->len, sizeof name->at - 1));
         name->len = phi__min(name->len + 1, sizeof name->at);
         name->at[0] = '_';

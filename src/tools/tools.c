@@ -63,23 +63,6 @@ static const char phi__tools_search[] =
 #endif
 
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
-typedef phi_flow (*phi__tools_start)(void *user_data, phi_call call, phi_str arguments);
-
-static phi_tool *phi__tools_add(phi_toolset *set, const char *name, const char *label,
-                                const char *schema, phi__tools_start start,
-                                const char *description) {
-    phi_tool *tool = &set->tools[set->count++];
-    tool->name = name;
-    tool->label = label;
-    tool->description = description;
-    tool->schema = schema;
-    tool->start = start;
-    tool->cancel = phi__job_cancel;
-    tool->user_data = set;
-    tool->checks_arguments = true;
-    return tool;
-}
-
 static uint32_t phi__tools_behind(uint32_t timeout_ms) {
     return timeout_ms > PHI_UNLIMITED - PHI__TOOLS_MARGIN_MS ? PHI_UNLIMITED
                                                              : timeout_ms + PHI__TOOLS_MARGIN_MS;
@@ -90,20 +73,6 @@ static uint32_t phi__tools_or(uint32_t value, uint32_t standard) {
     return value != 0 ? value : standard;
 }
 
-static void phi__tools_defaults(phi_tools_desc *desc) {
-    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
-    if (desc->deny_patterns == NULL) desc->deny_patterns = patterns;
-    desc->bash_timeout_ms = phi__tools_or(desc->bash_timeout_ms, PHI__TOOLS_BASH_MS);
-    desc->list_timeout_ms = phi__tools_or(desc->list_timeout_ms, PHI__TOOLS_LIST_MS);
-    desc->search_timeout_ms = phi__tools_or(desc->search_timeout_ms, PHI__TOOLS_SEARCH_MS);
-    desc->max_output_bytes = phi__tools_or(desc->max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
-    desc->max_bash_result_bytes =
-        phi__tools_or(desc->max_bash_result_bytes, PHI__TOOLS_BASH_RESULT_BYTES);
-    desc->max_read_bytes = phi__tools_or(desc->max_read_bytes, PHI__TOOLS_READ_BYTES);
-    desc->max_files = phi__tools_or(desc->max_files, PHI__TOOLS_FILES);
-    desc->max_matches = phi__tools_or(desc->max_matches, PHI__TOOLS_MATCHES);
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) {
@@ -111,42 +80,87 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     if (set == NULL) return PHI_BAD_ARG;
     memset(set, 0, sizeof *set);
     if (desc != NULL) set->desc = *desc;
-    phi__tools_defaults(&set->desc);
+    static const char *const patterns[] = {PHI_TOOLS_DENY_PATTERNS, NULL};
+    if (set->desc.deny_patterns == NULL) set->desc.deny_patterns = patterns;
+    set->desc.bash_timeout_ms = phi__tools_or(set->desc.bash_timeout_ms, PHI__TOOLS_BASH_MS);
+    set->desc.list_timeout_ms = phi__tools_or(set->desc.list_timeout_ms, PHI__TOOLS_LIST_MS);
+    set->desc.search_timeout_ms = phi__tools_or(set->desc.search_timeout_ms, PHI__TOOLS_SEARCH_MS);
+    set->desc.max_output_bytes = phi__tools_or(set->desc.max_output_bytes, PHI__TOOLS_OUTPUT_BYTES);
+    set->desc.max_bash_result_bytes =
+        phi__tools_or(set->desc.max_bash_result_bytes, PHI__TOOLS_BASH_RESULT_BYTES);
+    set->desc.max_read_bytes = phi__tools_or(set->desc.max_read_bytes, PHI__TOOLS_READ_BYTES);
+    set->desc.max_files = phi__tools_or(set->desc.max_files, PHI__TOOLS_FILES);
+    set->desc.max_matches = phi__tools_or(set->desc.max_matches, PHI__TOOLS_MATCHES);
     tool = NULL;
 #ifndef PHI_NO_PROCESS
-    tool = phi__tools_add(set, "bash", "Execute Command", phi__tools_bash, phi__bash_start,
-                          "Run a command with bash and get its exit code, stdout and stderr. "
-                          "Background processes end with the command.");
+    tool = &set->tools[set->count++];
+    phi__job_tool(tool, set, "bash", "Execute Command",
+                  "Run a command with bash and get its exit code, stdout and stderr. "
+                  "Background processes end with the command.",
+                  phi__tools_bash, phi__bash_start);
     tool->timeout_ms = phi__tools_behind(set->desc.bash_timeout_ms);
     tool->max_result_bytes = set->desc.max_bash_result_bytes;
 #endif
 #ifndef PHI_NO_FILES
-    tool =
-        phi__tools_add(set, "read_file", "Read File", phi__tools_read, phi__rf_start,
-                       "Read a text file, with line numbers, or look at an image or a PDF. offset "
-                       "and limit choose lines of a large file.");
+    tool = &set->tools[set->count++];
+    phi__job_tool(tool, set, "read_file", "Read File",
+                  "Read a text file, with line numbers, or look at an image or a PDF. offset "
+                  "and limit choose lines of a large file.",
+                  phi__tools_read, phi__rf_start);
     tool->step = phi__job_step;
-    tool = phi__tools_add(set, "write_file", "Write File", phi__tools_write, phi__write_start,
-                          "Write a whole file, replacing what was there. Makes its directories.");
-    tool->step = phi__job_step;
-    tool->not_concurrent = true;
-    tool = phi__tools_add(set, "edit_file", "Edit File", phi__tools_edit, phi__edit_start,
-                          "Replace one piece of text in a file. old_text must be in the file "
-                          "exactly once, whitespace included.");
+    tool = &set->tools[set->count++];
+    phi__job_tool(tool, set, "write_file", "Write File",
+                  "Write a whole file, replacing what was there. Makes its directories.",
+                  phi__tools_write, phi__write_start);
     tool->step = phi__job_step;
     tool->not_concurrent = true;
-    tool = phi__tools_add(set, "list_files", "List Files", phi__tools_list, phi__ls_start,
-                          "List the files in a directory and below, sorted, without .git, "
-                          "node_modules, target and what .gitignore leaves out.");
+    tool = &set->tools[set->count++];
+    phi__job_tool(tool, set, "edit_file", "Edit File",
+                  "Replace one piece of text in a file. old_text must be in the file "
+                  "exactly once, whitespace included.",
+                  phi__tools_edit, phi__edit_start);
+    tool->step = phi__job_step;
+    tool->not_concurrent = true;
+    tool = &set->tools[set->count++];
+    phi__job_tool(tool, set, "list_files", "List Files",
+                  "List the files in a directory and below, sorted, without .git, "
+                  "node_modules, target and what .gitignore leaves out.",
+                  phi__tools_list, phi__ls_start);
     tool->step = phi__job_step;
     tool->timeout_ms = phi__tools_behind(set->desc.list_timeout_ms);
-    tool = phi__tools_add(set, "search", "Search Files", phi__tools_search, phi__search_start,
-                          "Search files for a regular expression. Gives file:line:text of each "
-                          "matching line.");
+    tool = &set->tools[set->count++];
+    phi__job_tool(tool, set, "search", "Search Files",
+                  "Search files for a regular expression. Gives file:line:text of each "
+                  "matching line.",
+                  phi__tools_search, phi__search_start);
     tool->timeout_ms = phi__tools_behind(set->desc.search_timeout_ms);
 #endif
     (void)tool;
     return PHI_OK;
+}
+
+/* ---- the texts of a description ---- */
+
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text) {
+    phi_str copy;
+    if (*text == NULL) return true;
+    if (!phi__arena_str(arena, phi_str_of(*text), &copy)) return false;
+    *text = copy.at;
+    return true;
+}
+
+PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list) {
+    size_t count = 0;
+    if (*list == NULL) return true;
+    while ((*list)[count] != NULL) count++;
+    const char **copy = (const char **)phi__arena_zero(arena, phi__mul(count + 1, sizeof *copy));
+    if (copy == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = (*list)[i];
+        if (!phi__keep_text(arena, &copy[i])) return false;
+    }
+    *list = copy;
+    return true;
 }
 
 /* ---- tools by name ---- */

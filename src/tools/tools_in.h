@@ -61,6 +61,11 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault);
 #endif
 
+/* Puts a copy of a text, or of a NULL-ended list of texts, in its place; NULL stays. False: no
+   memory. */
+PHI__FN bool phi__keep_text(phi_arena *arena, const char **text);
+PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list);
+
 /* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
 PHI__FN phi__registry *phi__reg_new(const phi_allocator *allocator);
 
@@ -93,11 +98,14 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
                                 size_t count, phi_tool *out, const char **unknown,
                                 size_t *unknown_count);
 
-/* ======== What match/ offers to other rooms. */
+/* ======== Patterns of paths, keywords of schemas, names of tools. */
 
 /* Appends the pattern to `out`, once for each choice that its braces leave, a NUL behind each.
    NULL, or an error message; `out` is then as it was. A buffer without memory is failed. */
 PHI__FN const char *phi__glob_expand(phi__buf *out, phi_str pattern);
+
+/* The part of a path after its last slash. */
+PHI__FN phi_str phi__glob_name(phi_str path);
 
 typedef enum phi__keyword {
     PHI__KEYWORD_DROP,    /* says nothing to a model, or is treated on its own */
@@ -149,7 +157,7 @@ PHI__FN bool phi__tool_name_count(phi__tool_names *names, const phi__tool_name *
 PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *name,
                                         const unsigned char hash[32]);
 #ifndef PHI_NO_FILES
-/* ======== The set of skills from within: its lists, its loader, the rules of SKILL.md.
+/* ======== The set of skills.
 
    Skills and their strings live in one arena and never move. A fault of a skill is a problem in the
    list, not a failure of the load; only a lack of memory ends it. */

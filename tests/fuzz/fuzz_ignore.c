@@ -1,6 +1,6 @@
 /* fuzz_ignore.c - an ignore file and paths, out of any bytes: never a crash, and never much work or memory.
    The first zero byte parts the two; a newline ends a path. */
-#include "tools/glob_in.h"
+#include "tools/match_in.h"
 
 #include <stdlib.h>
 

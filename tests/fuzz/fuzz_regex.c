@@ -1,7 +1,7 @@
 /* fuzz_regex.c - a pattern and a text, out of any bytes: never a crash, never more work than a pass of the
    program a byte, and the same lines whatever the pieces and the units are. The first byte chooses; the
    first newline parts the two. */
-#include "tools/regex_in.h"
+#include "tools/match_in.h"
 
 #include <stdlib.h>
 

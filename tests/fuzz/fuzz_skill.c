@@ -1,7 +1,7 @@
 /* fuzz_skill.c - a SKILL.md of any bytes: it is loaded, or its problems are named; what is shown is
    UTF-8 and whole; never a byte left. And the same bytes as a command and as the answer of a script. */
 #include "base/base_in.h"
-#include "tools/skills_in.h"
+#include "tools/tools_in.h"
 #include "tools/scripts_in.h"
 
 #include <stdio.h>

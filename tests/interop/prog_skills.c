@@ -1,7 +1,7 @@
 /* prog_skills.c - the verdict on each directory that is named on standard input, a line each: "good", or
    "bad" and the problems. */
 #include "tools/skills.h"
-#include "tools/skills_in.h"
+#include "tools/tools_in.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "openapi/opened.h"
 #include "openapi/openapi.h"
-#include "openapi/operation_in.h"
+#include "openapi/api_in.h"
 #include "support/test.h"
 
 typedef struct spec {

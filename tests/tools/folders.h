@@ -4,7 +4,7 @@
 
 #include "tools/skills.h"
 #include "support/test.h"
-#include "tools/skills_in.h"
+#include "tools/tools_in.h"
 
 #include <errno.h>
 #include <sys/stat.h>

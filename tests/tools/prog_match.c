@@ -4,7 +4,7 @@
 
    Each line of the input is "i" or "s" (ignore case or not), a blank and a pattern. For each one line
    is printed: the numbers of the matching lines of the file TEXT, or "error" and the message. */
-#include "tools/regex_in.h"
+#include "tools/match_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

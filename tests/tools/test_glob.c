@@ -1,5 +1,5 @@
 /* test_glob.c - patterns of paths, and their braces. */
-#include "tools/glob_in.h"
+#include "tools/match_in.h"
 #include "support/test.h"
 
 static bool glob(const char *pattern, const char *path) {

@@ -1,5 +1,5 @@
 /* test_ignore.c - the lines of ignore files. */
-#include "tools/glob_in.h"
+#include "tools/match_in.h"
 #include "support/test.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* test_regex.c - regular expressions: what matches, what is refused, and what it costs. */
-#include "tools/regex_in.h"
+#include "tools/match_in.h"
 #include "support/test.h"
 
 /* The numbers of the matching lines, in pieces of `piece` bytes and with `units` at a time; "error
