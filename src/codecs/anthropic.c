@@ -611,44 +611,7 @@ static phi_str phi__anthropic_version(const phi_model *model) {
     return version.len > 0 ? version : PHI__LIT("2023-06-01");
 }
 
-/* The form of a user's message or a result. */
-static uint32_t phi__anthropic_form(const phi__encoder *e) {
-    uint32_t form = PHI__ANTHROPIC_FORM | e->media << PHI__ANTHROPIC_MEDIA_SHIFT;
-    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__ANTHROPIC_NO_IMAGES;
-    return form;
-}
-
 /* ---- roles ---- */
-
-static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
-    if (blocks.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else {
-        /* Ends the message before, where one is open, and begins one of a role. */
-        static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
-                                           ",{\"role\":\"user\",\"content\":[",
-                                           "]},{\"role\":\"user\",\"content\":["};
-        static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
-                                                ",{\"role\":\"assistant\",\"content\":[",
-                                                "]},{\"role\":\"assistant\",\"content\":["};
-        size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
-        phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
-                            : role == PHI_ROLE_USER  ? user[before]
-                                                     : assistant[before]);
-        if (before == 2) e->last_role = e->open_role;
-        e->open_role = role;
-    }
-    phi__encode_piece(e, blocks);
-    if (role != PHI_ROLE_ASSISTANT && e->count > 0) e->mark_piece = e->count - 1;
-}
-
-/* The role of the message that an item is part of. */
-static phi_role phi__anthropic_role(const phi__encoder *e, size_t at) {
-    if (e->spec->items[at].message->role == PHI_ROLE_ASSISTANT) return PHI_ROLE_ASSISTANT;
-    return e->spec->items[at].message->is_update && phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM
-                                                                                 : PHI_ROLE_USER;
-}
 
 /* True if a user's message ends with an opaque block, which takes no cache mark. */
 static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
@@ -702,9 +665,18 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
     return false;
 }
 
-static uint32_t phi__anthropic_answer_form(const phi__encoder *e, size_t at, bool opaque) {
+/* Images and documents of results that are errors: the API takes them only after all results. */
+static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
+    if (after && (!m->is_error || !phi__render_sends_media(e, m))) return 0;
+    if (after) form |= PHI__ANTHROPIC_MEDIA;
+    if (m->is_update && phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
+    if (m->role != PHI_ROLE_ASSISTANT) {
+        if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__ANTHROPIC_NO_IMAGES;
+        return form | e->media << PHI__ANTHROPIC_MEDIA_SHIFT;
+    }
+    bool opaque = !e->spec->plain && phi__anthropic_any_opaque(m);
     if (phi__prefix_sends(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
     if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
     if (opaque && phi__anthropic_abandons(e, at)) form |= PHI__ANTHROPIC_ABANDONED;
@@ -715,100 +687,80 @@ static uint32_t phi__anthropic_answer_form(const phi__encoder *e, size_t at, boo
     return form;
 }
 
-static void phi__anthropic_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool opaque = !e->spec->plain && phi__anthropic_any_opaque(m);
-    uint32_t form = m->role == PHI_ROLE_ASSISTANT ? phi__anthropic_answer_form(e, at, opaque)
-                                                  : phi__anthropic_form(e);
-    size_t mark = e->mark_piece;
-    phi_str blocks;
-    if (m->is_update && phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->is_update) {
-            /* Only a system message takes changes of tools. */
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-                    phi__render_text_part(e, c->text);
-                if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
-                    phi__render_opaque(e, c);
-            }
-        } else if (m->role == PHI_ROLE_USER)
-            phi__anthropic_parts(e, m, true);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__anthropic_result(e, m);
-        else {
-            bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
-            bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
-            size_t last = paused && m->content_count > 0 ? m->content_count - 1
-                                                         : phi__anthropic_last(e, m, form);
-            for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-                    phi__anthropic_cited(
-                        e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
-                        whole ? c->citations : phi__str(NULL, 0));
-                else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
-                    phi__buf *out = &e->scratch;
-                    if (c->signature.len !=
-                        0) { /* without one the turn was cut: the API would refuse it */
-                        phi__json_write_comma(out);
-                        if (c->redacted) {
-                            phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
-                            phi__records_str(out, "data", c->signature);
-                        } else {
-                            phi__buf_text(out, "{\"type\":\"thinking\"");
-                            phi__render_text_member(e, "thinking", c->text);
-                            phi__records_str(out, "signature", c->signature);
-                        }
-                        phi__buf_char(out, '}');
-                    }
-                } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_comma(out);
-                    phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
-                    phi__render_name(out, ",\"name\":", c->name, 128);
-                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
-                    if (whole) phi__render_rest(e, c->replay);
-                    phi__buf_char(out, '}');
-                } else if (phi__anthropic_sends(e, m, i, form))
-                    phi__render_opaque(e, c);
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
+/* Only a system message takes changes of tools. */
+static void phi__anthropic_update(phi__encoder *e, const phi_message *m, bool system) {
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__render_text_part(e, c->text);
+        if (system && phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
     }
-    phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
-    if (opaque && phi__anthropic_ends_opaque(e, m)) e->mark_piece = mark;
 }
 
-static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__render_id(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":", call->id,
-                   PHI__ID_ANTHROPIC);
-    phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}");
-    if (phi__encode_copy(e, &json)) phi__anthropic_append(e, PHI_ROLE_USER, json);
+static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_t form) {
+    bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
+    bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
+    size_t last =
+        paused && m->content_count > 0 ? m->content_count - 1 : phi__anthropic_last(e, m, form);
+    phi__buf *out = &e->scratch;
+    for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
+                                 whole ? c->citations : phi__str(NULL, 0));
+        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
+            /* without a signature the turn was cut: the API would refuse it */
+            if (c->signature.len == 0) continue;
+            if (c->redacted) {
+                phi__json_write_item(out, "{\"type\":\"redacted_thinking\"");
+                phi__records_str(out, "data", c->signature);
+            } else {
+                phi__json_write_item(out, "{\"type\":\"thinking\"");
+                phi__render_text_member(e, "thinking", c->text);
+                phi__records_str(out, "signature", c->signature);
+            }
+            phi__buf_char(out, '}');
+        } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+            phi__json_write_comma(out);
+            phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+            phi__render_name(out, ",\"name\":", c->name, 128);
+            phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+            if (whole) phi__render_rest(e, c->replay);
+            phi__buf_char(out, '}');
+        } else if (phi__anthropic_sends(e, m, i, form))
+            phi__render_opaque(e, c);
+    }
 }
 
-/* Images and documents of results that are errors: the API takes them only behind all results. */
-static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        phi_str blocks;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_media(e, m))
-            continue;
-        uint32_t form = phi__anthropic_form(e) | PHI__ANTHROPIC_MEDIA;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            for (size_t j = 0; j < m->content_count; j++)
-                if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
-                    phi__anthropic_media_block(e, &m->content[j]);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
-        }
-        phi__anthropic_append(e, PHI_ROLE_USER, blocks);
-    }
+static void phi__anthropic_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if ((form & PHI__ANTHROPIC_MEDIA) != 0) {
+        for (size_t i = 0; i < m->content_count; i++)
+            if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
+                phi__anthropic_media_block(e, &m->content[i]);
+    } else if (m->is_update)
+        phi__anthropic_update(e, m, (form & PHI__ANTHROPIC_SYSTEM) != 0);
+    else if (m->role == PHI_ROLE_USER)
+        phi__anthropic_parts(e, m, true);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__anthropic_result(e, m);
+    else
+        phi__anthropic_answer(e, m, form);
+}
+
+static void phi__anthropic_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                                  phi_str blocks) {
+    (void)at;
+    if (blocks.len == 0) return;
+    if (m->role == PHI_ROLE_ASSISTANT)
+        phi__encode_role(e, m->role, "]},{\"role\":\"assistant\",\"content\":[", blocks);
+    else if ((form & PHI__ANTHROPIC_SYSTEM) != 0)
+        phi__encode_role(e, PHI__ROLE_SYSTEM, "]},{\"role\":\"system\",\"content\":[", blocks);
+    else
+        phi__encode_role(e, PHI_ROLE_USER, "]},{\"role\":\"user\",\"content\":[", blocks);
+    if (m->role != PHI_ROLE_ASSISTANT && e->count > 0 &&
+        (e->spec->plain || !phi__anthropic_ends_opaque(e, m)))
+        e->mark_piece = e->count - 1;
 }
 
 /* ---- around the messages ---- */
@@ -873,12 +825,7 @@ static void phi__anthropic_head(phi__encoder *e) {
 }
 
 static void phi__anthropic_tail(phi__encoder *e) {
-    if (e->open_role != (phi_role)0) {
-        phi__encode_glue(e, "]}");
-        e->last_role = e->open_role;
-        e->open_role = (phi_role)0;
-    }
-    phi__encode_glue(e, "]}");
+    phi__encode_glue(e, e->open_role != (phi_role)0 ? "]}]}" : "]}");
     if (phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
         phi__encode_mark(e, 1, phi__anthropic_mark(e->spec));
 }
@@ -978,8 +925,8 @@ static const phi__codec_rules phi__anthropic_rules = {
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_ANTHROPIC, &phi__anthropic_rules, sizeof(phi__anthropic_state),
-        phi__anthropic_head, phi__anthropic_item, phi__anthropic_tail, phi__anthropic_address,
-        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_stream_event,
+        phi__anthropic_head, phi__anthropic_tail, phi__anthropic_address, phi__anthropic_form,
+        phi__anthropic_render, phi__anthropic_append, phi__anthropic_stream_event,
         phi__anthropic_end, phi__anthropic_whole, NULL, NULL};
     return &codec;
 }

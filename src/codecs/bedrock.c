@@ -18,6 +18,7 @@ enum {
     PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
     PHI__BEDROCK_PROTOCOL = 32,   /* made over this protocol: citations go back, and calls whole */
     PHI__BEDROCK_ABANDONED = 64,  /* without the server's calls that have no result */
+    PHI__BEDROCK_SYSTEM = 128,    /* an update that is a system message */
     PHI__BEDROCK_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
@@ -120,8 +121,8 @@ static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
 }
 
 /* Blocks of an item. A message with documents needs a text: if it has none, one is added. */
-static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
-    const phi_message *m = e->spec->items[at].message;
+static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, size_t at,
+                               phi__bedrock_choice choice) {
     size_t documents = 0, sent = 0, texts = 0;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -194,14 +195,6 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
     return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
            (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) ||
            phi__bedrock_sends(e, m, block, form);
-}
-
-static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
-    phi__buf *out = &e->scratch;
-    phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", id,
-                   phi__bedrock_id_rule(e->spec->model));
-    phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
-    phi__buf_text(out, ",\"content\":[");
 }
 
 /* ---- answers: events from frames, or from lines of JSON, to a message ----
@@ -779,32 +772,26 @@ static const char *phi__bedrock_mark(const phi__encoder *e) {
     return phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR : PHI__BEDROCK_MARK;
 }
 
-/* ---- roles ---- */
+/* ---- items ---- */
 
-static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) {
-    if (blocks.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else {
-        if (e->open_role != (phi_role)0) phi__encode_glue(e, "]},");
-        phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "{\"role\":\"system\",\"content\":["
-                            : role == PHI_ROLE_USER  ? "{\"role\":\"user\",\"content\":["
-                                                     : "{\"role\":\"assistant\",\"content\":[");
-        e->last_role = e->open_role;
-        e->open_role = role;
-    }
-    phi__encode_piece(e, blocks);
-    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
+    for (size_t i = 0; i < m->content_count; i++)
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
+            !phi__bedrock_fits(m, &m->content[i]))
+            return true;
+    return false;
 }
 
-static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
+static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__BEDROCK_FORM;
+    if (after && !phi__bedrock_has_behind(e, m)) return 0;
+    if (after) form |= PHI__BEDROCK_MEDIA;
     if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
-        form |= e->media << PHI__BEDROCK_MEDIA_SHIFT;
+        if (phi__encode_is_system(e, at)) form |= PHI__BEDROCK_SYSTEM;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
-        return form;
+        return form | e->media << PHI__BEDROCK_MEDIA_SHIFT;
     }
     if (phi__prefix_sends(e, at)) {
         form |= PHI__BEDROCK_ORIGIN;
@@ -815,91 +802,74 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     return form;
 }
 
-static void phi__bedrock_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    uint32_t form = phi__bedrock_form(e, at);
-    phi_str blocks;
+/* A result that is an error holds text only; none is empty. */
+static void phi__bedrock_result(phi__encoder *e, const phi_message *m, size_t at) {
+    phi__buf *out = &e->scratch;
+    phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", m->tool_call_id,
+                   phi__bedrock_id_rule(e->spec->model));
+    phi__buf_text(out, m->is_error ? ",\"status\":\"error\",\"content\":["
+                                   : ",\"status\":\"success\",\"content\":[");
+    size_t empty = out->len;
+    phi__bedrock_parts(e, m, at, PHI__BEDROCK_INSIDE);
+    if (out->len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
+    phi__buf_text(out, "]}}");
+}
+
+/* Up to the last block that says something: reasoning may not end a message. */
+static void phi__bedrock_turn(phi__encoder *e, const phi_message *m, uint32_t form) {
+    bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
+    phi__buf *out = &e->scratch;
+    size_t end = m->content_count;
+    while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
+    for (size_t i = 0; i < end; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
+            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+        else if (!phi__bedrock_says(e, m, i, form))
+            continue;
+        else if (c->kind == PHI_CONTENT_TEXT)
+            phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
+                               whole ? c->citations : phi__str(NULL, 0));
+        else if (c->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__json_write_comma(out);
+            phi__render_id(out, "{\"toolUse\":{\"toolUseId\":", c->id,
+                           phi__bedrock_id_rule(e->spec->model));
+            phi__render_name(out, ",\"name\":", c->name, 64);
+            phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+            if (whole) phi__render_rest(e, c->replay);
+            phi__buf_text(out, "}}");
+        } else if (c->kind == PHI_CONTENT_OPAQUE)
+            phi__render_opaque(e, c);
+    }
+}
+
+static void phi__bedrock_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    if ((form & PHI__BEDROCK_MEDIA) != 0)
+        phi__bedrock_parts(e, m, at, PHI__BEDROCK_BEHIND);
+    else if (m->role == PHI_ROLE_USER)
+        phi__bedrock_parts(e, m, at, PHI__BEDROCK_INSIDE);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__bedrock_result(e, m, at);
+    else
+        phi__bedrock_turn(e, m, form);
+}
+
+static void phi__bedrock_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                                phi_str blocks) {
+    (void)at;
     /* The API takes the provider's tool uses and results only in a request with tools. */
     for (size_t i = 0; i < m->content_count && !e->had_calls; i++)
         e->had_calls = phi__render_is_opaque(e->codec, &m->content[i]) &&
                        (phi__str_is(m->content[i].name, "toolUse") ||
                         phi__str_is(m->content[i].name, "toolResult"));
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
-        else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            /* A result that is an error holds text only; none is empty. */
-            phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
-            size_t empty = e->scratch.len;
-            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
-            if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
-            phi__buf_text(&e->scratch, "]}}");
-        } else {
-            /* Up to the last block that says something: reasoning may not end a message. */
-            bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
-            size_t end = m->content_count;
-            while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
-            for (size_t i = 0; i < end; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
-                    phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-                else if (!phi__bedrock_says(e, m, i, form))
-                    continue;
-                else if (c->kind == PHI_CONTENT_TEXT)
-                    phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
-                                       whole ? c->citations : phi__str(NULL, 0));
-                else if (c->kind == PHI_CONTENT_TOOL_CALL) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_comma(out);
-                    phi__render_id(out, "{\"toolUse\":{\"toolUseId\":", c->id,
-                                   phi__bedrock_id_rule(e->spec->model));
-                    phi__render_name(out, ",\"name\":", c->name, 64);
-                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
-                    if (whole) phi__render_rest(e, c->replay);
-                    phi__buf_text(out, "}}");
-                } else if (c->kind == PHI_CONTENT_OPAQUE)
-                    phi__render_opaque(e, c);
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
-    }
-    phi__bedrock_append(e,
-                        m->role == PHI_ROLE_ASSISTANT  ? PHI_ROLE_ASSISTANT
-                        : phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM
-                                                       : PHI_ROLE_USER,
-                        blocks);
-}
-
-static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__bedrock_result_open(e, call->id, true);
-    phi__buf_text(&e->scratch, "{\"text\":\"");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}]}}");
-    if (phi__encode_copy(e, &json)) phi__bedrock_append(e, PHI_ROLE_USER, json);
-}
-
-static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
-    for (size_t i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
-        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
-            !phi__bedrock_fits(m, &m->content[i]))
-            return true;
-    return false;
-}
-
-static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++) {
-        uint32_t form = phi__bedrock_form(e, i) | PHI__BEDROCK_MEDIA;
-        phi_str blocks;
-        if (!phi__bedrock_has_behind(e, e->spec->items[i].message)) continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            phi__bedrock_parts(e, i, PHI__BEDROCK_BEHIND);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
-        }
-        phi__bedrock_append(e, PHI_ROLE_USER, blocks);
-    }
+    if (blocks.len == 0) return;
+    if (m->role == PHI_ROLE_ASSISTANT)
+        phi__encode_role(e, m->role, "]},{\"role\":\"assistant\",\"content\":[", blocks);
+    else if ((form & PHI__BEDROCK_SYSTEM) != 0)
+        phi__encode_role(e, PHI__ROLE_SYSTEM, "]},{\"role\":\"system\",\"content\":[", blocks);
+    else
+        phi__encode_role(e, PHI_ROLE_USER, "]},{\"role\":\"user\",\"content\":[", blocks);
+    if (e->open_role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
 }
 
 /* ---- around the messages ---- */
@@ -1055,7 +1025,6 @@ static void phi__bedrock_put_tools(phi__encoder *e) {
 static void phi__bedrock_tail(phi__encoder *e) {
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, e->open_role != (phi_role)0 ? "]}]" : "]");
-    e->open_role = (phi_role)0;
     phi__bedrock_put_tools(e);
     phi__buf_char(&e->scratch, '}');
     phi__encode_scratch(e);
@@ -1205,8 +1174,8 @@ static const phi__codec_rules phi__bedrock_rules = {
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_BEDROCK, &phi__bedrock_rules, sizeof(phi__bedrock_state), phi__bedrock_head,
-        phi__bedrock_item, phi__bedrock_tail, phi__bedrock_address, phi__bedrock_missing,
-        phi__bedrock_after_results, phi__bedrock_stream_event, phi__bedrock_end, phi__bedrock_whole,
+        phi__bedrock_tail, phi__bedrock_address, phi__bedrock_form, phi__bedrock_render,
+        phi__bedrock_append, phi__bedrock_stream_event, phi__bedrock_end, phi__bedrock_whole,
         phi__frames_framing, phi__bedrock_sign};
     return &codec;
 }

@@ -13,11 +13,11 @@ enum {
     PHI__GEMINI_FORM = 2 << 28,
     PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
     PHI__GEMINI_NO_IMAGES = 2,
-    PHI__GEMINI_MEDIA = 4,       /* blocks that follow a result */
-    PHI__GEMINI_THREE = 8,       /* ids, and images and documents inside of results */
-    PHI__GEMINI_OWN = 16,        /* minted by a model of this name, at Google or Vertex */
-    PHI__GEMINI_VERTEX = 32,     /* hosted tools that only the Gemini API has are left out */
-    PHI__GEMINI_TITLES = 64,     /* names of documents: Vertex AI alone takes them */
+    PHI__GEMINI_MEDIA = 4, /* blocks that follow a result */
+    PHI__GEMINI_THREE = 8, /* ids, and images and documents inside of results */
+    PHI__GEMINI_OWN = 16,  /* minted by a model of this name, at Google or Vertex */
+    /* names of documents, which Vertex AI alone takes; no hosted tools of the Gemini API alone */
+    PHI__GEMINI_VERTEX = 32,
     PHI__GEMINI_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
@@ -65,8 +65,8 @@ static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, 
     phi__buf_char(&e->scratch, '}');
 }
 
-/* Documents have titles. */
-static bool phi__gemini_titles(const phi__encoder *e) {
+/* At Vertex AI documents have titles. */
+static bool phi__gemini_vertex(const phi__encoder *e) {
     return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX));
 }
 
@@ -76,7 +76,7 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__json_write_item(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
     phi__records_str(out, "mimeType", type);
-    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_titles(e))
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_vertex(e))
         phi__records_str(out, "displayName", c->name);
     if (c->url.len > 0) {
         phi__records_str(out, "fileUri", c->url);
@@ -101,7 +101,7 @@ static void phi__gemini_parts_opaque(phi__encoder *e, const phi_content *c, bool
     if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_GOOGLE) &&
         !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_VERTEX))
         return;
-    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX)) &&
+    if (phi__gemini_vertex(e) &&
         (phi__str_is(c->name, "toolCall") || phi__str_is(c->name, "toolResponse")))
         return;
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -122,32 +122,26 @@ static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
     phi__gemini_parts_opaque(e, c, true);
 }
 
-/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
-   false: only counts. */
-static size_t phi__gemini_blocks(phi__encoder *e, const phi_message *m, bool inside, bool write) {
+/* How many blocks go inside of a result, or follow it. */
+static size_t phi__gemini_blocks(const phi__encoder *e, const phi_message *m, bool inside) {
     size_t n = 0;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK || phi__gemini_inside(e, c) != inside)
-            continue;
-        if (write) phi__gemini_parts_block(e, c);
-        n++;
-    }
+    for (size_t i = 0; i < m->content_count; i++)
+        n += phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
+             phi__gemini_inside(e, &m->content[i]) == inside;
     return n;
+}
+
+static void phi__gemini_put_blocks(phi__encoder *e, const phi_message *m, bool inside) {
+    for (size_t i = 0; i < m->content_count; i++)
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
+            phi__gemini_inside(e, &m->content[i]) == inside)
+            phi__gemini_parts_block(e, &m->content[i]);
 }
 
 static void phi__gemini_said(phi__encoder *e, const phi_content *c) {
     phi__json_write_item(&e->scratch, "{\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
-}
-
-static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, bool is_error) {
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"functionResponse\":{");
-    phi__gemini_id(e, out, id);
-    phi__gemini_name(out, "\"name\":", name);
-    phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
 }
 
 /* ---- arguments that Vertex AI sent in pieces ----
@@ -682,116 +676,92 @@ static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- contents ---- */
 
-/* The role TOOL_RESULT is a content of results, of the user's as well. */
-static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
-    static const char *const user[] = {"{\"role\":\"user\",\"parts\":[",
-                                       "]},{\"role\":\"user\",\"parts\":["};
-    static const char *const model[] = {"{\"role\":\"model\",\"parts\":[",
-                                        "]},{\"role\":\"model\",\"parts\":["};
-    size_t before = e->open_role != (phi_role)0 ? 1 : 0;
-    if (parts.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else
-        phi__encode_glue(e, role == PHI_ROLE_ASSISTANT ? model[before] : user[before]);
-    e->open_role = role;
-    phi__encode_piece(e, parts);
-}
-
-/* The form of a user's message or a result. */
-static uint32_t phi__gemini_form(const phi__encoder *e, phi_role role) {
-    uint32_t form = PHI__GEMINI_FORM | e->media << PHI__GEMINI_MEDIA_SHIFT;
-    if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
-    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
-    if (phi__gemini_titles(e)) form |= PHI__GEMINI_TITLES;
+static uint32_t phi__gemini_form(const phi__encoder *e, size_t at, bool after) {
+    const phi_message *m = e->spec->items[at].message;
+    uint32_t form = PHI__GEMINI_FORM;
+    if (after && phi__gemini_blocks(e, m, false) == 0) return 0;
+    if (after) form |= PHI__GEMINI_MEDIA;
+    if (phi__gemini_vertex(e)) form |= PHI__GEMINI_VERTEX;
+    if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
+    if (m->role != PHI_ROLE_ASSISTANT) {
+        if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
+        return form | e->media << PHI__GEMINI_MEDIA_SHIFT;
+    }
+    if (phi__render_same_origin(e, at))
+        form |= PHI__GEMINI_ORIGIN | PHI__GEMINI_OWN;
+    else if (m->model.len > 0 && phi__str_is(m->model, e->spec->model->id))
+        form |= PHI__GEMINI_OWN;
     return form;
 }
 
-static void phi__gemini_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    bool own = same || (m->role == PHI_ROLE_ASSISTANT && m->model.len > 0 &&
-                        phi__str_is(m->model, e->spec->model->id));
-    uint32_t form = PHI__GEMINI_FORM;
-    phi_str parts;
-    if (own) form |= PHI__GEMINI_OWN;
-    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX))) form |= PHI__GEMINI_VERTEX;
-    if (same) form |= PHI__GEMINI_ORIGIN;
-    if (m->role == PHI_ROLE_ASSISTANT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
-    if (m->role != PHI_ROLE_ASSISTANT)
-        form = phi__gemini_form(e, m->role) | (form & (uint32_t)PHI__GEMINI_VERTEX);
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
-        if (m->role == PHI_ROLE_USER) {
-            phi__render_parts(e, m, true, phi__gemini_said, phi__gemini_parts_block,
-                              phi__gemini_opaque_user);
-        } else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__gemini_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
-            phi__gemini_result_text(e, m);
-            phi__buf_text(&e->scratch, "\"}");
-            if (phi__gemini_blocks(e, m, true, false) > 0) {
-                phi__buf_text(&e->scratch, ",\"parts\":[");
-                (void)phi__gemini_blocks(e, m, true, true);
-                phi__buf_char(&e->scratch, ']');
-            }
-            phi__buf_text(&e->scratch, "}}");
-        } else {
-            /* Every part keeps its own signature; thinking without one does not help the
-               model. The first of parallel calls has a signature, and models since 3
-               require it: a call of another model gets the documented signature for such
-               calls. */
-            const phi_str none = {NULL, 0};
-            bool first = true;
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                phi_str signature = same ? c->signature : none;
-                if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
-                    phi__gemini_parts_text(e, c->text, true, signature);
-                else if (c->kind == PHI_CONTENT_TEXT &&
-                         (!phi__render_blank(c->text) || signature.len > 0))
-                    phi__gemini_parts_text(e, c->text, false, signature);
-                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-                    if (first && signature.len == 0 && phi__gemini_three(e))
-                        signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_item(out, "{\"functionCall\":{");
-                    phi__gemini_id(e, out, c->id);
-                    phi__gemini_name(out, "\"name\":", c->name);
-                    phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
-                    phi__gemini_sign(e, signature);
-                    phi__buf_char(out, '}');
-                    first = false;
-                } else
-                    phi__gemini_parts_opaque(e, c, own);
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
+static void phi__gemini_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"functionResponse\":{");
+    phi__gemini_id(e, out, m->tool_call_id);
+    phi__gemini_name(out, "\"name\":", phi__gemini_result_name(e, m));
+    phi__buf_text(out,
+                  m->is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
+    phi__gemini_result_text(e, m);
+    phi__buf_text(out, "\"}");
+    if (phi__gemini_blocks(e, m, true) > 0) {
+        phi__buf_text(out, ",\"parts\":[");
+        phi__gemini_put_blocks(e, m, true);
+        phi__buf_char(out, ']');
     }
-    phi__gemini_append(e, m->role, parts);
+    phi__buf_text(out, "}}");
 }
 
-static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__gemini_result_open(e, call->id, call->name, true);
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}}}");
-    if (phi__encode_copy(e, &json)) phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
+/* Every part keeps its own signature; thinking without one does not help the model. The first of
+   parallel calls has a signature, and models since 3 require it: a call of another model gets the
+   documented signature for such calls. */
+static void phi__gemini_answer(phi__encoder *e, const phi_message *m, uint32_t form) {
+    const phi_str none = {NULL, 0};
+    phi__buf *out = &e->scratch;
+    bool first = true;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str signature = (form & PHI__GEMINI_ORIGIN) != 0 ? c->signature : none;
+        if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
+            phi__gemini_parts_text(e, c->text, true, signature);
+        else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
+            phi__gemini_parts_text(e, c->text, false, signature);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+            if (first && signature.len == 0 && phi__gemini_three(e))
+                signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
+            phi__json_write_item(out, "{\"functionCall\":{");
+            phi__gemini_id(e, out, c->id);
+            phi__gemini_name(out, "\"name\":", c->name);
+            phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
+            phi__gemini_sign(e, signature);
+            phi__buf_char(out, '}');
+            first = false;
+        } else
+            phi__gemini_parts_opaque(e, c, (form & PHI__GEMINI_OWN) != 0);
+    }
 }
 
-static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__gemini_form(e, m->role) | PHI__GEMINI_MEDIA;
-        phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || phi__gemini_blocks(e, m, false, false) == 0)
-            continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            (void)phi__gemini_blocks(e, m, false, true);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
-        }
-        phi__gemini_append(e, PHI_ROLE_USER, parts);
-    }
+static void phi__gemini_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if ((form & PHI__GEMINI_MEDIA) != 0)
+        phi__gemini_put_blocks(e, m, false);
+    else if (m->role == PHI_ROLE_USER)
+        phi__render_parts(e, m, true, phi__gemini_said, phi__gemini_parts_block,
+                          phi__gemini_opaque_user);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__gemini_result(e, m);
+    else
+        phi__gemini_answer(e, m, form);
+}
+
+/* The role TOOL_RESULT is a content of results, of the user's as well. */
+static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                               phi_str parts) {
+    (void)at;
+    if (parts.len > 0)
+        phi__encode_role(e, (form & PHI__GEMINI_MEDIA) != 0 ? PHI_ROLE_USER : m->role,
+                         m->role == PHI_ROLE_ASSISTANT ? "]},{\"role\":\"model\",\"parts\":["
+                                                       : "]},{\"role\":\"user\",\"parts\":[",
+                         parts);
 }
 
 /* ---- around the messages ---- */
@@ -996,8 +966,8 @@ static void phi__gemini_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__gemini_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_GEMINI, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
-        phi__gemini_item, phi__gemini_tail, phi__gemini_address, phi__gemini_missing,
-        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        phi__gemini_tail, phi__gemini_address, phi__gemini_form, phi__gemini_render,
+        phi__gemini_append, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
         NULL};
     return &codec;
 }
@@ -1014,8 +984,8 @@ static void phi__gemini_vertex_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void) {
     static const phi__codec codec = {
         PHI__NAMES_VERTEX, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
-        phi__gemini_item, phi__gemini_tail, phi__gemini_vertex_address, phi__gemini_missing,
-        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        phi__gemini_tail, phi__gemini_vertex_address, phi__gemini_form, phi__gemini_render,
+        phi__gemini_append, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
         NULL};
     return &codec;
 }

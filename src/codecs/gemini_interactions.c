@@ -657,138 +657,106 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
         phi__buf_clear(&e->scratch);
 }
 
-static void phi__interactions_result_open(phi__buf *out, phi_str id, phi_str name, bool is_error) {
-    phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", id, PHI__ID_ANTHROPIC);
-    phi__gemini_name(out, ",\"name\":", name);
-    phi__buf_text(out, is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
+/* The result is a string, which each model takes; since 3 a list that holds media. */
+static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    bool media = phi__interactions_three(e) && phi__render_sends_media(e, m);
+    phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", m->tool_call_id,
+                   PHI__ID_ANTHROPIC);
+    phi__gemini_name(out, ",\"name\":", phi__gemini_result_name(e, m));
+    phi__buf_text(out, m->is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
+    phi__buf_text(out, media ? "[{\"type\":\"text\",\"text\":\"" : "\"");
+    phi__gemini_result_text(e, m);
+    phi__buf_text(out, media ? "\"}" : "\"");
+    if (media) {
+        phi__interactions_blocks(e, m);
+        phi__buf_char(out, ']');
+    }
+    phi__buf_char(out, '}');
 }
 
 /* ---- the model ---- */
 
-/* The call of a hosted tool without its result would be refused: of an answer that broke off no
-   hosted step goes back. */
-static bool phi__interactions_ended(const phi_message *m) {
-    return m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
+/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no use
+   to the model. The call of a hosted tool without its result would be refused: of an answer that
+   broke off no hosted step goes back. */
+static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m, bool same) {
+    phi__buf *out = &e->scratch;
+    bool is_signed = !phi__interactions_three(e);
+    bool ended =
+        m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool own = same && c->signature.len > 0;
+        if (c->kind == PHI_CONTENT_THINKING && own && !c->redacted) {
+            phi__json_write_item(out, "{\"type\":\"thought\"");
+            phi__records_str(out, "signature", c->signature);
+            if (c->text.len > 0) {
+                phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
+                phi__render_text_member(e, "text", c->text);
+                phi__buf_text(out, "}]");
+            }
+            phi__buf_char(out, '}');
+            is_signed = true;
+        } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
+            phi__json_write_item(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
+            phi__render_text_member(e, "text", c->text);
+            if (same && c->citations.len > 2 && phi__render_goes(e, c->citations))
+                phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
+            phi__buf_text(out, "}]}");
+        } else if (c->kind == PHI_CONTENT_OPAQUE && ended)
+            phi__interactions_opaque(e, c);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+            if (!is_signed && !own) phi__json_write_item(out, PHI__INTERACTIONS_UNSIGNED);
+            phi__json_write_comma(out);
+            phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+            phi__gemini_name(out, ",\"name\":", c->name);
+            phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments), "");
+            if (own) phi__records_str(out, "signature", c->signature);
+            phi__buf_char(out, '}');
+            is_signed = true;
+        }
+    }
 }
 
 /* ---- steps ---- */
 
-static void phi__interactions_append(phi__encoder *e, phi_role role, phi_str steps) {
-    if (steps.len == 0) return;
-    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = role;
-    phi__encode_piece(e, steps);
-}
-
-static uint32_t phi__interactions_form(const phi__encoder *e, phi_role role) {
+/* Before 3, results hold no media: they follow as the user's. */
+static uint32_t phi__interactions_form(const phi__encoder *e, size_t at, bool after) {
+    const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__INTERACTIONS_FORM;
-    if (role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
-    if (role == PHI_ROLE_ASSISTANT) return form;
+    if (after && (phi__interactions_three(e) || !phi__render_sends_media(e, m))) return 0;
+    if (after) form |= PHI__INTERACTIONS_MEDIA;
+    if (m->role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
+    if (m->role == PHI_ROLE_ASSISTANT)
+        return phi__render_same_origin(e, at) ? form | PHI__INTERACTIONS_ORIGIN : form;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__INTERACTIONS_NO_IMAGES;
     return form | e->media << PHI__INTERACTIONS_MEDIA_SHIFT;
 }
 
-static void phi__interactions_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = phi__interactions_form(e, m->role);
-    phi_str steps;
-    if (same) form |= PHI__INTERACTIONS_ORIGIN;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &steps)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__interactions_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            /* A string, which each model takes; since 3 a list that holds media. */
-            phi__buf *out = &e->scratch;
-            bool media = phi__interactions_three(e) && phi__render_sends_media(e, m);
-            phi__interactions_result_open(out, m->tool_call_id, phi__gemini_result_name(e, m),
-                                          m->is_error);
-            phi__buf_text(out, media ? "[{\"type\":\"text\",\"text\":\"" : "\"");
-            phi__gemini_result_text(e, m);
-            phi__buf_text(out, media ? "\"}" : "\"");
-            if (media) {
-                phi__interactions_blocks(e, m);
-                phi__buf_char(out, ']');
-            }
-            phi__buf_char(out, '}');
-        } else {
-            /* One signed thought is enough for all calls of an answer. Thinking without a
-               signature is of no use to the model. */
-            bool is_signed = !phi__interactions_three(e);
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 &&
-                    !c->redacted) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_item(out, "{\"type\":\"thought\"");
-                    phi__records_str(out, "signature", c->signature);
-                    if (c->text.len > 0) {
-                        phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
-                        phi__render_text_member(e, "text", c->text);
-                        phi__buf_text(out, "}]");
-                    }
-                    phi__buf_char(out, '}');
-                    is_signed = true;
-                } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_item(
-                        out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
-                    phi__render_text_member(e, "text", c->text);
-                    if (same && c->citations.len > 2 && phi__render_goes(e, c->citations))
-                        phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
-                    phi__buf_text(out, "}]}");
-                } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
-                    phi__interactions_opaque(e, c);
-                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-                    if (!is_signed && !(same && c->signature.len > 0))
-                        phi__json_write_item(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_comma(out);
-                    phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id,
-                                   PHI__ID_ANTHROPIC);
-                    phi__gemini_name(out, ",\"name\":", c->name);
-                    phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments),
-                                  "");
-                    if (same && c->signature.len > 0)
-                        phi__records_str(out, "signature", c->signature);
-                    phi__buf_char(out, '}');
-                    is_signed = true;
-                }
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &steps)) return;
-    }
-    phi__interactions_append(e, m->role, steps);
+static void phi__interactions_render(phi__encoder *e, const phi_message *m, size_t at,
+                                     uint32_t form) {
+    (void)at;
+    if ((form & PHI__INTERACTIONS_MEDIA) != 0) {
+        phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
+        phi__interactions_blocks(e, m);
+        phi__buf_text(&e->scratch, "]}");
+    } else if (m->role == PHI_ROLE_USER)
+        phi__interactions_user(e, m);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__interactions_result(e, m);
+    else
+        phi__interactions_answer_steps(e, m, (form & PHI__INTERACTIONS_ORIGIN) != 0);
 }
 
-static void phi__interactions_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
+static void phi__interactions_append(phi__encoder *e, const phi_message *m, size_t at,
+                                     uint32_t form, phi_str steps) {
+    (void)at;
+    (void)form;
+    if (steps.len == 0) return;
     if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = PHI_ROLE_TOOL_RESULT;
-    phi__buf_clear(&e->scratch);
-    phi__interactions_result_open(&e->scratch, call->id, call->name, true);
-    phi__buf_text(&e->scratch, "\"");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}");
-    phi__encode_scratch(e);
-}
-
-/* Before 3, results hold no media: they follow as the user's. */
-static void phi__interactions_after_results(phi__encoder *e, size_t from, size_t to) {
-    if (phi__interactions_three(e)) return;
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__interactions_form(e, m->role) | PHI__INTERACTIONS_MEDIA;
-        phi_str step;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_media(e, m)) continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &step)) {
-            phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
-            phi__interactions_blocks(e, m);
-            phi__buf_text(&e->scratch, "]}");
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &step)) return;
-        }
-        phi__interactions_append(e, PHI_ROLE_USER, step);
-    }
+    e->last_role = m->role;
+    phi__encode_piece(e, steps);
 }
 
 /* ---- around the messages ---- */
@@ -921,8 +889,8 @@ PHI__FN const phi__codec *phi__interactions_codec(void) {
         phi__interactions_media, NULL, NULL, NULL, NULL, NULL, &phi__interactions_settings, NULL};
     static const phi__codec codec = {
         PHI__NAMES_INTERACTIONS, &rules, sizeof(phi__interactions_state), phi__interactions_head,
-        phi__interactions_item, phi__interactions_tail, phi__interactions_address,
-        phi__interactions_missing, phi__interactions_after_results, phi__interactions_stream_event,
+        phi__interactions_tail, phi__interactions_address, phi__interactions_form,
+        phi__interactions_render, phi__interactions_append, phi__interactions_stream_event,
         phi__interactions_end, phi__interactions_whole, NULL, NULL};
     return &codec;
 }

@@ -840,6 +840,8 @@ static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
 
 /* Before a message: the comma, and what some servers want between a tool and a user. */
 static void phi__chat_before(phi__encoder *e, phi_role role) {
+    if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
+    e->open_role = (phi_role)0;
     if (role == PHI_ROLE_USER && e->last_role == PHI_ROLE_TOOL_RESULT &&
         phi__chat_quirk(e, PHI_QUIRK_ASSISTANT_AFTER_TOOL))
         phi__encode_glue(e, ",{\"role\":\"assistant\",\"content\":\"I have the results.\"}");
@@ -847,125 +849,89 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
-static uint32_t phi__chat_form(const phi__encoder *e) {
-    bool gif = phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif"));
-    uint32_t form = PHI__CHAT_FORM | e->media;
-    return gif ? form : form | (uint32_t)PHI__CHAT_NO_GIF;
-}
-
-/* The media of a result follow all results, and rendering cannot be delayed there: they are
-   rendered with their result. False: not yet. */
-static bool phi__chat_media_ready(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    uint32_t form = phi__chat_form(e) | PHI__CHAT_MEDIA;
-    phi_str parts;
-    if (m->role != PHI_ROLE_TOOL_RESULT || e->spec->items[at].rendered == NULL ||
-        !phi__render_sends_media(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
-        return true;
-    phi__chat_result_media(e, m);
-    return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
-}
-
-static void phi__chat_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = phi__chat_form(e) | (uint32_t)(e->spec->model->quirks & PHI__CHAT_FORM_QUIRKS);
-    phi_str json;
-    if (same) form |= PHI__CHAT_ORIGIN;
-    if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinking_on(e)) form |= PHI__CHAT_THINKING;
-    if (!phi__chat_media_ready(e, at)) return;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
-        if (m->role == PHI_ROLE_USER) {
-            /* Writes nothing if no block may be sent. */
-            bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
-                phi__json_write_comma(&e->scratch);
-                phi__buf_add_str(&e->scratch, c->replay);
-            }
-            if (parts || phi__openai_says(e, m)) {
-                phi__json_write_item(&e->scratch, "{\"role\":\"user\",\"content\":");
-                if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
-                    phi__buf_char(&e->scratch, '[');
-                    phi__render_parts(e, m, true, phi__render_said_part, phi__chat_block,
-                                      phi__chat_opaque_part);
-                    phi__buf_char(&e->scratch, ']');
-                } else {
-                    phi__buf_char(&e->scratch, '"');
-                    (void)phi__openai_join_text(e, m, false);
-                    phi__buf_char(&e->scratch, '"');
-                }
-                phi__buf_char(&e->scratch, '}');
-            }
-        } else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__buf *out = &e->scratch;
-            phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
-                           phi__chat_id_rule(e->spec->model));
-            if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
-                phi__render_name(out, ",\"name\":", m->tool_name, 64);
-            phi__buf_text(out, ",\"content\":\"");
-            if (m->is_error) phi__buf_text(out, "Error: ");
-            if (phi__openai_join_text(e, m, false)) {
-                /* written */
-            } else if (phi__render_sends_media(e, m)) {
-                phi__buf_text(out, "(see the ");
-                phi__buf_text(out, phi__render_media_word(e, m));
-                phi__buf_text(out, " below)");
-            } else
-                phi__buf_text(out, "(no output)");
-            phi__buf_text(out, "\"}");
-        } else
-            phi__chat_assistant(e, m, same);
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
-    }
-    if (json.len == 0) return;
-    phi__chat_before(e, m->role);
-    phi__encode_piece(e, json);
-    /* a mark goes into the last part, which a message that a host wrote may not have */
-    if (m->role == PHI_ROLE_USER && e->count > 0 && json.len > 3 &&
-        memcmp(json.at + json.len - 3, "}]}", 3) == 0)
-        e->mark_piece = e->count - 1;
-}
-
-static void phi__chat_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi__buf *out = &e->scratch;
-    phi__chat_before(e, PHI_ROLE_TOOL_RESULT);
-    phi__buf_clear(out);
-    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", call->id,
-                   phi__chat_id_rule(e->spec->model));
-    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
-        phi__render_name(out, ",\"name\":", call->name, 64);
-    phi__buf_text(out, ",\"content\":\"Error: ");
-    phi__render_missing(e);
-    phi__buf_text(out, "\"}");
-    phi__encode_scratch(e);
-}
-
 /* Tool messages hold text alone: images, documents and audio of all results follow in one user
    message. */
-static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
-    bool open = false;
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__chat_form(e) | PHI__CHAT_MEDIA;
-        phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_media(e, m)) continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            phi__chat_result_media(e, m);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
-        }
-        if (open)
-            phi__encode_glue(e, ",");
-        else {
-            phi__chat_before(e, PHI_ROLE_USER);
-            phi__encode_glue(e, "{\"role\":\"user\",\"content\":[");
-        }
-        open = true;
-        phi__encode_piece(e, parts);
+static uint32_t phi__chat_form(const phi__encoder *e, size_t at, bool after) {
+    const phi_message *m = e->spec->items[at].message;
+    bool answer = m->role == PHI_ROLE_ASSISTANT;
+    uint32_t form = PHI__CHAT_FORM | e->media;
+    if (!phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif")))
+        form |= (uint32_t)PHI__CHAT_NO_GIF;
+    if (after) return phi__render_sends_media(e, m) ? form | PHI__CHAT_MEDIA : 0;
+    form |= (uint32_t)(e->spec->model->quirks & PHI__CHAT_FORM_QUIRKS);
+    if (answer && phi__render_same_origin(e, at)) form |= PHI__CHAT_ORIGIN;
+    if (answer && phi__chat_thinking_on(e)) form |= PHI__CHAT_THINKING;
+    return form;
+}
+
+/* Writes nothing if no block may be sent. */
+static void phi__chat_user(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
+        phi__json_write_comma(out);
+        phi__buf_add_str(out, c->replay);
     }
-    if (open) phi__encode_glue(e, "]}");
+    if (!parts && !phi__openai_says(e, m)) return;
+    phi__json_write_item(out, "{\"role\":\"user\",\"content\":");
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
+        phi__buf_char(out, '[');
+        phi__render_parts(e, m, true, phi__render_said_part, phi__chat_block,
+                          phi__chat_opaque_part);
+        phi__buf_text(out, "]}");
+    } else {
+        phi__buf_char(out, '"');
+        (void)phi__openai_join_text(e, m, false);
+        phi__buf_text(out, "\"}");
+    }
+}
+
+static void phi__chat_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
+                   phi__chat_id_rule(e->spec->model));
+    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
+        phi__render_name(out, ",\"name\":", m->tool_name, 64);
+    phi__buf_text(out, m->is_error ? ",\"content\":\"Error: " : ",\"content\":\"");
+    if (phi__openai_join_text(e, m, false))
+        phi__buf_text(out, "\"}");
+    else if (phi__render_sends_media(e, m))
+        phi__buf_wrap(out, "(see the ", phi_str_of(phi__render_media_word(e, m)), " below)\"}");
+    else
+        phi__buf_text(out, "(no output)\"}");
+}
+
+static void phi__chat_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if ((form & PHI__CHAT_MEDIA) != 0)
+        phi__chat_result_media(e, m);
+    else if (m->role == PHI_ROLE_USER)
+        phi__chat_user(e, m);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__chat_result(e, m);
+    else
+        phi__chat_assistant(e, m, (form & PHI__CHAT_ORIGIN) != 0);
+}
+
+static void phi__chat_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                             phi_str json) {
+    bool after = (form & PHI__CHAT_MEDIA) != 0;
+    (void)at;
+    if (json.len == 0) return;
+    if (after && e->open_role != (phi_role)0)
+        phi__encode_glue(e, ",");
+    else
+        phi__chat_before(e, after ? PHI_ROLE_USER : m->role);
+    if (after && e->open_role == (phi_role)0) {
+        phi__encode_glue(e, "{\"role\":\"user\",\"content\":[");
+        e->open_role = PHI_ROLE_USER;
+    }
+    phi__encode_piece(e, json);
+    /* a mark goes into the last part, which a message that a host wrote may not have */
+    if (m->role == PHI_ROLE_USER && e->count > 0 && phi__str_ends(json, "}]}"))
+        e->mark_piece = e->count - 1;
 }
 
 /* ---- around the messages ---- */
@@ -1084,6 +1050,7 @@ static void phi__chat_head(phi__encoder *e) {
 }
 
 static void phi__chat_tail(phi__encoder *e) {
+    if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
     if (phi__chat_quirk(e, PHI_QUIRK_EMPTY_TOOLS) && e->spec->tool_count == 0 && e->had_calls)
         phi__encode_glue(e, "],\"tools\":[]}");
     else
@@ -1180,8 +1147,8 @@ static const phi__codec_rules phi__chat_rules = {
 PHI__FN const phi__codec *phi__chat_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_OPENAI_CHAT, &phi__chat_rules, sizeof(phi__chat_state), phi__chat_head,
-        phi__chat_item, phi__chat_tail, phi__chat_address, phi__chat_missing,
-        phi__chat_after_results, phi__chat_event, phi__chat_end, phi__chat_whole, NULL, NULL};
+        phi__chat_tail, phi__chat_address, phi__chat_form, phi__chat_render, phi__chat_append,
+        phi__chat_event, phi__chat_end, phi__chat_whole, NULL, NULL};
     return &codec;
 }
 /* clang-format on */

@@ -719,53 +719,38 @@ enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* max_output_tokens; wire.md part 4 */
 
 /* ---- messages ---- */
 
-static void phi__resp_before(phi__encoder *e, phi_role role) {
-    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = role;
-}
-
-static void phi__resp_item(phi__encoder *e, size_t at) {
+/* Results hold their images and documents themselves. */
+static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = phi__resp_replays(e, at), kin = phi__resp_kin(e, at);
     uint32_t form = PHI__RESP_FORM;
-    phi_str json;
-    if (same) form |= PHI__RESP_ORIGIN;
-    if (kin) form |= PHI__RESP_KIN;
+    if (after) return 0;
+    if (phi__resp_replays(e, at)) form |= PHI__RESP_ORIGIN;
+    if (phi__resp_kin(e, at)) form |= PHI__RESP_KIN;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)))
         form |= PHI__RESP_AT_AZURE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__RESP_NO_IMAGES;
     if (m->role != PHI_ROLE_ASSISTANT) form |= e->media << PHI__RESP_MEDIA_SHIFT;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__resp_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__resp_result(e, m);
-        else
-            phi__resp_assistant(e, m, same, kin);
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
-    }
+    return form;
+}
+
+static void phi__resp_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if (m->role == PHI_ROLE_USER)
+        phi__resp_user(e, m);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__resp_result(e, m);
+    else
+        phi__resp_assistant(e, m, (form & PHI__RESP_ORIGIN) != 0, (form & PHI__RESP_KIN) != 0);
+}
+
+static void phi__resp_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                             phi_str json) {
+    (void)at;
+    (void)form;
     if (json.len == 0) return;
-    phi__resp_before(e, m->role);
+    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
+    e->last_role = m->role;
     phi__encode_piece(e, json);
-}
-
-static void phi__resp_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi__resp_before(e, PHI_ROLE_TOOL_RESULT);
-    phi__buf_clear(&e->scratch);
-    phi__render_id(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":", call->id,
-                   PHI__ID_RESPONSES);
-    phi__buf_text(&e->scratch, ",\"output\":\"Error: ");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}");
-    phi__encode_scratch(e);
-}
-
-/* Results hold their images and documents themselves. */
-static void phi__resp_after_results(phi__encoder *e, size_t from, size_t to) {
-    (void)e;
-    (void)from;
-    (void)to;
 }
 
 /* ---- around the messages ---- */
@@ -926,8 +911,8 @@ static void phi__resp_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__resp_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_OPENAI_RESPONSES, &phi__resp_rules, sizeof(phi__resp_state),
-        phi__resp_head, phi__resp_item, phi__resp_tail, phi__resp_address,
-        phi__resp_missing, phi__resp_after_results, phi__resp_stream_event,
+        phi__resp_head, phi__resp_tail, phi__resp_address, phi__resp_form,
+        phi__resp_render, phi__resp_append, phi__resp_stream_event,
         phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }
@@ -963,8 +948,8 @@ static void phi__resp_azure_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__resp_codec_azure(void) {
     static const phi__codec codec = {
         PHI__NAMES_AZURE, &phi__resp_rules, sizeof(phi__resp_state), phi__resp_head,
-        phi__resp_item, phi__resp_tail, phi__resp_azure_address,
-        phi__resp_missing, phi__resp_after_results, phi__resp_stream_event,
+        phi__resp_tail, phi__resp_azure_address, phi__resp_form,
+        phi__resp_render, phi__resp_append, phi__resp_stream_event,
         phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }

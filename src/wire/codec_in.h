@@ -10,8 +10,7 @@
 PHI__FN void phi__codec_origins_of(const phi__codec *codec, phi_str model, phi_str provider,
                                    uint64_t out[PHI__CODEC_NAMES]);
 PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
-PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                               phi_str json);
+PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_str json);
 PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* once, after all pieces */
 PHI__FN bool phi__classify_is_overflow_text(phi_str text);
 
@@ -33,9 +32,9 @@ PHI__FN bool phi__fill_hole(struct phi__encoder *e, phi_str source, bool base64)
 
 /* Base64 as it is; a byte that is none would break the JSON and is left out. */
 PHI__FN void phi__fill_base64(phi__buf *out, phi_str data);
-PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t block, uint32_t form);
+PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t form);
 
-/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the
+/* True: *json is the rendering, of f->item and form (or memory ended: e->failed). False: the
    units are used up. */
 PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *json);
 PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */

@@ -152,7 +152,7 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
         return made;
     }
     *kept = made;
-    phi__encode_store(e, at, UINT32_MAX, PHI__PREFIX_FORM, phi__str((char *)kept, sizeof *kept));
+    phi__encode_store(e, at, PHI__PREFIX_FORM, phi__str((char *)kept, sizeof *kept));
     return made;
 }
 
@@ -319,25 +319,89 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     return false;
 }
 
+/* The rendering of an item in a form, kept beside its message. False: memory ended, or a long text
+   has still to be filled in; then the same is asked again. */
+static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
+    const phi__item *item = &e->spec->items[at];
+    const phi__rendered *r = item->rendered != NULL ? *item->rendered
+                             : e->last_item == at   ? &e->last
+                                                    : NULL;
+    while (r != NULL && r->form != form) r = r->next;
+    if (r != NULL) {
+        *json = r->json;
+        return true;
+    }
+    phi__buf_clear(&e->scratch);
+    e->fill.count = 0;
+    e->codec->render(e, item->message, at, form);
+    if (e->scratch.failed) e->failed = true;
+    if (e->failed) return false;
+    if (e->fill.count > 0) {
+        phi__fill_begin(e, at, form);
+        return false;
+    }
+    phi_arena *arena = item->rendered != NULL ? item->arena : e->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    if (!phi__arena_str(arena, phi__buf_str(&e->scratch), json)) e->failed = true;
+    phi__buf_clear(&e->scratch);
+    if (!e->failed) phi__encode_store(e, at, form, *json);
+    if (e->failed)
+        phi_arena_reset(arena, mark);
+    else
+        e->fresh += json->len;
+    return !e->failed;
+}
+
+/* Gives a call that has no result one. */
+static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
+    phi_message result = PHI_ZERO;
+    phi_content words = PHI_ZERO;
+    phi_str json;
+    words.kind = PHI_CONTENT_TEXT;
+    words.text = phi_str_of(phi__texts_get(e->spec->texts, PHI_TEXT_RESULT_MISSING));
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.is_error = true;
+    result.content = &words;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    phi__buf_clear(&e->scratch);
+    e->codec->render(e, &result, SIZE_MAX, 0);
+    if (phi__encode_copy(e, &json)) e->codec->append(e, &result, SIZE_MAX, 0, json);
+}
+
+/* After the last result: the missing ones, and the blocks that follow them all. */
 static void phi__encoder_close_calls(phi__encoder *e) {
-    size_t item = e->calls_item;
-    if (item == SIZE_MAX) return;
-    const phi_message *message = e->spec->items[item].message;
+    phi_str json;
+    if (e->calls_item == SIZE_MAX) return;
+    const phi_message *calls = e->spec->items[e->calls_item].message;
     e->fill.refuses = true; /* no holes: a second pass would add these pieces again */
-    for (size_t i = 0; i < message->content_count; i++)
-        if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
-            e->codec->missing(e, item, i);
-    e->codec->after_results(e, e->results_from, e->at);
+    for (size_t i = 0; i < calls->content_count; i++)
+        if (phi__encoder_is_call(&calls->content[i]) && !e->answered[i])
+            phi__encoder_missing(e, &calls->content[i]);
+    for (size_t i = e->results_from; i < e->at && !e->failed; i++) {
+        const phi_message *m = e->spec->items[i].message;
+        uint32_t form = m->role == PHI_ROLE_TOOL_RESULT ? e->codec->form(e, i, true) : 0;
+        if (form != 0 && phi__encoder_render(e, i, form, &json))
+            e->codec->append(e, m, i, form, json);
+    }
     e->fill.refuses = false;
     e->calls_item = SIZE_MAX;
 }
 
-/* Calls the codec for an item; again, when its long texts have been filled in. */
+/* Appends an item; in several calls if long texts have to be filled in. What follows the results is
+   rendered with its result if that can be kept: there it cannot be put off. */
 static void phi__encoder_put(phi__encoder *e) {
-    e->codec->item(e, e->at);
-    if (e->fill.going || e->failed) return;
-    if (e->spec->items[e->at].message->role == PHI_ROLE_ASSISTANT)
-        phi__encoder_open_calls(e, e->at);
+    const phi__item *item = &e->spec->items[e->at];
+    uint32_t form = 0;
+    phi_str json;
+    if (item->message->role == PHI_ROLE_TOOL_RESULT && item->rendered != NULL)
+        form = e->codec->form(e, e->at, true);
+    if (form != 0 && !phi__encoder_render(e, e->at, form, &json)) return;
+    form = e->codec->form(e, e->at, false);
+    if (!phi__encoder_render(e, e->at, form, &json)) return;
+    e->codec->append(e, item->message, e->at, form, json);
+    if (item->message->role == PHI_ROLE_ASSISTANT) phi__encoder_open_calls(e, e->at);
     e->at++;
 }
 
@@ -367,7 +431,7 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
             const phi__fill *f = &e->fill;
             phi_str json;
             if (!phi__fill_advance(e, &units, &json)) return false;
-            if (!e->failed) phi__encode_store(e, f->item, f->block, f->form, json);
+            if (!e->failed) phi__encode_store(e, f->item, f->form, json);
             if (!e->failed) phi__encoder_put(e);
             continue;
         }

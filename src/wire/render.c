@@ -322,11 +322,6 @@ PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kin
                                                                          : PHI_TEXT_IMAGE_OMITTED));
 }
 
-PHI__FN void phi__render_missing(phi__encoder *e) {
-    phi__json_write_part(&e->scratch,
-                         phi_str_of(phi__texts_get(e->spec->texts, PHI_TEXT_RESULT_MISSING)));
-}
-
 PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i) {
     const phi_content *c = &message->content[i];
     if (!phi__render_omits(e, c) ||

@@ -276,7 +276,7 @@ typedef struct phi__fill {
     bool going;   /* a rendering with holes waits to be filled */
     bool measured;
     size_t item;
-    uint32_t block, form;
+    uint32_t form;
     size_t hole, done; /* the slice that comes next */
     size_t total;      /* bytes of the whole rendering */
     phi_arena *arena;  /* where it will be */
@@ -286,12 +286,11 @@ typedef struct phi__fill {
     phi__buf slice;
 } phi__fill;
 
-/* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
+/* The rendered form of a message, kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
     /* which codec and variant rendered it; the top four bits: codecs/names_in.h */
     uint32_t form;
-    uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
 
@@ -522,16 +521,18 @@ struct phi__codec {
     const char *names[PHI__CODEC_NAMES];
     const phi__codec_rules *rules;
     size_t state_bytes; /* of a decoder */
-    /* Encoding: everything before the messages, item `at` (never an extension, and a tool result
-       only where its call waits for it), everything after; and url + headers. */
+    /* Encoding: everything before the messages, and after them; url and headers. */
     void (*head)(phi__encoder *e);
-    void (*item)(phi__encoder *e, size_t at);
     void (*tail)(phi__encoder *e);
     void (*address)(phi__encoder *e);
-    /* A call (block of item) that has no result gets one; and what must follow all results of the
-       items [from, to). */
-    void (*missing)(phi__encoder *e, size_t item, size_t block);
-    void (*after_results)(phi__encoder *e, size_t from, size_t to);
+    /* A message: never an extension, and a tool result only if its call waits for it. `form` says in
+       bits which rendering this target gets; `after`: of the blocks that follow all results of a
+       turn, and 0 means that the result has none. `render` writes that form into e->scratch, and
+       `append` makes a rendering, which may be empty, part of the request. The result that a call
+       without one gets is no item: `at` is SIZE_MAX, and the form 0. */
+    uint32_t (*form)(const phi__encoder *e, size_t at, bool after);
+    void (*render)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form);
+    void (*append)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str json);
     /* Decoding: zeroed state first, which needs no clean-up. One stream event; the end of the body.
        Findings go into the assembly (its failure too); a bad event is a failure there, never a
        crash. */
@@ -587,14 +588,9 @@ PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; cle
 /* A copy of e->scratch in the arena; clears it. False: the encoder failed. */
 PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
-/* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
-   calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
-   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec
-   adds nothing and returns, and is called for the same item again. */
-PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json);
-PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json);
+/* Appends to the message of a role, as which `begin` is known: "]},{", which ends the message that
+   is open, and the beginning of a message of this role. */
+PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, const char *begin, phi_str json);
 
 /* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
@@ -941,9 +937,6 @@ PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *m
 /* "image", "document", "audio" for the blocks that go as PHI__RENDER_BLOCK; of several kinds:
    "files". */
 PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message);
-
-/* The text of a result that is missing, as a part of a JSON string. */
-PHI__FN void phi__render_missing(phi__encoder *e);
 
 /* The line in place of block i: only for the first of several of one kind in a row. Else empty. */
 PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i);
