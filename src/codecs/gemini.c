@@ -813,7 +813,7 @@ static void phi__gemini_put_format(phi__encoder *e) {
     if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
     phi__buf_text(&e->scratch, ",\"responseJsonSchema\":");
     phi__encode_scratch(e);
-    phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+    phi__encode_piece(e, phi_str_of(format->schema));
 }
 
 /* Functions are one element of the list; each raw tool is another. The API refuses a choice without
@@ -951,8 +951,8 @@ static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_
 
 /* clang-format off */
 static const phi__codec_rules phi__gemini_rules = {
-    NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
-    PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+    NULL, phi__gemini_strict_form, phi__strict_gemini, phi__gemini_format_way,
+    PHI__SCHEMA_TRIED, NULL, NULL, NULL,
     PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
     phi__gemini_media, phi__gemini_kin, NULL, NULL, NULL, NULL, &phi__gemini_settings, NULL};
 /* clang-format on */

@@ -832,7 +832,7 @@ static void phi__interactions_head(phi__encoder *e) {
         if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
             phi__buf_text(out, ",\"schema\":");
             phi__encode_scratch(e);
-            phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+            phi__encode_piece(e, phi_str_of(format->schema));
         }
         phi__buf_char(out, '}');
     }
@@ -882,8 +882,8 @@ static const phi__codec_settings phi__interactions_settings = {
 
 PHI__FN const phi__codec *phi__interactions_codec(void) {
     static const phi__codec_rules rules = {
-        NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
-        PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+        NULL, phi__gemini_strict_form, phi__strict_gemini, phi__gemini_format_way,
+        PHI__SCHEMA_TRIED, NULL, NULL, NULL,
         PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST |
             PHI__RULE_USER_LAST,
         phi__interactions_media, NULL, NULL, NULL, NULL, NULL, &phi__interactions_settings, NULL};

@@ -68,6 +68,11 @@ PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
+/* Makes one form of one schema into `arena`: by `by`, or by the codec for PHI__STRICT_GEMINI. The
+   result may be the schema itself. False: no memory. */
+PHI__FN bool phi__strict_make(const phi__codec *codec, const phi__formats *by, phi_str schema,
+                              phi__strict_form form, phi_arena *arena, struct phi__adapted *out);
+
 /* The form in which a model takes strict tools. */
 PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
 

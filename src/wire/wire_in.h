@@ -419,7 +419,7 @@ typedef enum phi__strict_form {
     PHI__STRICT_OPENAI,    /* api.openai.com */
     PHI__STRICT_PLAIN,     /* the same without any keyword that narrows; what every server takes */
     PHI__STRICT_ANTHROPIC, /* Claude, at Bedrock too */
-    PHI__STRICT_BY_CODEC,  /* nothing is promised; phi__codec_rules.adapt makes it, of every tool */
+    PHI__STRICT_GEMINI,    /* of every tool: nothing is promised, but Google refuses less */
     PHI__STRICT_FORMS
 } phi__strict_form;
 
@@ -434,7 +434,7 @@ typedef enum phi__format_way {
 typedef enum phi__format_schema_rule {
     PHI__SCHEMA_IF_STRICT = 0, /* strict where the request wants that, else as it is */
     PHI__SCHEMA_STRICT,        /* strict always: the target takes no other */
-    PHI__SCHEMA_AS_IS          /* never: it holds to any */
+    PHI__SCHEMA_TRIED          /* in the target's form, or as it is: the target holds to any */
 } phi__format_schema_rule;
 
 enum {
@@ -491,8 +491,7 @@ typedef struct phi__codec_settings {
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
-    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory
-       (out->failed), or `words` say why it takes none such. */
+    /* phi__strict_gemini, for PHI__STRICT_GEMINI: by pointer, so that other codecs do not link it */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -1010,8 +1009,6 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
-    /* of PHI__STRICT_BY_CODEC */
-    bool (*by)(phi__buf *out, phi_str schema, char *words, size_t words_size);
 };
 
 /* Strict forms and formats, by pointer: phi_feature_formats names them. */
@@ -1024,8 +1021,12 @@ typedef struct phi__formats {
                         char *words, size_t words_size);
 } phi__formats;
 
-/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet,
-   into `arena`, which lives as long as the views. False: no memory. */
+/* Appends a schema as Gemini takes it, unchanged if it needs no change; phi__codec_rules.adapt. False:
+   no memory (out->failed), or `words` say why Gemini takes none such. */
+PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size);
+
+/* Makes the form of each strict tool (PHI__STRICT_GEMINI: of each tool) that has none yet, into
+   `arena`, which lives as long as the views. False: no memory. */
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena);
 
