@@ -24,9 +24,7 @@ enum {
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__anthropic_state {
     bool got_stop; /* a message_delta brought a stop reason */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
-    phi__delta_cache repeat;
+    phi__decoding in;
 } phi__anthropic_state;
 
 /* ---- messages as blocks, into the scratch buffer ---- */
@@ -219,39 +217,34 @@ static void phi__anthropic_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, phi__anthropic_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__anthropic_stop_of(phi_str word) {
-    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
-        return PHI_STOP_REASON_STOP;
-    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
-    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
-        return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "pause_turn") || phi__str_is(word, "compaction"))
-        return PHI_STOP_REASON_PAUSED;
-    if (phi__str_is(word, "refusal") || phi__str_is(word, "sensitive"))
-        return PHI_STOP_REASON_GUARD_RAIL;
-    return PHI_STOP_REASON_NONE;
-}
+static const phi__stop_word phi__anthropic_stop_words[] = {
+    {"end_turn", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"stop_sequence", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_use", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"max_tokens", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"model_context_window_exceeded", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"pause_turn", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE, false},
+    {"compaction", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE, false},
+    {"refusal", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"sensitive", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+
+typedef struct phi__anthropic_refusal {
+    phi__json_text explanation;
+} phi__anthropic_refusal;
+
+static const phi__json_member phi__anthropic_refusal_members[] = {
+    PHI__MEMBER(phi__anthropic_refusal, explanation, "explanation", PHI__MEMBER_TEXT),
+    PHI__MEMBERS_END};
 
 static void phi__anthropic_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
                                 phi_str details) {
+    phi__anthropic_refusal refusal = PHI_ZERO;
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
-    a->stop_reason = phi__anthropic_stop_of(word);
-    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL) {
-        /* A refusal with the provider's own explanation, where it gives one. */
-        phi__json_found found;
-        phi_str words = {NULL, 0};
-        if (details.len > 0 && phi__json_cursor_find(details, "explanation", &found) == PHI_OK)
-            (void)phi__json_cursor_found_str(&a->scratch, &found, &words);
-        if (words.len > 0)
-            phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
-        else
-            phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    } else if (a->stop_reason == PHI_STOP_REASON_NONE)
-        phi__assembly_unknown_stop(a);
+    (void)phi__json_members_read(details, phi__anthropic_refusal_members, &refusal, NULL);
+    phi__classify_stop(a, phi__anthropic_stop_words, refusal.explanation);
 }
 
 /* ---- blocks ---- */
@@ -310,9 +303,7 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
         phi__assembly_put(a, &d->name, b->name);
         /* The members of a call that phi does not know ("caller") go back with it. */
         static const char *const known[] = {"type", "id", "name", "input", NULL};
-        phi__opaque_rest(&d->citations, b->raw, known);
-        if (d->citations.failed) a->no_memory = true;
-        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+        phi__assembly_rest(a, block, b->raw, known);
     }
     if (kind == PHI_CONTENT_THINKING) {
         d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
@@ -332,14 +323,6 @@ static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_ev
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
     phi__assembly_wait(a, block, b.input);
-}
-
-/* arguments: the call's, if no delta brought any. */
-static void phi__anthropic_close_call(phi__assembly *a, size_t block, phi_str arguments) {
-    phi__assembly_close_call(a, block, arguments);
-    phi__draft *d = &a->drafts[block];
-    phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
-    phi__buf_free(&d->citations);
 }
 
 /* A hosted call needs its input when it goes back, also an empty one. */
@@ -443,7 +426,7 @@ static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE)
         block = phi__anthropic_member(a, block, member);
     phi__assembly_add_text(a, block, text);
-    phi__delta_cache_learn(&st->repeat, a, data, text, block);
+    phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
@@ -472,7 +455,7 @@ static void phi__anthropic_content(phi__assembly *a, phi_str content) {
         phi__anthropic_read_block(&b, raw);
         size_t block = phi__anthropic_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__anthropic_close_call(a, block, b.input);
+            phi__assembly_close_call(a, block, b.input);
         else
             phi__assembly_close(a, block);
     }
@@ -519,7 +502,7 @@ static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
         if (block != SIZE_MAX && a->drafts[block].open) {
             phi__draft *d = &a->drafts[block];
             if (d->kind == PHI_CONTENT_TOOL_CALL)
-                phi__anthropic_close_call(
+                phi__assembly_close_call(
                     a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
             else if (d->kind == PHI_CONTENT_OPAQUE)
                 phi__anthropic_close_opaque(a, block);
@@ -542,22 +525,11 @@ static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
 static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi__anthropic_event ev;
-    if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
-    if (a->terminal) return; /* message_stop was the last event: later ones are ignored */
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__str_is(name, "error")) {
-        phi__classify_event(a, data);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
-    phi__delta_cache_forget(&st->repeat);
+    /* message_stop is the last event: later ones are ignored */
+    if (phi__str_is(name, "ping") || a->terminal) return;
+    if (!phi__decoding_takes(&st->in, a, name, data, "{")) return;
     if (!phi__anthropic_read(&ev, data)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
@@ -573,7 +545,7 @@ static void phi__anthropic_end(void *state, phi__assembly *a) {
     if (st->got_stop && !open)
         a->terminal = true; /* only the marker is missing */
     else
-        phi__classify_truncated(a, st->heard);
+        phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
@@ -581,7 +553,7 @@ static void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__anthropic_event ev;
     if (phi__anthropic_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") && !ev.has_error) {
-        st->heard = true;
+        st->in.heard = true;
         phi__anthropic_message_of(st, a, body, true);
         if (st->got_stop)
             a->terminal = true;

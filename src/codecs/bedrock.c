@@ -298,17 +298,18 @@ static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__bedrock_stop_of(phi_str word) {
-    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
-        return PHI_STOP_REASON_STOP;
-    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
-    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
-        return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered") ||
-        phi__str_is(word, "refusal"))
-        return PHI_STOP_REASON_GUARD_RAIL;
-    return phi__str_starts(word, "malformed_") ? PHI_STOP_REASON_ERROR : PHI_STOP_REASON_NONE;
-}
+/* malformed_...: the model may do better another time */
+static const phi__stop_word phi__bedrock_stop_words[] = {
+    {"end_turn", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"stop_sequence", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_use", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"max_tokens", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"model_context_window_exceeded", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"guardrail_intervened", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"content_filtered", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"refusal", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"malformed_*", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 static bool phi__bedrock_calls_open(const phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++)
@@ -317,14 +318,11 @@ static bool phi__bedrock_calls_open(const phi__assembly *a) {
 }
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
-   failure is not read, and the usage comes behind the reason. */
+   failure is not read, and the usage comes after the reason. */
 static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
+    const phi__json_text none = {NULL, 0, false};
     st->settled = a->terminal = a->last = true;
-    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
-        phi__classify_stop(a, PHI_FAILURE_SERVER, true, word);
+    phi__classify_stop(a, phi__bedrock_stop_words, none);
 }
 
 /* ---- blocks ---- */
@@ -361,8 +359,8 @@ static void phi__bedrock_close(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     phi_str name = phi__buf_str(&d->name);
     if (d->kind == PHI_CONTENT_TOOL_CALL) {
-        phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
-        phi__buf_free(&d->citations);
+        phi__assembly_close_call(a, block, empty);
+        return;
     }
     if (d->kind == PHI_CONTENT_OPAQUE && phi__str_is(name, "toolUse")) {
         member = "input";
@@ -468,9 +466,7 @@ static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev)
         phi__assembly_put(a, &d->id, ev->id);
         phi__assembly_put(a, &d->name, ev->name);
         if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
-        phi__opaque_rest(&d->citations, inner, known);
-        if (d->citations.failed) a->no_memory = true;
-        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+        phi__assembly_rest(a, block, inner, known);
         return block;
     }
     if (name.len == 0 || phi__str_is(name, "text") || phi__str_is(name, "reasoningContent") ||
@@ -490,8 +486,6 @@ static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__jso
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_close(a, i);
     a->terminal = !phi__bedrock_calls_open(a);
-    a->stop_reason = phi__bedrock_stop_of(phi__buf_str(&a->raw_stop_reason));
-    if (a->stop_reason == PHI_STOP_REASON_NONE) phi__assembly_unknown_stop(a);
 }
 
 /* ---- trouble ---- */

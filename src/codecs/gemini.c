@@ -23,11 +23,9 @@ enum {
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__gemini_state {
-    bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;   /* an event came */
     bool in_call; /* the last block is a call whose arguments still come, in pieces */
     uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as last reported */
-    phi__delta_cache repeat;
+    phi__decoding in;
 } phi__gemini_state;
 
 /* ---- messages as parts ---- */
@@ -517,66 +515,44 @@ static const phi__json_member phi__gemini_usage_members[] = {
     PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64),
     PHI__MEMBERS_END};
 
-static bool phi__gemini_guards(phi_str word) {
-    static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
-                                        "SPII",   "MODEL_ARMOR"};
-    for (size_t i = 0; i < PHI__COUNT(words); i++)
-        if (phi__str_is(word, words[i])) return true;
-    return word.len > 6 && memcmp(word.at, "IMAGE_", 6) == 0;
-}
+/* A turn that failed may be tried again if the model may avoid its mistake; CONTINUATION: of one
+   request's output. google-genai 3.6.1, FinishReason, November 2026. */
+static const phi__stop_word phi__gemini_stop_words[] = {
+    {"STOP", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"MAX_TOKENS", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"CONTINUATION", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"SAFETY", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"RECITATION", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"BLOCKLIST", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"PROHIBITED_CONTENT", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"SPII", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"MODEL_ARMOR", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"IMAGE_*", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"MALFORMED_FUNCTION_CALL", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"UNEXPECTED_TOOL_CALL", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"OTHER", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"MALFORMED_RESPONSE", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"LANGUAGE", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"NO_IMAGE", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"TOO_MANY_TOOL_CALLS", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"MISSING_THOUGHT_SIGNATURE", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"ESCALATION", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"PUP_LIMITED_DISABLED", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
-/* In the provider's own words, where it has some. */
-static void phi__gemini_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                             phi__json_text said) {
-    phi_str word = phi__buf_str(&a->raw_stop_reason), words = {NULL, 0};
-    if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &words))
-        a->no_memory = true;
-    if (words.len > 0)
-        phi__assembly_fail(a, kind, retryable, word, words);
-    else
-        phi__classify_stop(a, kind, retryable, word);
-}
-
-/* Words for a turn that failed; `again`: the model may avoid its mistake the next time.
-   google-genai 3.6.1, FinishReason, November 2026. */
-static bool phi__gemini_fails(phi_str word, bool *again) {
-    static const char *const words[] = {"MALFORMED_FUNCTION_CALL",
-                                        "UNEXPECTED_TOOL_CALL",
-                                        "OTHER",
-                                        "MALFORMED_RESPONSE",
-                                        "LANGUAGE",
-                                        "NO_IMAGE",
-                                        "TOO_MANY_TOOL_CALLS",
-                                        "MISSING_THOUGHT_SIGNATURE",
-                                        "ESCALATION",
-                                        "PUP_LIMITED_DISABLED"};
-    for (size_t i = 0; i < PHI__COUNT(words); i++)
-        if (phi__str_is(word, words[i])) {
-            *again = i < 4;
-            return true;
-        }
-    return false;
-}
+/* The reason for which a prompt was blocked: any word. */
+static const phi__stop_word phi__gemini_block_words[] = {
+    {"*", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false}};
 
 static void phi__gemini_stop(phi__assembly *a, const phi__gemini_chunk *k) {
-    bool blocked = k->finish.len == 0, again = false;
+    bool blocked = k->finish.len == 0;
     if (blocked && k->block.len == 0) return;
     phi__gemini_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
     a->terminal = true;
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (blocked)
-        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
-    else if (phi__gemini_guards(word))
-        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
-    else if (phi__str_is(word, "STOP"))
-        a->stop_reason = PHI_STOP_REASON_STOP;
-    else if (phi__str_is(word, "MAX_TOKENS") || phi__str_is(word, "CONTINUATION"))
-        a->stop_reason = PHI_STOP_REASON_LENGTH; /* CONTINUATION: of one request's output */
-    else if (phi__gemini_fails(word, &again))
-        phi__gemini_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
+        phi__classify_stop(a, phi__gemini_block_words, k->block_words);
     else
-        phi__assembly_unknown_stop(a);
+        phi__classify_stop(a, phi__gemini_stop_words, k->finish_words);
 }
 
 static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi__gemini_chunk *k,
@@ -602,7 +578,7 @@ static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi_
     }
     phi__gemini_stop(a, k);
     if (block != SIZE_MAX && !a->terminal && k->cited.len <= 2)
-        phi__delta_cache_learn(&st->repeat, a, data, text, block);
+        phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
 /* An array of chunks: the API's answer without `alt=sse`. */
@@ -615,7 +591,7 @@ static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str d
         if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_read(&k, raw)) break;
         phi__gemini_take(st, a, &k, raw);
     }
-    st->broken = !phi__json_cursor_done(&c);
+    st->in.broken = !phi__json_cursor_done(&c);
 }
 
 /* ---- for the codec ---- */
@@ -623,33 +599,21 @@ static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str d
 static void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi__gemini_chunk k;
-    if (data.len == 0 || a->no_memory) return;
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__str_is(name, "error")) {
-        phi__classify_event(a, data);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{' && data.at[0] != '[') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
-    phi__delta_cache_forget(&st->repeat);
+    if (!phi__decoding_takes(&st->in, a, name, data, "{[")) return;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
         phi__gemini_array(st, a, data);
     else if (phi__gemini_read(&k, data))
         phi__gemini_take(st, a, &k, data);
     else
-        st->broken = true;
+        st->in.broken = true;
     phi_arena_reset(&a->scratch, mark);
 }
 
 static void phi__gemini_end(void *state, phi__assembly *a) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    phi__classify_truncated(a, st->heard);
+    phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {

@@ -11,11 +11,9 @@
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__interactions_state {
     bool finished; /* the answer has its end: later events are ignored */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
     int64_t index; /* of the step that began last: that of events without one */
     uint64_t input, tools, cached, output, thoughts; /* tokens, as last reported */
-    phi__delta_cache repeat;
+    phi__decoding in;
 } phi__interactions_state;
 
 #define PHI__INTERACTIONS_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
@@ -428,20 +426,26 @@ static bool phi__interactions_read_answer(phi__interactions_answer *r, phi_str r
     return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
 }
 
-static void phi__interactions_begin(phi__assembly *a, const phi__interactions_answer *r) {
-    if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
-    if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
-    phi__assembly_start(a);
-}
-
 static bool phi__interactions_goes_on(phi_str status) {
     return phi__str_is(status, "in_progress") || phi__str_is(status, "queued");
 }
+
+static const phi__stop_word phi__interactions_stop_words[] = {
+    {"completed", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"requires_action", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"incomplete", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"budget_exceeded", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"requires_continuation", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"failed", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"cancelled", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 /* By the status in a->raw_stop_reason. An answer that was cut keeps its calls open: they are
    incomplete. */
 static void phi__interactions_finish(phi__interactions_state *st, phi__assembly *a,
                                      phi_str errors) {
+    const phi__json_text none = {NULL, 0, false};
     phi_str status = phi__buf_str(&a->raw_stop_reason);
     bool cut = phi__str_is(status, "incomplete") || phi__str_is(status, "budget_exceeded") ||
                phi__str_is(status, "requires_continuation");
@@ -450,24 +454,16 @@ static void phi__interactions_finish(phi__interactions_state *st, phi__assembly 
     for (size_t i = 0; i < a->count; i++)
         if (!((cut || failed) && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL))
             phi__interactions_close(a, i);
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (failed && errors.len > 2)
         phi__classify_event(a, errors);
-    else if (failed)
-        phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_is(status, "failed"), status);
-    else if (cut)
-        a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else if (status.len == 0 || phi__str_is(status, "completed") ||
-             phi__str_is(status, "requires_action"))
-        a->stop_reason = PHI_STOP_REASON_STOP;
     else
-        phi__assembly_unknown_stop(a);
+        phi__classify_stop(a, phi__interactions_stop_words, none);
 }
 
 /* The terminal event, and a whole answer. */
 static void phi__interactions_completed(phi__interactions_state *st, phi__assembly *a,
                                         const phi__interactions_answer *r) {
-    phi__interactions_begin(a, r);
+    phi__assembly_begin(a, r->id, r->model);
     if (a->count == 0) {
         phi__json_cursor c;
         phi_str raw;
@@ -496,7 +492,7 @@ static void phi__interactions_whole_event(phi__interactions_state *st, phi__asse
         phi__interactions_completed(st, a, &r);
         return;
     }
-    phi__interactions_begin(a, &r);
+    phi__assembly_begin(a, r.id, r.model);
     /* A status that ends an answer counts where the stream then ends without its last event. */
     phi__json_text status = ev->status.len > 0 ? ev->status : r.status;
     phi_str word;
@@ -527,7 +523,7 @@ static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a
         phi__interactions_whole_event(st, a, ev, type);
     phi__interactions_usage(st, a, ev->usage);
     if (block != SIZE_MAX && ev->type.len > 0 && ev->usage.len == 0)
-        phi__delta_cache_learn(&st->repeat, a, data, text, block);
+        phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
 /* ---- for the codec ---- */
@@ -535,19 +531,12 @@ static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a
 static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_str name,
                                            phi_str data) {
     phi__interactions_state *st = (phi__interactions_state *)state;
-    if (data.len == 0 || st->finished || a->no_memory) return;
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{') return; /* [DONE], or words of a gateway */
-    st->heard = true;
-    phi__delta_cache_forget(&st->repeat);
+    if (st->finished) return;
+    if (!phi__decoding_takes(&st->in, a, phi__str("", 0), data, "{")) return;
     phi__interactions_event ev = PHI_ZERO;
     ev.index = -1;
     if (!phi__json_members_read(data, phi__interactions_event_members, &ev, NULL)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     phi__json_text type = ev.type;
@@ -571,7 +560,7 @@ static void phi__interactions_end(void *state, phi__assembly *a) {
     if (a->raw_stop_reason.len > 0 && !open)
         phi__interactions_finish(st, a, PHI__LIT(""));
     else
-        phi__classify_truncated(a, st->heard);
+        phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body) {
@@ -580,7 +569,7 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     bool good = phi__interactions_read_answer(&r, phi__str_trim(body)) && !r.has_error &&
                 (r.status.len > 0 || r.steps.len > 0);
-    st->heard = good;
+    st->in.heard = good;
     if (!good)
         phi__classify_body(a, body);
     else if (PHI__INTERACTIONS_IS(r.status, "in_progress") ||

@@ -571,37 +571,24 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
 
 /* ---- the end ---- */
 
-static void phi__chat_stop_word(phi__assembly *a, phi_str word) {
-    static const struct phi__chat_stop {
-        const char *word;
-        phi_stop_reason reason;
-    } table[] = {{"stop", PHI_STOP_REASON_STOP},
-                 {"end", PHI_STOP_REASON_STOP},
-                 {"eos", PHI_STOP_REASON_STOP},
-                 {"end_turn", PHI_STOP_REASON_STOP},
-                 {"tool_calls", PHI_STOP_REASON_TOOL_USE},
-                 {"function_call", PHI_STOP_REASON_TOOL_USE},
-                 {"length", PHI_STOP_REASON_LENGTH},
-                 {"model_length", PHI_STOP_REASON_LENGTH},
-                 {"max_tokens", PHI_STOP_REASON_LENGTH}};
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
-    for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is(word, table[i].word)) {
-            a->stop_reason = table[i].reason;
-            return;
-        }
-    if (phi__str_is(word, "content_filter") || phi__str_is(word, "sensitive"))
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else if (phi__str_is(word, "model_context_window_exceeded"))
-        phi__classify_stop(a, PHI_FAILURE_OVERFLOW, false, word);
-    else if (phi__str_is(word, "abort"))
-        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
-    else if (phi__str_is(word, "error") || phi__str_is(word, "network_error") ||
-             phi__str_is(word, "insufficient_system_resource"))
-        phi__classify_stop(a, PHI_FAILURE_SERVER, true, word);
-    else
-        phi__assembly_unknown_stop(a);
-}
+static const phi__stop_word phi__chat_stop_words[] = {
+    {"stop", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"end", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"eos", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"end_turn", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_calls", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"function_call", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"length", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"model_length", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"max_tokens", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"content_filter", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"sensitive", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"model_context_window_exceeded", PHI_STOP_REASON_ERROR, PHI_FAILURE_OVERFLOW, false},
+    {"abort", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"error", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"network_error", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"insufficient_system_resource", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 static void phi__chat_close_all(phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++) phi__chat_kept_close(a, i);
@@ -614,15 +601,16 @@ static phi__chat_ending phi__chat_ending_of(const phi__assembly *a) {
 
 static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish,
                              bool has_usage) {
+    const phi__json_text none = {NULL, 0, false};
     if (finish.at == NULL || st->finished) return;
     if (finish.len == 0) {
         st->finish_empty = true;
         return;
     }
     st->finished = a->terminal = true;
-    phi__delta_cache_forget(&st->repeat);
+    phi__delta_cache_forget(&st->in.repeat);
     phi__assembly_put(a, &a->raw_stop_reason, finish);
-    phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
+    phi__classify_stop(a, phi__chat_stop_words, none);
     a->last = has_usage && phi__chat_counted(a);
     if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, phi__chat_ending_of(a));
     if (a->failure.kind == PHI_FAILURE_NONE)
@@ -643,9 +631,7 @@ static void phi__chat_cite(phi__chat_state *st, phi__assembly *a, const phi__cha
 
 static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     bool spoken = false;
-    if (a->response_id.len == 0 && k->id.len > 0) phi__assembly_put(a, &a->response_id, k->id);
-    if (a->model.len == 0 && k->model.len > 0) phi__assembly_put(a, &a->model, k->model);
-    if (!a->started) phi__assembly_start(a);
+    phi__assembly_begin(a, k->id, k->model);
     for (size_t i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
         phi__chat_thinking_add(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
@@ -710,14 +696,14 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
             spoken++;
             said = &k->reasoning[i];
         }
-    phi__delta_cache_forget(&st->repeat);
+    phi__delta_cache_forget(&st->in.repeat);
     if (k->content.len > 0 && phi__chat_splits(a)) return;
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
         k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
         k->finish.at != NULL || k->error.len > 0 || k->annotations.len > 2 || k->others.len > 0 ||
         a->count == 0)
         return;
-    phi__delta_cache_learn(&st->repeat, a, data, *said, phi__chat_kept_last(a));
+    phi__delta_cache_learn(&st->in.repeat, a, data, *said, phi__chat_kept_last(a));
 }
 
 /* ---- for the codec ---- */
@@ -748,15 +734,9 @@ static void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str
         st->done = a->last = true;
         return;
     }
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
+    if (!phi__decoding_takes(&st->in, a, name, data, "{")) return;
     if (!phi__chat_stream_read(&k, data)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     if (k.error.len > 0) {
@@ -775,13 +755,13 @@ static void phi__chat_end(void *state, phi__assembly *a) {
     phi__chat_state *st = (phi__chat_state *)state;
     phi__chat_thinking_end_details(st, a);
     if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
-    if (st->finish_empty && st->done && !st->broken) {
+    if (st->finish_empty && st->done && !st->in.broken) {
         a->terminal = true;
         a->stop_reason = PHI_STOP_REASON_STOP;
         if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, PHI__CHAT_ENDED);
         phi__chat_close_all(a);
     } else {
-        phi__classify_truncated(a, st->heard);
+        phi__classify_truncated(a, st->in.heard);
         if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, PHI__CHAT_BROKEN);
     }
 }
@@ -796,7 +776,7 @@ static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
         phi__classify_body(a, body);
         return;
     }
-    st->heard = true;
+    st->in.heard = true;
     phi__chat_apply(st, a, &k);
     if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
     phi__chat_end(state, a);

@@ -52,13 +52,11 @@ typedef struct phi__chat_state {
     bool finished;     /* a finish_reason came */
     bool finish_empty; /* it was "": good with [DONE] */
     bool done;         /* [DONE] came */
-    bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;        /* an event came */
     bool annotated;    /* annotations came: lists of sources say nothing new */
     phi__chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
-    phi__delta_cache repeat;
+    phi__decoding in;
     phi__chat_text text;
 } phi__chat_state;
 

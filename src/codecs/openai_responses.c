@@ -18,8 +18,7 @@
 typedef struct phi__resp_state {
     bool finished; /* the terminal event came: later ones are ignored */
     bool failed;   /* an error came: of later events, the terminal one alone counts */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
+    phi__decoding in;
 } phi__resp_state;
 
 /* An item of the answer: views of its text; `at` NULL: absent. */
@@ -534,19 +533,23 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
     }
 }
 
-/* created, in_progress and queued, and the beginning of the terminal events */
-static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
-    if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
-    if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
-    phi__assembly_start(a);
-}
+/* The status of an answer, or the reason of an incomplete one, which may be missing. */
+static const phi__stop_word phi__resp_stop_words[] = {
+    {"completed", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"max_output_tokens", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"content_filter", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"incomplete", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"failed", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"cancelled", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 /* A terminal event, by its status word. */
 static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__resp_response *r,
                              phi__json_text status) {
+    const phi__json_text none = {NULL, 0, false};
     bool incomplete = PHI__RESP_IS(status, "incomplete");
     st->finished = a->terminal = a->last = true;
-    phi__resp_begin(a, r);
+    phi__assembly_begin(a, r->id, r->model);
     if (!st->failed) phi__resp_output(a, r->output);
     /* The wire's input includes the tokens read from and written to the cache. */
     phi__json_cursor c;
@@ -563,30 +566,10 @@ static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__r
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
-    if (incomplete) {
-        phi_str word = phi__buf_str(&a->raw_stop_reason);
-        if (a->failure.kind == PHI_FAILURE_NONE) {
-            if (phi__str_is(word, "max_output_tokens"))
-                a->stop_reason = PHI_STOP_REASON_LENGTH;
-            else if (phi__str_is(word, "content_filter"))
-                phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-            else if (phi__str_is(word, "incomplete")) /* without any reason */
-                phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
-            else
-                phi__assembly_unknown_stop(a);
-        }
-    } else if (PHI__RESP_IS(status, "failed") || PHI__RESP_IS(status, "cancelled") ||
-               r->error.len > 2) {
-        if (r->error.len > 2)
-            phi__classify_event(a, r->error);
-        else
-            phi__classify_stop(a, PHI_FAILURE_SERVER, true, phi__buf_str(&a->raw_stop_reason));
-    } else if (a->failure.kind != PHI_FAILURE_NONE)
-        return;
-    else if (PHI__RESP_IS(status, "completed"))
-        a->stop_reason = PHI_STOP_REASON_STOP;
+    if (r->error.len > 2 && !incomplete)
+        phi__classify_event(a, r->error);
     else
-        phi__assembly_unknown_stop(a);
+        phi__classify_stop(a, phi__resp_stop_words, none);
 }
 
 /* ---- events ---- */
@@ -608,7 +591,7 @@ static void phi__resp_take_response(phi__resp_state *st, phi__assembly *a,
         !PHI__RESP_IS(type, "response.queued"))
         return;
     (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
-    phi__resp_begin(a, &r);
+    phi__assembly_begin(a, r.id, r.model);
 }
 
 static void phi__resp_take(phi__resp_state *st, phi__assembly *a, const phi__resp_event *ev,
@@ -645,30 +628,20 @@ static void phi__resp_take(phi__resp_state *st, phi__assembly *a, const phi__res
         phi__resp_take_response(st, a, ev, type);
 }
 
-/* An error is often followed by response.failed, which has the usage. */
-static void phi__resp_error(phi__resp_state *st, phi__assembly *a, phi_str data) {
-    phi__classify_event(a, data);
-    st->failed = a->awaits_usage = true;
-}
-
 /* ---- for the codec ---- */
 
 static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__resp_state *st = (phi__resp_state *)state;
     phi__resp_event ev;
-    if (data.len == 0 || st->finished || a->no_memory) return;
-    if (st->broken) {
-        phi__classify_bad_event(a);
+    if (st->finished) return;
+    if (!phi__decoding_takes(&st->in, a, name, data, "{")) {
+        /* an error is often followed by response.failed, which has the usage */
+        if (data.len > 0 && !st->in.broken && phi__str_is(name, "error"))
+            st->failed = a->awaits_usage = true;
         return;
     }
-    if (phi__str_is(name, "error")) {
-        phi__resp_error(st, a, data);
-        return;
-    }
-    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
     if (!phi__resp_read_event(&ev, data)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     phi__json_text type = ev.type;
@@ -677,8 +650,10 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
         type.len = name.len;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
-        phi__resp_error(st, a, data);
+    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error)) {
+        phi__classify_event(a, data);
+        st->failed = a->awaits_usage = true;
+    }
     /* the end alone counts, and its usage */
     else if (st->failed)
         phi__resp_take_response(st, a, &ev, type);
@@ -689,7 +664,8 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
 
 static void phi__resp_end(void *state, phi__assembly *a) {
     phi__resp_state *st = (phi__resp_state *)state;
-    if (!st->finished && a->failure.kind == PHI_FAILURE_NONE) phi__classify_truncated(a, st->heard);
+    if (!st->finished && a->failure.kind == PHI_FAILURE_NONE)
+        phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
@@ -697,7 +673,7 @@ static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
     phi__resp_response r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     bool whole = phi__resp_read_response(&r, phi__str_trim(body));
-    st->heard = whole;
+    st->in.heard = whole;
     if (whole && (PHI__RESP_IS(r.status, "in_progress") || PHI__RESP_IS(r.status, "queued")))
         phi__classify_truncated(a, true);
     else if (whole &&

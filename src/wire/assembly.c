@@ -78,7 +78,7 @@ PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *cons
     }
 }
 
-PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known) {
+static void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known) {
     size_t from = out->len;
     phi__buf_char(out, '{');
     phi__opaque_members(out, object, known);
@@ -233,7 +233,7 @@ static bool phi__assembly_parses(phi__assembly *a, phi_str text, uint32_t flags)
     return status == PHI_OK;
 }
 
-PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     return phi__assembly_parses(a, text, PHI_JSON_BORROW);
 }
 
@@ -333,6 +333,12 @@ PHI__FN void phi__assembly_start(phi__assembly *a) {
     if (a->started) return;
     a->started = true;
     phi__assembly_tell(a, PHI__PART_START, 0, 0);
+}
+
+PHI__FN void phi__assembly_begin(phi__assembly *a, phi__json_text id, phi__json_text model) {
+    if (a->response_id.len == 0 && id.len > 0) phi__assembly_put(a, &a->response_id, id);
+    if (a->model.len == 0 && model.len > 0) phi__assembly_put(a, &a->model, model);
+    phi__assembly_start(a);
 }
 
 PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text) {
@@ -509,12 +515,22 @@ PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str argument
     if (d->replay.failed) a->no_memory = true;
 }
 
+PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
+                                const char *const *known) {
+    phi__buf *rest = &a->drafts[block].citations;
+    phi__opaque_rest(rest, call, known);
+    if (rest->failed) a->no_memory = true;
+    if (!phi__assembly_is_json(a, phi__buf_str(rest))) phi__buf_clear(rest);
+}
+
 PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments) {
     phi__draft *d = &a->drafts[block];
     if (d->bytes.len == 0) phi__assembly_add(a, block, arguments);
     phi__buf_free(&d->replay);
     d->replay_open = false;
     phi__assembly_close(a, block);
+    d->replay = d->citations;
+    phi__buf_init(&d->citations, a->memory);
 }
 
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure) {

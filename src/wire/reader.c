@@ -92,6 +92,26 @@ PHI__FN bool phi__reader_lingers(const phi__reader *r) {
     return a->terminal || (a->failure.kind != PHI_FAILURE_NONE && a->awaits_usage);
 }
 
+/* ---- for decoders ---- */
+
+PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
+                                 const char *opens) {
+    if (data.len == 0 || a->no_memory) return false;
+    if (d->broken) {
+        phi__classify_bad_event(a);
+        return false;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return false;
+    }
+    if (phi__delta_cache_add(&d->repeat, a, data)) return false;
+    if (data.at[0] == '\0' || strchr(opens, data.at[0]) == NULL) return false;
+    d->heard = true;
+    phi__delta_cache_forget(&d->repeat);
+    return true;
+}
+
 /* ---- the answer's writer is the assembly that our own decoders write into ---- */
 
 static phi__assembly *phi__writer_open(phi_answer *answer) {

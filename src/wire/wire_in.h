@@ -34,9 +34,6 @@ PHI__FN void phi__opaque_push(phi__buf *array, phi_str item);
    is not null, verbatim, with commas between. */
 PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *const *known);
 
-/* The same as an object; nothing, if there are none. */
-PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known);
-
 /* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
    pairs. */
 enum {
@@ -117,6 +114,9 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory);
 PHI__FN void phi__assembly_free(phi__assembly *a);  /* twice is harmless */
 PHI__FN void phi__assembly_start(phi__assembly *a); /* once; later calls do nothing */
 
+/* The same, with the answer's id and model, if they are not known yet. */
+PHI__FN void phi__assembly_begin(phi__assembly *a, phi__json_text id, phi__json_text model);
+
 /* A new block of a kind, open, with the protocol's key; its place, or SIZE_MAX: no memory. */
 PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key);
 
@@ -170,9 +170,10 @@ PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str ou
 PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
                                         bool text);
 
-/* True if a text is one JSON value; beyond a size only strings and brackets are looked at. Where
-   memory ends, no_memory is set. */
-PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
+/* Keeps members of a call that are not among `known` (NULL ends it), as an object in
+   draft->citations, until phi__assembly_close_call makes it what goes back with the call. */
+PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
+                                const char *const *known);
 
 /* Appends a citation, JSON text, to a text block's array. Broken JSON is left out. Text that is not
    UTF-8 gets U+FFFD. A block of SIZE_MAX takes nothing. */
@@ -201,13 +202,6 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
 
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
-
-/* A stop word that the codec does not know: the answer ends with what came, and a warning names the
-   word. */
-static inline void phi__assembly_unknown_stop(phi__assembly *a) {
-    a->stop_reason = PHI_STOP_REASON_STOP;
-    a->unknown_stop = true;
-}
 
 /* The kind that readers of the message see: with `respond`, the call that is the answer is a TEXT.
    Decoders use draft->kind, which stays a call's. */
@@ -250,9 +244,18 @@ PHI__FN void phi__classify_take_flag(phi__json_cursor *c, void *is_error);
 /* An event that is no JSON, and not the last one. */
 PHI__FN void phi__classify_bad_event(phi__assembly *a);
 
-/* A stop word that means an error. */
-PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                                phi_str word);
+/* A word by which a protocol ends an answer. */
+typedef struct phi__stop_word {
+    const char *word; /* NULL ends a table; "abc*": all words that begin with abc */
+    phi_stop_reason reason;
+    phi_failure_kind failure; /* NONE: it is no failure */
+    bool retryable;
+} phi__stop_word;
+
+/* Sets the stop reason by the word in a->raw_stop_reason, or fails the assembly, unless it has
+   failed: in the provider's words, `said`, or in words for the reason. After a word that no row has
+   the answer ends with what came, and a warning names the word. */
+PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *words, phi__json_text said);
 
 /* The end of a stream that did not end as its protocol says. */
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
@@ -859,6 +862,18 @@ static inline void phi__delta_cache_forget(phi__delta_cache *r) { r->head = 0; }
 /* Adds the event's text to its block, if the event is the kept one with another text; else
    false. */
 PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data);
+
+/* What every decoder of a stream of JSON events keeps. */
+typedef struct phi__decoding {
+    bool broken; /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;  /* an event came */
+    phi__delta_cache repeat;
+} phi__decoding;
+
+/* True if an event is to be read: its data begin with one of `opens`, which the words of a gateway
+   do not, and it is no error by its name and no repeat of the kept one. */
+PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
+                                 const char *opens);
 
 /* A call's id with its quotes; `before`: text that goes first. */
 PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);
