@@ -123,7 +123,7 @@ static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, u
    least some. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool media = !m->is_error && phi__render_sends_media(e, m);
+    bool media = !m->is_error && phi__render_any(e, m, PHI__RENDER_BLOCK);
     size_t texts = 0;
     const phi_content *text = NULL;
     phi__render_id(out, "{\"type\":\"tool_result\",\"tool_use_id\":", m->tool_call_id,
@@ -135,7 +135,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
             texts++;
         }
     bool opaque = !m->is_error && phi__render_any_opaque(e, m);
-    if (media || opaque || texts > 1 || phi__render_omits_any(e, m)) {
+    if (media || opaque || texts > 1 || phi__render_any(e, m, PHI__RENDER_OMIT)) {
         phi__buf_text(out, ",\"content\":[");
         phi__anthropic_parts(e, m, media || opaque);
         phi__buf_char(out, ']');
@@ -154,8 +154,6 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
    by the index the wire gives them. Blocks of other types than text, thinking and tool use are
    opaque: their JSON is kept as it came with their start, and deltas put members into it. wire.md
    parts 1.3, 1.9 and 2. */
-
-#define PHI__ANTHROPIC_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 /* The possible members of an event, as in its text. */
 typedef struct phi__anthropic_event {
@@ -276,12 +274,11 @@ static void phi__anthropic_read_block(phi__anthropic_block *b, phi_str raw) {
 /* SIZE_MAX: a block without a type, or no memory. */
 static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *b, int64_t index) {
     phi_content_kind kind;
-    if (PHI__ANTHROPIC_IS(b->type, "text"))
+    if (PHI__TEXT_IS(b->type, "text"))
         kind = PHI_CONTENT_TEXT;
-    else if (PHI__ANTHROPIC_IS(b->type, "thinking") ||
-             PHI__ANTHROPIC_IS(b->type, "redacted_thinking"))
+    else if (PHI__TEXT_IS(b->type, "thinking") || PHI__TEXT_IS(b->type, "redacted_thinking"))
         kind = PHI_CONTENT_THINKING;
-    else if (PHI__ANTHROPIC_IS(b->type, "tool_use"))
+    else if (PHI__TEXT_IS(b->type, "tool_use"))
         kind = PHI_CONTENT_TOOL_CALL;
     else {
         /* A block that phi does not interpret. One without a type cannot go back and is read
@@ -306,7 +303,7 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
         phi__assembly_rest(a, block, b->raw, known);
     }
     if (kind == PHI_CONTENT_THINKING) {
-        d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
+        d->redacted = PHI__TEXT_IS(b->type, "redacted_thinking");
         phi__assembly_put(a, &d->signature, d->redacted ? b->data : b->signature);
         phi__assembly_add_text(a, block, b->thinking);
     }
@@ -375,14 +372,13 @@ static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_ev
         phi_str array;
         phi__buf now;
         if (a->drafts[block].open && !a->drafts[block].incomplete) {
-            if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
+            if (PHI__TEXT_IS(ev->delta_type, "compaction_delta")) {
                 phi__anthropic_put(a, block, "content", ev->content);
                 phi__anthropic_put(a, block, "encrypted_content", ev->encrypted_content);
-            } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") &&
-                       ev->signature.at != NULL)
+            } else if (PHI__TEXT_IS(ev->delta_type, "signature_delta") && ev->signature.at != NULL)
                 phi__anthropic_put(a, block, "signature",
                                    phi__str(ev->signature.at - 1, ev->signature.len + 2));
-            else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
+            else if (PHI__TEXT_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
                 phi__buf_init(&now, a->memory);
                 if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
                                      &array) &&
@@ -395,10 +391,10 @@ static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_ev
             }
         }
     } else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
-               PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
+               PHI__TEXT_IS(ev->delta_type, "citations_delta"))
         phi__assembly_cite(a, block, ev->citation);
     else if (a->drafts[block].kind == PHI_CONTENT_THINKING &&
-             PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
+             PHI__TEXT_IS(ev->delta_type, "signature_delta"))
         phi__assembly_sign(a, block, ev->signature);
 }
 
@@ -407,15 +403,15 @@ static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
     const char *member;
     size_t block;
     phi__json_text text;
-    if (PHI__ANTHROPIC_IS(ev->delta_type, "text_delta")) {
+    if (PHI__TEXT_IS(ev->delta_type, "text_delta")) {
         text = ev->text;
         member = "text";
         block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
-    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "input_json_delta")) {
+    } else if (PHI__TEXT_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
         member = "input";
         block = phi__assembly_find(a, ev->index);
-    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "thinking_delta")) {
+    } else if (PHI__TEXT_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
         member = "thinking";
         block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
@@ -493,11 +489,11 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
 
 static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
                                 const phi__anthropic_event *ev, phi_str data) {
-    if (PHI__ANTHROPIC_IS(ev->type, "content_block_delta"))
+    if (PHI__TEXT_IS(ev->type, "content_block_delta"))
         phi__anthropic_delta(st, a, ev, data);
-    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_start"))
+    else if (PHI__TEXT_IS(ev->type, "content_block_start"))
         phi__anthropic_block_start(a, ev);
-    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop")) {
+    else if (PHI__TEXT_IS(ev->type, "content_block_stop")) {
         size_t block = phi__assembly_find(a, ev->index);
         if (block != SIZE_MAX && a->drafts[block].open) {
             phi__draft *d = &a->drafts[block];
@@ -509,14 +505,14 @@ static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
             else
                 phi__assembly_close(a, block);
         }
-    } else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
+    } else if (PHI__TEXT_IS(ev->type, "message_start"))
         phi__anthropic_message_of(st, a, ev->message, false);
-    else if (PHI__ANTHROPIC_IS(ev->type, "message_delta")) {
+    else if (PHI__TEXT_IS(ev->type, "message_delta")) {
         phi__anthropic_usage(a, ev->usage);
         phi__anthropic_stop(st, a, ev->stop_reason, ev->stop_details);
-    } else if (PHI__ANTHROPIC_IS(ev->type, "message_stop"))
+    } else if (PHI__TEXT_IS(ev->type, "message_stop"))
         a->terminal = a->last = true;
-    else if (PHI__ANTHROPIC_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
+    else if (PHI__TEXT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
         phi__classify_event(a, data);
 }
 
@@ -552,7 +548,7 @@ static void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__anthropic_event ev;
-    if (phi__anthropic_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") && !ev.has_error) {
+    if (phi__anthropic_read(&ev, body) && PHI__TEXT_IS(ev.type, "message") && !ev.has_error) {
         st->in.heard = true;
         phi__anthropic_message_of(st, a, body, true);
         if (st->got_stop)
@@ -625,7 +621,8 @@ static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     for (i = at + 1; i < e->spec->item_count; i++) {
         m = e->spec->items[i].message;
         if (m->role == PHI_ROLE_ASSISTANT) return false;
-        if (m->role == PHI_ROLE_TOOL_RESULT && m->is_error && phi__render_sends_media(e, m))
+        if (m->role == PHI_ROLE_TOOL_RESULT && m->is_error &&
+            phi__render_any(e, m, PHI__RENDER_BLOCK))
             return true;
     }
     return false;
@@ -641,7 +638,7 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
 static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
-    if (after && (!m->is_error || !phi__render_sends_media(e, m))) return 0;
+    if (after && (!m->is_error || !phi__render_any(e, m, PHI__RENDER_BLOCK))) return 0;
     if (after) form |= PHI__ANTHROPIC_MEDIA;
     if (m->is_update && phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
     if (m->role != PHI_ROLE_ASSISTANT) {
@@ -692,7 +689,7 @@ static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_
                 phi__records_str(out, "signature", c->signature);
             }
             phi__buf_char(out, '}');
-        } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+        } else if (phi__codec_is_call(c)) {
             phi__json_write_comma(out);
             phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
             phi__render_name(out, ",\"name\":", c->name, 128);

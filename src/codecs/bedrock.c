@@ -193,8 +193,7 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
                               uint32_t form) {
     const phi_content *c = &m->content[block];
     return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
-           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) ||
-           phi__bedrock_sends(e, m, block, form);
+           (phi__codec_is_call(c)) || phi__bedrock_sends(e, m, block, form);
 }
 
 /* ---- answers: events from frames, or from lines of JSON, to a message ----
@@ -456,7 +455,7 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
 /* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
 static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_str name = phi__bedrock_member(ev->start);
-    if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use"))) {
+    if (ev->starts_tool && !PHI__TEXT_IS(ev->tool_type, "server_tool_use")) {
         /* A call of the program's tools; members that phi does not know go back with it. */
         static const char *const known[] = {"toolUseId", "name", "input", NULL};
         phi_str inner;
@@ -540,63 +539,40 @@ static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
 
 /* ---- events ---- */
 
-typedef enum phi__bedrock_kind {
-    PHI__BEDROCK_UNKNOWN,
-    PHI__BEDROCK_MESSAGE_START,
-    PHI__BEDROCK_BLOCK_START,
-    PHI__BEDROCK_BLOCK_DELTA,
-    PHI__BEDROCK_BLOCK_STOP,
-    PHI__BEDROCK_MESSAGE_STOP,
-    PHI__BEDROCK_METADATA
-} phi__bedrock_kind;
-
-static phi__bedrock_kind phi__bedrock_kind_of(phi_str name) {
-    static const struct phi__bedrock_names {
-        const char *name;
-        phi__bedrock_kind kind;
-    } table[] = {{"contentBlockDelta", PHI__BEDROCK_BLOCK_DELTA},
-                 {"contentBlockStart", PHI__BEDROCK_BLOCK_START},
-                 {"contentBlockStop", PHI__BEDROCK_BLOCK_STOP},
-                 {"messageStart", PHI__BEDROCK_MESSAGE_START},
-                 {"messageStop", PHI__BEDROCK_MESSAGE_STOP},
-                 {"metadata", PHI__BEDROCK_METADATA}};
-    for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is(name, table[i].name)) return table[i].kind;
-    return PHI__BEDROCK_UNKNOWN;
-}
-
-static void phi__bedrock_apply(phi__bedrock_state *st, phi__assembly *a, phi__bedrock_kind kind,
-                               const phi__bedrock_event *ev) {
-    switch (kind) {
-    case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_delta(a, ev); break;
-    case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_start(a, ev); break;
-    case PHI__BEDROCK_BLOCK_STOP: phi__bedrock_close(a, phi__assembly_find(a, ev->index)); break;
-    case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stop(st, a, ev->stop_reason); break;
-    case PHI__BEDROCK_METADATA:
-        phi__bedrock_usage(a, ev->usage);
-        st->got_usage = true;
-        break;
-    case PHI__BEDROCK_MESSAGE_START:
-    case PHI__BEDROCK_UNKNOWN: break;
-    }
-    if (st->got_stop && st->got_usage) phi__bedrock_settle(st, a);
-}
-
-/* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON. */
+/* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON.
+   After the reason to stop usage alone counts. */
 static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
                               phi_str data) {
-    phi__bedrock_kind kind = phi__bedrock_kind_of(name);
-    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
+    static const char *const names[] = {"contentBlockDelta",
+                                        "contentBlockStart",
+                                        "contentBlockStop",
+                                        "messageStart",
+                                        "messageStop",
+                                        "metadata",
+                                        NULL};
+    bool late = st->got_stop, usage = phi__str_is(name, "metadata");
     phi__bedrock_event ev;
-    if (kind == PHI__BEDROCK_UNKNOWN) return;
+    if (!phi__codec_among(name, names)) return;
     st->heard = true;
-    if (late && kind != PHI__BEDROCK_METADATA) return;
-    if (kind == PHI__BEDROCK_MESSAGE_START)
+    if (late && !usage) return;
+    if (phi__str_is(name, "messageStart"))
         phi__assembly_start(a);
-    else if (phi__bedrock_read(&ev, data))
-        phi__bedrock_apply(st, a, kind, &ev);
-    else if (!late)
-        phi__classify_bad_event(a);
+    else if (!phi__bedrock_read(&ev, data)) {
+        if (!late) phi__classify_bad_event(a);
+    } else if (phi__str_is(name, "contentBlockDelta"))
+        phi__bedrock_delta(a, &ev);
+    else if (phi__str_is(name, "contentBlockStart"))
+        (void)phi__bedrock_start(a, &ev);
+    else if (phi__str_is(name, "contentBlockStop"))
+        phi__bedrock_close(a, phi__assembly_find(a, ev.index));
+    else if (usage) {
+        phi__bedrock_usage(a, ev.usage);
+        st->got_usage = true;
+        if (late) phi__bedrock_settle(st, a);
+    } else {
+        phi__bedrock_stop(st, a, ev.stop_reason);
+        if (st->got_stop && st->got_usage) phi__bedrock_settle(st, a);
+    }
 }
 
 /* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */

@@ -388,18 +388,25 @@ static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi_
 /* The name of the member that makes it a part of another kind; length 0: it is none. Members that
    describe the part's data do not count. */
 static phi__json_text phi__gemini_other(phi_str raw) {
-    static const char *const beside[] = {
-        "text",          "thought",         "thoughtSignature",    "functionCall",
-        "partMetadata",  "videoMetadata",   "mediaResolution",     "documentMetadata",
-        "audioMetadata", "mediaProcessing", "spreadsheetMetadata", "speechMetadata"};
+    static const char *const beside[] = {"text",
+                                         "thought",
+                                         "thoughtSignature",
+                                         "functionCall",
+                                         "partMetadata",
+                                         "videoMetadata",
+                                         "mediaResolution",
+                                         "documentMetadata",
+                                         "audioMetadata",
+                                         "mediaProcessing",
+                                         "spreadsheetMetadata",
+                                         "speechMetadata",
+                                         NULL};
     phi__json_cursor c;
     phi__json_text key, none = {NULL, 0, false};
     if (!phi__json_cursor_in_object(&c, raw)) return none;
     while (phi__json_cursor_next_key(&c, &key)) {
-        bool known = phi__json_cursor_peek(&c) == PHI_JSON_NULL;
-        for (size_t i = 0; i < PHI__COUNT(beside) && !known; i++)
-            known = phi__json_cursor_text_is(key, phi_str_of(beside[i]));
-        if (!known) return key;
+        if (phi__json_cursor_peek(&c) != PHI_JSON_NULL && !phi__opaque_knows(beside, key))
+            return key;
         (void)phi__json_cursor_skip(&c);
     }
     return none;
@@ -689,7 +696,7 @@ static void phi__gemini_answer(phi__encoder *e, const phi_message *m, uint32_t f
             phi__gemini_parts_text(e, c->text, true, signature);
         else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
             phi__gemini_parts_text(e, c->text, false, signature);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+        else if (phi__codec_is_call(c)) {
             if (first && signature.len == 0 && phi__gemini_three(e))
                 signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
             phi__json_write_item(out, "{\"functionCall\":{");

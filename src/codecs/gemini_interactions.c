@@ -16,8 +16,6 @@ typedef struct phi__interactions_state {
     phi__decoding in;
 } phi__interactions_state;
 
-#define PHI__INTERACTIONS_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
-
 /* ---- steps of hosted tools ----
 
    A stream sends them in parts: a start, and deltas whose members replace those of the start. They
@@ -65,8 +63,8 @@ static void phi__interactions_merge_part(phi__interactions_merging *m, phi_str p
     if (!phi__json_cursor_in_object(&c, part)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__json_cursor_take_raw(&c, &value)) return;
-        if (!start && PHI__INTERACTIONS_IS(key, "type")) continue;
-        if (!start && PHI__INTERACTIONS_IS(key, "arguments") &&
+        if (!start && PHI__TEXT_IS(key, "type")) continue;
+        if (!start && PHI__TEXT_IS(key, "arguments") &&
             phi__interactions_merge_piece(value, &piece))
             phi__json_cursor_unescape(&m->arguments, piece);
         else
@@ -294,7 +292,7 @@ static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t i
     while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, n)) {
         if (!phi__json_cursor_take_raw(&c, &raw)) return;
         phi__interactions_read(&item, raw);
-        if (PHI__INTERACTIONS_IS(item.type, "text")) {
+        if (PHI__TEXT_IS(item.type, "text")) {
             phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
             if (item.text.len == 0) continue;
             size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, index);
@@ -363,13 +361,13 @@ static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t i
     size_t before = a->count;
     phi_str type;
     phi__interactions_read(&s, raw);
-    if (s.type.len == 0 || PHI__INTERACTIONS_IS(s.type, "user_input")) return;
-    if (PHI__INTERACTIONS_IS(s.type, "model_output")) {
+    if (s.type.len == 0 || PHI__TEXT_IS(s.type, "user_input")) return;
+    if (PHI__TEXT_IS(s.type, "model_output")) {
         phi__interactions_content(a, s.content, index, n);
         if (s.error.len > 2) phi__classify_event(a, s.error);
-    } else if (PHI__INTERACTIONS_IS(s.type, "thought"))
+    } else if (PHI__TEXT_IS(s.type, "thought"))
         phi__interactions_thought(a, &s, index);
-    else if (PHI__INTERACTIONS_IS(s.type, "function_call"))
+    else if (PHI__TEXT_IS(s.type, "function_call"))
         phi__interactions_call(a, &s, index);
     else if (!phi__json_cursor_unescape_arena(&a->scratch, s.type, &type))
         a->no_memory = true;
@@ -392,29 +390,29 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
     }
     phi__interactions_read(&s, raw);
     *text = s.text;
-    if (PHI__INTERACTIONS_IS(s.type, "text")) {
+    if (PHI__TEXT_IS(s.type, "text")) {
         if (s.text.len == 0) return SIZE_MAX;
         block = phi__interactions_open(a, PHI_CONTENT_TEXT, index);
         phi__assembly_add_text(a, block, s.text);
         return block;
     }
-    if (PHI__INTERACTIONS_IS(s.type, "thought_summary")) {
+    if (PHI__TEXT_IS(s.type, "thought_summary")) {
         if (s.summary.len > 0)
             phi__assembly_add_text(a, phi__interactions_open(a, PHI_CONTENT_THINKING, index),
                                    s.summary);
-    } else if (PHI__INTERACTIONS_IS(s.type, "arguments_delta")) {
+    } else if (PHI__TEXT_IS(s.type, "arguments_delta")) {
         block = phi__interactions_find(a, PHI_CONTENT_TOOL_CALL, index);
         if (phi__interactions_merge_piece(s.arguments, &piece))
             phi__assembly_add_text(a, block, piece);
-    } else if (PHI__INTERACTIONS_IS(s.type, "thought_signature"))
+    } else if (PHI__TEXT_IS(s.type, "thought_signature"))
         phi__interactions_thought(a, &s, index);
-    else if (PHI__INTERACTIONS_IS(s.type, "text_annotation_delta") ||
-             PHI__INTERACTIONS_IS(s.type, "text_annotation")) {
+    else if (PHI__TEXT_IS(s.type, "text_annotation_delta") ||
+             PHI__TEXT_IS(s.type, "text_annotation")) {
         if (s.annotations.len > 2)
             phi__interactions_annotate(a, phi__interactions_open(a, PHI_CONTENT_TEXT, index),
                                        s.annotations);
-    } else if (PHI__INTERACTIONS_IS(s.type, "image") || PHI__INTERACTIONS_IS(s.type, "audio") ||
-               PHI__INTERACTIONS_IS(s.type, "video") || PHI__INTERACTIONS_IS(s.type, "document"))
+    } else if (PHI__TEXT_IS(s.type, "image") || PHI__TEXT_IS(s.type, "audio") ||
+               PHI__TEXT_IS(s.type, "video") || PHI__TEXT_IS(s.type, "document"))
         phi__interactions_media_step(a, s.type, raw, index);
     return SIZE_MAX;
 }
@@ -488,7 +486,7 @@ static void phi__interactions_whole_event(phi__interactions_state *st, phi__asse
     phi__interactions_answer r;
     (void)phi__interactions_read_answer(&r,
                                         ev->interaction.len > 0 ? ev->interaction : PHI__LIT("{}"));
-    if (PHI__INTERACTIONS_IS(type, "interaction.completed")) {
+    if (PHI__TEXT_IS(type, "interaction.completed")) {
         phi__interactions_completed(st, a, &r);
         return;
     }
@@ -511,12 +509,12 @@ static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a
     phi__json_text text = {NULL, 0, false};
     size_t block = SIZE_MAX, n = 0;
     int64_t index = ev->index >= 0 ? ev->index : st->index;
-    if (PHI__INTERACTIONS_IS(type, "step.start")) {
+    if (PHI__TEXT_IS(type, "step.start")) {
         st->index = index;
         phi__interactions_take_step(a, ev->step, index, false, &n);
-    } else if (PHI__INTERACTIONS_IS(type, "step.delta"))
+    } else if (PHI__TEXT_IS(type, "step.delta"))
         block = phi__interactions_delta(a, ev->delta, index, &text);
-    else if (PHI__INTERACTIONS_IS(type, "step.stop")) {
+    else if (PHI__TEXT_IS(type, "step.stop")) {
         for (size_t i = 0; i < a->count; i++)
             if (a->drafts[i].key == index) phi__interactions_close(a, i);
     } else if (type.len > 12 && memcmp(type.at, "interaction.", 12) == 0)
@@ -545,7 +543,7 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
         type.len = name.len;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    if (PHI__INTERACTIONS_IS(type, "error") || (type.len == 0 && ev.has_error))
+    if (PHI__TEXT_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__classify_event(a, data);
     else
         phi__interactions_take(st, a, &ev, type, data);
@@ -572,8 +570,7 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
     st->in.heard = good;
     if (!good)
         phi__classify_body(a, body);
-    else if (PHI__INTERACTIONS_IS(r.status, "in_progress") ||
-             PHI__INTERACTIONS_IS(r.status, "queued"))
+    else if (PHI__TEXT_IS(r.status, "in_progress") || PHI__TEXT_IS(r.status, "queued"))
         phi__classify_truncated(a, true);
     else
         phi__interactions_completed(st, a, &r);
@@ -649,7 +646,7 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
 /* The result is a string, which each model takes; since 3 a list that holds media. */
 static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool media = phi__interactions_three(e) && phi__render_sends_media(e, m);
+    bool media = phi__interactions_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);
     phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", m->tool_call_id,
                    PHI__ID_ANTHROPIC);
     phi__gemini_name(out, ",\"name\":", phi__gemini_result_name(e, m));
@@ -695,7 +692,7 @@ static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m
             phi__buf_text(out, "}]}");
         } else if (c->kind == PHI_CONTENT_OPAQUE && ended)
             phi__interactions_opaque(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
+        else if (phi__codec_is_call(c)) {
             if (!is_signed && !own) phi__json_write_item(out, PHI__INTERACTIONS_UNSIGNED);
             phi__json_write_comma(out);
             phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id, PHI__ID_ANTHROPIC);
@@ -714,7 +711,8 @@ static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m
 static uint32_t phi__interactions_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__INTERACTIONS_FORM;
-    if (after && (phi__interactions_three(e) || !phi__render_sends_media(e, m))) return 0;
+    if (after && (phi__interactions_three(e) || !phi__render_any(e, m, PHI__RENDER_BLOCK)))
+        return 0;
     if (after) form |= PHI__INTERACTIONS_MEDIA;
     if (m->role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
     if (m->role == PHI_ROLE_ASSISTANT)

@@ -40,7 +40,7 @@ PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message
 
 PHI__FN void phi__gemini_result_text(phi__encoder *e, const phi_message *m) {
     if (phi__openai_join_text(e, m, true)) return;
-    if (phi__render_sends_media(e, m))
+    if (phi__render_any(e, m, PHI__RENDER_BLOCK))
         phi__buf_wrap(&e->scratch, "(see the attached ", phi_str_of(phi__render_media_word(e, m)),
                       ")");
     else if (m->is_error)

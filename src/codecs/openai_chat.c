@@ -121,10 +121,6 @@ static void phi__chat_opaque_part(phi__encoder *e, const phi_content *c) {
 
 /* ---- the assistant ---- */
 
-static bool phi__chat_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 static bool phi__chat_is_thinking(const phi_content *c) {
     return c->kind == PHI_CONTENT_THINKING && !c->redacted && !phi__render_blank(c->text);
 }
@@ -211,7 +207,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     bool text = false, calls = false;
     for (size_t i = 0; i < m->content_count; i++) {
         text = text || phi__openai_is_text(&m->content[i]);
-        calls = calls || phi__chat_is_call(&m->content[i]) ||
+        calls = calls || phi__codec_is_call(&m->content[i]) ||
                 phi__chat_opaque(e, &m->content[i], PHI__CHAT_CALLS).len > 0;
     }
     if (!text && !calls) return;
@@ -230,7 +226,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi_str custom = phi__chat_opaque(e, c, PHI__CHAT_CALLS);
-        if (!phi__chat_is_call(c) && custom.len == 0) continue;
+        if (!phi__codec_is_call(c) && custom.len == 0) continue;
         phi__buf_text(out, open ? "," : ",\"tool_calls\":[");
         open = true;
         phi__buf_add_str(out, custom);
@@ -315,26 +311,26 @@ static void phi__chat_delta(phi__json_cursor *c, phi__chat_chunk *k) {
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "content")) {
+        if (PHI__TEXT_IS(key, "content")) {
             if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
                 (void)phi__json_cursor_take_raw(c, &k->parts);
             else
                 (void)phi__json_cursor_take_text(c, &k->content);
-        } else if (PHI__CHAT_IS(key, "tool_calls"))
+        } else if (PHI__TEXT_IS(key, "tool_calls"))
             phi__chat_raw(c, &k->calls);
-        else if (PHI__CHAT_IS(key, "reasoning_content"))
+        else if (PHI__TEXT_IS(key, "reasoning_content"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[0]);
-        else if (PHI__CHAT_IS(key, "reasoning"))
+        else if (PHI__TEXT_IS(key, "reasoning"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[1]);
-        else if (PHI__CHAT_IS(key, "reasoning_text"))
+        else if (PHI__TEXT_IS(key, "reasoning_text"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[2]);
-        else if (PHI__CHAT_IS(key, "reasoning_details"))
+        else if (PHI__TEXT_IS(key, "reasoning_details"))
             phi__chat_raw(c, &k->details);
-        else if (PHI__CHAT_IS(key, "thinking_blocks"))
+        else if (PHI__TEXT_IS(key, "thinking_blocks"))
             phi__chat_raw(c, &k->blocks);
-        else if (PHI__CHAT_IS(key, "refusal"))
+        else if (PHI__TEXT_IS(key, "refusal"))
             (void)phi__json_cursor_take_text(c, &k->refusal);
-        else if (PHI__CHAT_IS(key, "annotations"))
+        else if (PHI__TEXT_IS(key, "annotations"))
             phi__chat_list(c, &k->annotations);
         else {
             /* A member that is not read. */
@@ -356,11 +352,11 @@ static void phi__chat_choices(phi__json_cursor *c, phi__chat_chunk *k) {
             phi__json_text key;
             if (phi__json_cursor_enter_object(c)) {
                 while (phi__json_cursor_next_key(c, &key)) {
-                    if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
+                    if (PHI__TEXT_IS(key, "delta") || PHI__TEXT_IS(key, "message"))
                         phi__chat_delta(c, k);
-                    else if (PHI__CHAT_IS(key, "finish_reason"))
+                    else if (PHI__TEXT_IS(key, "finish_reason"))
                         (void)phi__json_cursor_take_text(c, &k->finish);
-                    else if (PHI__CHAT_IS(key, "usage"))
+                    else if (PHI__TEXT_IS(key, "usage"))
                         phi__chat_raw(c, &k->usage);
                     else
                         (void)phi__json_cursor_skip(c);
@@ -378,21 +374,21 @@ static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
     memset(k, 0, sizeof *k);
     if (!phi__json_cursor_in_object(&c, data)) return false;
     while (phi__json_cursor_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "choices"))
+        if (PHI__TEXT_IS(key, "choices"))
             phi__chat_choices(&c, k);
-        else if (PHI__CHAT_IS(key, "id"))
+        else if (PHI__TEXT_IS(key, "id"))
             (void)phi__json_cursor_take_text(&c, &k->id);
-        else if (PHI__CHAT_IS(key, "model"))
+        else if (PHI__TEXT_IS(key, "model"))
             (void)phi__json_cursor_take_text(&c, &k->model);
-        else if (PHI__CHAT_IS(key, "usage"))
+        else if (PHI__TEXT_IS(key, "usage"))
             phi__chat_raw(&c, &k->usage);
-        else if (PHI__CHAT_IS(key, "error"))
+        else if (PHI__TEXT_IS(key, "error"))
             (void)phi__classify_take_error(&c, &k->error);
-        else if (PHI__CHAT_IS(key, "x_groq"))
+        else if (PHI__TEXT_IS(key, "x_groq"))
             (void)phi__json_members_take(&c, phi__chat_groq_members, k);
-        else if (PHI__CHAT_IS(key, "search_results")) /* Perplexity */
+        else if (PHI__TEXT_IS(key, "search_results")) /* Perplexity */
             phi__chat_list(&c, &k->sources);
-        else if (PHI__CHAT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
+        else if (PHI__TEXT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
             phi__chat_list(&c, &k->citations);
         else
             (void)phi__json_cursor_skip(&c);
@@ -463,12 +459,12 @@ static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_curs
     phi__json_text key, text;
     bool known = false;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "type"))
+        if (PHI__TEXT_IS(key, "type"))
             (void)phi__json_cursor_take_text(c, type);
-        else if (PHI__CHAT_IS(key, "thinking")) {
+        else if (PHI__TEXT_IS(key, "thinking")) {
             known = true;
             phi__chat_thinking_list(a, c, n);
-        } else if (!PHI__CHAT_IS(key, "text"))
+        } else if (!PHI__TEXT_IS(key, "text"))
             phi__json_cursor_skip(c);
         else if (phi__json_cursor_take_text(c, &text)) {
             known = true;
@@ -491,9 +487,9 @@ static void phi__chat_function(phi__json_cursor *c, phi__chat_call *call) {
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "name"))
+        if (PHI__TEXT_IS(key, "name"))
             (void)phi__json_cursor_take_text(c, &call->name);
-        else if (!PHI__CHAT_IS(key, "arguments"))
+        else if (!PHI__TEXT_IS(key, "arguments"))
             (void)phi__json_cursor_skip(c);
         else if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
             (void)phi__json_cursor_take_raw(c, &call->object);
@@ -507,42 +503,32 @@ static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
     memset(call, 0, sizeof *call);
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "index"))
+        if (PHI__TEXT_IS(key, "index"))
             call->has_index = phi__json_cursor_take_i64(c, &call->index);
-        else if (PHI__CHAT_IS(key, "id"))
+        else if (PHI__TEXT_IS(key, "id"))
             (void)phi__json_cursor_take_text(c, &call->id);
-        else if (PHI__CHAT_IS(key, "function"))
+        else if (PHI__TEXT_IS(key, "function"))
             phi__chat_function(c, call);
         else {
-            call->custom = call->custom || PHI__CHAT_IS(key, "custom");
+            call->custom = call->custom || PHI__TEXT_IS(key, "custom");
             (void)phi__json_cursor_skip(c);
         }
     }
-    if (PHI__CHAT_IS(call->id, "null")) call->id.len = 0;
-}
-
-static bool phi__chat_same_id(const phi__draft *d, phi__json_text id) {
-    return d->id.len == 0 || phi__json_cursor_text_is(id, phi__buf_str(&d->id));
-}
-
-/* True if a call without an index is that of the block. A call that was read out of text has no
-   hash. */
-static bool phi__chat_has_id(const phi__draft *d, phi__json_text id, uint64_t hash) {
-    return d->item != 0 ? d->item == hash : phi__json_cursor_text_is(id, phi__buf_str(&d->id));
+    if (PHI__TEXT_IS(call->id, "null")) call->id.len = 0;
 }
 
 /* The call a delta belongs to: by its index, else by its id, else the last. Another id at a known
-   index is another call. SIZE_MAX: a new one. */
+   index is another call. A call that was read out of text has no hash. SIZE_MAX: a new one. */
 static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call,
                                   uint64_t hash) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
-        if (d->kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (call->has_index) {
-            if (d->key != call->index) continue;
-            return call->id.len == 0 || phi__chat_same_id(d, call->id) ? i - 1 : SIZE_MAX;
-        }
-        if (call->id.len == 0 || phi__chat_has_id(d, call->id, hash)) return i - 1;
+        if (d->kind != PHI_CONTENT_TOOL_CALL || (call->has_index && d->key != call->index))
+            continue;
+        if (call->id.len == 0) return i - 1;
+        bool same = phi__json_cursor_text_is(call->id, phi__buf_str(&d->id));
+        if (call->has_index) return same || d->id.len == 0 ? i - 1 : SIZE_MAX;
+        if (d->item != 0 ? d->item == hash : same) return i - 1;
     }
     return SIZE_MAX;
 }
@@ -837,7 +823,7 @@ static uint32_t phi__chat_form(const phi__encoder *e, size_t at, bool after) {
     uint32_t form = PHI__CHAT_FORM | e->media;
     if (!phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif")))
         form |= (uint32_t)PHI__CHAT_NO_GIF;
-    if (after) return phi__render_sends_media(e, m) ? form | PHI__CHAT_MEDIA : 0;
+    if (after) return phi__render_any(e, m, PHI__RENDER_BLOCK) ? form | PHI__CHAT_MEDIA : 0;
     form |= (uint32_t)(e->spec->model->quirks & PHI__CHAT_FORM_QUIRKS);
     if (answer && phi__render_same_origin(e, at)) form |= PHI__CHAT_ORIGIN;
     if (answer && phi__chat_thinking_on(e)) form |= PHI__CHAT_THINKING;
@@ -847,7 +833,8 @@ static uint32_t phi__chat_form(const phi__encoder *e, size_t at, bool after) {
 /* Writes nothing if no block may be sent. */
 static void phi__chat_user(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
+    bool parts =
+        phi__render_any(e, m, PHI__RENDER_BLOCK) || phi__chat_has_block(e, m, PHI__CHAT_PART);
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
@@ -877,7 +864,7 @@ static void phi__chat_result(phi__encoder *e, const phi_message *m) {
     phi__buf_text(out, m->is_error ? ",\"content\":\"Error: " : ",\"content\":\"");
     if (phi__openai_join_text(e, m, false))
         phi__buf_text(out, "\"}");
-    else if (phi__render_sends_media(e, m))
+    else if (phi__render_any(e, m, PHI__RENDER_BLOCK))
         phi__buf_wrap(out, "(see the ", phi_str_of(phi__render_media_word(e, m)), " below)\"}");
     else
         phi__buf_text(out, "(no output)\"}");
@@ -942,11 +929,10 @@ static void phi__chat_put_format(phi__encoder *e) {
 
 /* top_k is no member of OpenAI's API: it goes to the servers that document it. */
 static bool phi__chat_has_top_k(const phi_model *model) {
-    static const char *const knows[] = {"openrouter", "together", "fireworks", "qwen",    "ollama",
-                                        "llama_cpp",  "vllm",     "lm_studio", "litellm", "local"};
-    for (size_t i = 0; i < PHI__COUNT(knows); i++)
-        if (phi__str_is(phi_str_of(model->provider), knows[i])) return true;
-    return false;
+    static const char *const knows[] = {"openrouter", "together",  "fireworks", "qwen",
+                                        "ollama",     "llama_cpp", "vllm",      "lm_studio",
+                                        "litellm",    "local",     NULL};
+    return phi__codec_among(phi_str_of(model->provider), knows);
 }
 
 /* OpenAI's reasoning models refuse sampling and stop texts; others that take an effort do not. */
@@ -1066,10 +1052,9 @@ static phi__format_way phi__chat_format_way(const phi__request_spec *spec) {
 }
 
 static bool phi__chat_unforced(const phi__request_spec *spec) {
-    static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
-    for (size_t i = 0; i < PHI__COUNT(auto_only); i++)
-        if (phi__str_is(phi_str_of(spec->model->provider), auto_only[i])) return true;
-    return phi__chat_thinking_wanted(spec);
+    static const char *const auto_only[] = {"moonshot", "zai", NULL}; /* know "auto" alone */
+    return phi__codec_among(phi_str_of(spec->model->provider), auto_only) ||
+           phi__chat_thinking_wanted(spec);
 }
 
 /* Chat wants the word in a message. LM Studio knows only schemas. If a format must be alone, tools

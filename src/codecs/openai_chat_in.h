@@ -68,8 +68,6 @@ typedef enum phi__chat_ending {
     PHI__CHAT_BROKEN  /* by a failure: nothing that waits becomes a call */
 } phi__chat_ending;
 
-#define PHI__CHAT_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
-
 static inline bool phi__chat_quirk(const phi__encoder *e, uint64_t quirk) {
     return (e->spec->model->quirks & quirk) != 0;
 }

@@ -28,8 +28,6 @@ typedef struct phi__resp_output_item {
     phi_str content, summary; /* raw JSON of an array, or empty */
 } phi__resp_output_item;
 
-#define PHI__RESP_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
-
 /* The members that an event may have, as views of its text. */
 typedef struct phi__resp_event {
     phi__json_text type, delta, arguments, item_id;
@@ -122,19 +120,19 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
     phi__json_text key;
     memset(part, 0, sizeof *part);
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__RESP_IS(key, "type"))
+        if (PHI__TEXT_IS(key, "type"))
             (void)phi__json_cursor_take_text(c, &part->type);
-        else if (PHI__RESP_IS(key, "annotations") && phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+        else if (PHI__TEXT_IS(key, "annotations") && phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
             (void)phi__json_cursor_take_raw(c, &part->annotations);
         else {
             part->odd =
-                part->odd || (!PHI__RESP_IS(key, "text") && !PHI__RESP_IS(key, "refusal") &&
-                              !PHI__RESP_IS(key, "logprobs") && !PHI__RESP_IS(key, "annotations"));
+                part->odd || (!PHI__TEXT_IS(key, "text") && !PHI__TEXT_IS(key, "refusal") &&
+                              !PHI__TEXT_IS(key, "logprobs") && !PHI__TEXT_IS(key, "annotations"));
             (void)phi__json_cursor_skip(c);
         }
     }
-    part->odd = part->odd || (part->type.len > 0 && !PHI__RESP_IS(part->type, "output_text") &&
-                              !PHI__RESP_IS(part->type, "refusal"));
+    part->odd = part->odd || (part->type.len > 0 && !PHI__TEXT_IS(part->type, "output_text") &&
+                              !PHI__TEXT_IS(part->type, "refusal"));
 }
 
 /* True if the parts say more than the text and its citations: a part is of another kind, or the
@@ -213,9 +211,9 @@ static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_
 
 /* The block kind of an item, or 0: it has no type. */
 static phi_content_kind phi__resp_kind(const phi__resp_output_item *item) {
-    if (PHI__RESP_IS(item->type, "message")) return PHI_CONTENT_TEXT;
-    if (PHI__RESP_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
-    if (PHI__RESP_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
+    if (PHI__TEXT_IS(item->type, "message")) return PHI_CONTENT_TEXT;
+    if (PHI__TEXT_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
+    if (PHI__TEXT_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
     return item->type.len > 0 ? PHI_CONTENT_OPAQUE : (phi_content_kind)0;
 }
 
@@ -309,7 +307,7 @@ static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
         if (!phi__json_cursor_enter_object(&c)) continue;
         while (phi__json_cursor_next_key(&c, &key)) {
             phi__json_text text = {NULL, 0, false};
-            if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
+            if (PHI__TEXT_IS(key, "text") || PHI__TEXT_IS(key, "refusal"))
                 phi__json_cursor_take_text(&c, &text);
             else
                 phi__json_cursor_skip(&c);
@@ -408,7 +406,7 @@ static void phi__resp_item_added(phi__assembly *a, const phi__resp_output_item *
 static void phi__resp_finish_item(phi__assembly *a, size_t block,
                                   const phi__resp_output_item *item) {
     bool cut =
-        PHI__RESP_IS(item->status, "incomplete") || PHI__RESP_IS(item->status, "in_progress");
+        PHI__TEXT_IS(item->status, "incomplete") || PHI__TEXT_IS(item->status, "in_progress");
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
         /* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
         phi__draft *d = &a->drafts[block];
@@ -524,7 +522,7 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
             phi__resp_item_done(a, &item, index);
         else if (block != SIZE_MAX)
             phi__resp_finish_item(a, block, &item);
-        else if (PHI__RESP_IS(item.type, "reasoning"))
+        else if (PHI__TEXT_IS(item.type, "reasoning"))
             phi__resp_fill_reasoning(a, &item);
         else if (kind == PHI_CONTENT_OPAQUE && !phi__resp_came(a, &item, key)) {
             block = phi__resp_open_opaque(a, &item, key);
@@ -547,7 +545,7 @@ static const phi__stop_word phi__resp_stop_words[] = {
 static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__resp_response *r,
                              phi__json_text status) {
     const phi__json_text none = {NULL, 0, false};
-    bool incomplete = PHI__RESP_IS(status, "incomplete");
+    bool incomplete = PHI__TEXT_IS(status, "incomplete");
     st->finished = a->terminal = a->last = true;
     phi__assembly_begin(a, r->id, r->model);
     if (!st->failed) phi__resp_output(a, r->output);
@@ -579,16 +577,16 @@ static void phi__resp_take_response(phi__resp_state *st, phi__assembly *a,
     phi__resp_response r;
     phi__json_text status = type;
     size_t cut = sizeof "response." - 1;
-    if (PHI__RESP_IS(type, "response.completed") || PHI__RESP_IS(type, "response.incomplete") ||
-        PHI__RESP_IS(type, "response.failed")) {
+    if (PHI__TEXT_IS(type, "response.completed") || PHI__TEXT_IS(type, "response.incomplete") ||
+        PHI__TEXT_IS(type, "response.failed")) {
         (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
         status.at += cut;
         status.len -= cut;
         phi__resp_finish(st, a, &r, status);
         return;
     }
-    if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
-        !PHI__RESP_IS(type, "response.queued"))
+    if (!PHI__TEXT_IS(type, "response.created") && !PHI__TEXT_IS(type, "response.in_progress") &&
+        !PHI__TEXT_IS(type, "response.queued"))
         return;
     (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
     phi__assembly_begin(a, r.id, r.model);
@@ -597,28 +595,28 @@ static void phi__resp_take_response(phi__resp_state *st, phi__assembly *a,
 static void phi__resp_take(phi__resp_state *st, phi__assembly *a, const phi__resp_event *ev,
                            phi__json_text type) {
     phi__resp_output_item item;
-    if (PHI__RESP_IS(type, "response.output_text.delta") ||
-        PHI__RESP_IS(type, "response.refusal.delta"))
+    if (PHI__TEXT_IS(type, "response.output_text.delta") ||
+        PHI__TEXT_IS(type, "response.refusal.delta"))
         phi__resp_delta(a, ev, PHI_CONTENT_TEXT);
-    else if (PHI__RESP_IS(type, "response.function_call_arguments.delta"))
+    else if (PHI__TEXT_IS(type, "response.function_call_arguments.delta"))
         phi__resp_delta(a, ev, PHI_CONTENT_TOOL_CALL);
-    else if (PHI__RESP_IS(type, "response.reasoning_summary_text.delta") ||
-             PHI__RESP_IS(type, "response.reasoning_text.delta"))
+    else if (PHI__TEXT_IS(type, "response.reasoning_summary_text.delta") ||
+             PHI__TEXT_IS(type, "response.reasoning_text.delta"))
         phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
-    else if (PHI__RESP_IS(type, "response.output_item.added")) {
+    else if (PHI__TEXT_IS(type, "response.output_item.added")) {
         phi__resp_read_item(&item, ev->item);
         phi__resp_item_added(a, &item, ev->index);
-    } else if (PHI__RESP_IS(type, "response.output_item.done")) {
+    } else if (PHI__TEXT_IS(type, "response.output_item.done")) {
         phi__resp_read_item(&item, ev->item);
         phi__resp_item_done(a, &item, ev->index);
-    } else if (PHI__RESP_IS(type, "response.function_call_arguments.done"))
+    } else if (PHI__TEXT_IS(type, "response.function_call_arguments.done"))
         phi__resp_arguments_done(a, ev);
-    else if (PHI__RESP_IS(type, "response.output_text.annotation.added")) {
+    else if (PHI__TEXT_IS(type, "response.output_text.annotation.added")) {
         /* Annotations come after the text they are about. */
         phi__assembly_cite(
             a, phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),
             ev->annotation);
-    } else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added")) {
+    } else if (PHI__TEXT_IS(type, "response.reasoning_summary_part.added")) {
         /* An empty line between the parts of a summary. */
         size_t block =
             phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
@@ -650,7 +648,7 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
         type.len = name.len;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error)) {
+    if (PHI__TEXT_IS(type, "error") || (type.len == 0 && ev.has_error)) {
         phi__classify_event(a, data);
         st->failed = a->awaits_usage = true;
     }
@@ -674,11 +672,11 @@ static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     bool whole = phi__resp_read_response(&r, phi__str_trim(body));
     st->in.heard = whole;
-    if (whole && (PHI__RESP_IS(r.status, "in_progress") || PHI__RESP_IS(r.status, "queued")))
+    if (whole && (PHI__TEXT_IS(r.status, "in_progress") || PHI__TEXT_IS(r.status, "queued")))
         phi__classify_truncated(a, true);
     else if (whole &&
-             (PHI__RESP_IS(r.status, "completed") || PHI__RESP_IS(r.status, "incomplete") ||
-              PHI__RESP_IS(r.status, "failed") || (r.status.len > 0 && r.output.len > 0)))
+             (PHI__TEXT_IS(r.status, "completed") || PHI__TEXT_IS(r.status, "incomplete") ||
+              PHI__TEXT_IS(r.status, "failed") || (r.status.len > 0 && r.output.len > 0)))
         phi__resp_finish(st, a, &r, r.status);
     else
         phi__classify_body(a, body);

@@ -18,12 +18,6 @@ typedef struct phi__resp_opaque {
     bool loose; /* its id may be left out */
 } phi__resp_opaque;
 
-static bool phi__resp_among(phi_str word, const char *const *words) {
-    for (; *words != NULL; words++)
-        if (phi__str_is(word, *words)) return true;
-    return false;
-}
-
 /* Reads if a block goes back to this server. An item that its server still worked on does not.
    `loose` lists the types whose id the API does not require: openai 7.57.0, ResponseInputItem,
    November 2026. Uses and resets e->arena. */
@@ -48,9 +42,9 @@ static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
     const phi_json *root = phi__kept_tree(e, c->replay);
     phi_str type = phi_json_str(phi_json_get(root, "type"), "");
     out.goes =
-        type.len > 0 && !phi__resp_among(phi_json_str(phi_json_get(root, "status"), ""), busy);
+        type.len > 0 && !phi__codec_among(phi_json_str(phi_json_get(root, "status"), ""), busy);
     out.part = phi__str_starts(type, "input_");
-    out.loose = phi__resp_among(type, loose);
+    out.loose = phi__codec_among(type, loose);
     phi_arena_reset(e->arena, mark);
     return out;
 }
@@ -153,7 +147,7 @@ PHI__FN void phi__resp_user(phi__encoder *e, const phi_message *m) {
 PHI__FN void phi__resp_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     const char *before = m->is_error ? "Error: " : "";
-    bool parts = phi__render_sends_media(e, m);
+    bool parts = phi__render_any(e, m, PHI__RENDER_BLOCK);
     for (size_t i = 0; i < m->content_count && !parts; i++)
         parts = phi__resp_is_part(e, &m->content[i]);
     phi__render_id(out, "{\"type\":\"function_call_output\",\"call_id\":", m->tool_call_id,

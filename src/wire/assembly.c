@@ -53,7 +53,7 @@ PHI__FN void phi__opaque_push(phi__buf *array, phi_str item) {
     phi__buf_char(array, ']');
 }
 
-static bool phi__opaque_knows(const char *const *known, phi__json_text key) {
+PHI__FN bool phi__opaque_knows(const char *const *known, phi__json_text key) {
     for (; *known != NULL; known++)
         if (phi__json_cursor_text_is(key, phi_str_of(*known))) return true;
     return false;

@@ -65,8 +65,7 @@ static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, ui
     size_t at, found = 0;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            n = phi__prefix_use(e->spec, c->name, n);
+        if (phi__codec_is_call(c)) n = phi__prefix_use(e->spec, c->name, n);
         for (at = 0; phi__takes_reference(c, &at, &name); found++)
             n = phi__prefix_use(e->spec, name, n);
     }
@@ -279,14 +278,10 @@ enum {
 
 /* ---- calls and their results ---- */
 
-static bool phi__encoder_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
     const phi_message *message = e->spec->items[at].message;
     size_t i = 0;
-    while (i < message->content_count && !phi__encoder_is_call(&message->content[i])) i++;
+    while (i < message->content_count && !phi__codec_is_call(&message->content[i])) i++;
     if (i == message->content_count) return;
     e->had_calls = true;
     if (e->answered_cap < message->content_count) {
@@ -310,7 +305,7 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     const phi_message *calls = e->spec->items[e->calls_item].message;
     for (size_t n = 0; n < calls->content_count; n++) {
         i = (e->next_call + n) % calls->content_count;
-        if (e->answered[i] || !phi__encoder_is_call(&calls->content[i])) continue;
+        if (e->answered[i] || !phi__codec_is_call(&calls->content[i])) continue;
         if (!phi_str_equal(calls->content[i].id, result->tool_call_id)) continue;
         e->answered[i] = 1;
         e->next_call = (i + 1) % calls->content_count;
@@ -377,7 +372,7 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     const phi_message *calls = e->spec->items[e->calls_item].message;
     e->fill.refuses = true; /* no holes: a second pass would add these pieces again */
     for (size_t i = 0; i < calls->content_count; i++)
-        if (phi__encoder_is_call(&calls->content[i]) && !e->answered[i])
+        if (phi__codec_is_call(&calls->content[i]) && !e->answered[i])
             phi__encoder_missing(e, &calls->content[i]);
     for (size_t i = e->results_from; i < e->at && !e->failed; i++) {
         const phi_message *m = e->spec->items[i].message;

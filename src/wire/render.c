@@ -183,10 +183,9 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
 
 /* wire.md parts 2, 3 and 8. */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type) {
-    static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
+    static const char *const all[] = {"image/png", "image/jpeg", "image/webp", NULL};
     if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
-    for (size_t i = 0; i < PHI__COUNT(all); i++)
-        if (phi__str_is(type, all[i])) return true;
+    if (phi__codec_among(type, all)) return true;
     if (codec == NULL) return true;
     if ((codec->rules->bits & PHI__RULE_HEIF) != 0)
         return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif") ||
@@ -290,15 +289,10 @@ PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
     return phi__render_way_to(e, c) == PHI__RENDER_OMIT;
 }
 
-PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
+PHI__FN bool phi__render_any(const phi__encoder *e, const phi_message *message,
+                             phi__render_way way) {
     for (size_t i = 0; i < message->content_count; i++)
-        if (phi__render_omits(e, &message->content[i])) return true;
-    return false;
-}
-
-PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message) {
-    for (size_t i = 0; i < message->content_count; i++)
-        if (phi__render_way_to(e, &message->content[i]) == PHI__RENDER_BLOCK) return true;
+        if (phi__render_way_to(e, &message->content[i]) == way) return true;
     return false;
 }
 

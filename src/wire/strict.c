@@ -110,9 +110,8 @@ static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json 
     if (phi__str_is(key, "format")) {
         phi_str format = phi_json_str(value, NULL);
         static const char *const names[] = {"date-time", "time", "date", "duration", "email",
-                                            "hostname",  "ipv4", "ipv6", "uuid"};
-        for (size_t i = 0; i < PHI__COUNT(names); i++)
-            if (phi__str_is(format, names[i])) return true;
+                                            "hostname",  "ipv4", "ipv6", "uuid",     NULL};
+        if (phi__codec_among(format, names)) return true;
         return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
     }
     if (phi__str_is(key, "pattern")) return phi_json_is(value, PHI_JSON_STRING);

@@ -23,6 +23,20 @@ typedef struct phi__codec phi__codec;
 
 typedef struct phi__assembly phi__assembly;
 
+/* Compares a text in JSON form with a literal. */
+#define PHI__TEXT_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
+
+/* True if a text is one of the words; NULL ends them. */
+PHI__FN bool phi__codec_among(phi_str text, const char *const *words);
+
+/* The same of a text in JSON form. */
+PHI__FN bool phi__opaque_knows(const char *const *known, phi__json_text key);
+
+/* True for a call that is whole: others are never sent. */
+static inline bool phi__codec_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
 /* The value of a member of an object, as a view of its text; the last one of equal names counts.
    False: there is none, or the object is not whole. */
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
@@ -943,10 +957,10 @@ typedef enum phi__render_way {
 PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_model *model,
                                            const phi_content *c);
 PHI__FN phi__render_way phi__render_way_to(const phi__encoder *e, const phi_content *c);
-PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 
-/* Any block that goes as PHI__RENDER_BLOCK. */
-PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message);
+/* True if any block of a message goes that way. */
+PHI__FN bool phi__render_any(const phi__encoder *e, const phi_message *message,
+                             phi__render_way way);
 
 /* "image", "document", "audio" for the blocks that go as PHI__RENDER_BLOCK; of several kinds:
    "files". */
