@@ -4,6 +4,7 @@
 #define PHI_CODECS_CLAUDE_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* How a request switches thinking off. */
 typedef enum phi__claude_off {

@@ -4,6 +4,7 @@
 #define PHI_CODECS_GEMINI_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
 PHI__FN int phi__gemini_version(const phi_model *model);

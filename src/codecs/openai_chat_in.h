@@ -3,6 +3,7 @@
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__chat_detail {

@@ -3,6 +3,7 @@
 #define PHI_CODECS_OPENAI_RESPONSES_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* Items of messages, into the scratch buffer. same: minted by the same model; kin: on this wire. */
 PHI__FN void phi__resp_user(phi__encoder *e, const phi_message *m);

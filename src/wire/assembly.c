@@ -1,5 +1,5 @@
 /* assembly.c - blocks that grow, and the checks at their end. */
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 
 /* ---- The JSON text of blocks that phi does not interpret: parts are put into it, and
    every other byte stays as the wire gave it. Pure functions over text. */

@@ -1,5 +1,5 @@
 /* reader.c - feeds a body's bytes to the codec's stream half. */
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 
 #include <stdio.h>
 

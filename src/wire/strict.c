@@ -124,7 +124,7 @@ static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json 
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
-    PHI__GEMINI_DEPTH = 200,    /* of Gemini's, which may be deeper */
+    PHI__STRICT_DEEPER = 200,   /* of Gemini's, which may be deeper */
     PHI__STRICT_WORK = 4000000, /* members visited; some tenths of a second */
     PHI__STRICT_PLACE = 200
 };
@@ -214,7 +214,7 @@ static bool phi__strict_spend(phi__strict *s, size_t work) {
 
 static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
     if (!phi__strict_spend(s, 1 + phi_json_count(schema))) return false;
-    uint32_t most = s->form == PHI__STRICT_GEMINI ? PHI__GEMINI_DEPTH : PHI__STRICT_DEPTH;
+    uint32_t most = s->form == PHI__STRICT_GEMINI ? PHI__STRICT_DEEPER : PHI__STRICT_DEPTH;
     if (s->depth >= most) return phi__strict_no(s, phi__strict_it, "this is nested too deeply");
     s->depth++;
     return true;
@@ -653,17 +653,17 @@ static bool phi__strict_acyclic(phi__strict *s) {
    of a property that is not required. ---- */
 
 /* A reference that is being followed. */
-typedef struct phi__gemini_ref {
-    const struct phi__gemini_ref *above;
+typedef struct phi__strict_path {
+    const struct phi__strict_path *above;
     const phi_json *target;
     bool optional; /* a property that is not required was entered since the one above */
-} phi__gemini_ref;
+} phi__strict_path;
 
-static void phi__gemini_follow(phi__strict *s, const phi_json *schema, phi__gemini_ref *under);
+static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__strict_path *under);
 
-static void phi__gemini_follow_ref(phi__strict *s, phi_str ref, const phi__gemini_ref *under) {
+static void phi__strict_follow_ref(phi__strict *s, phi_str ref, const phi__strict_path *under) {
     size_t looked = 0;
-    phi__gemini_ref next = {under, phi__schema_ref_find(s->root, ref, &looked), false};
+    phi__strict_path next = {under, phi__schema_ref_find(s->root, ref, &looked), false};
     bool optional = false;
     if (ref.len > 1 && ref.at[0] == '#' && ref.at[1] != '/') return; /* an $anchor */
     if (!phi__strict_spend(s, looked)) return;
@@ -671,7 +671,7 @@ static void phi__gemini_follow_ref(phi__strict *s, phi_str ref, const phi__gemin
         (void)phi__strict_no(s, PHI__LIT("$ref"), "leads nowhere in this schema");
         return;
     }
-    for (const phi__gemini_ref *r = under; r != NULL; r = r->above) {
+    for (const phi__strict_path *r = under; r != NULL; r = r->above) {
         optional = optional || r->optional;
         if (r->target != next.target) continue;
         if (!optional)
@@ -680,11 +680,11 @@ static void phi__gemini_follow_ref(phi__strict *s, phi_str ref, const phi__gemin
                                  "not required");
         return;
     }
-    phi__gemini_follow(s, next.target, &next);
+    phi__strict_follow(s, next.target, &next);
 }
 
 /* Follows every reference from here, until it comes back to a schema that it is in. */
-static void phi__gemini_follow(phi__strict *s, const phi_json *schema, phi__gemini_ref *under) {
+static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__strict_path *under) {
     phi_json_iter it = phi_json_each(schema), in;
     if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_enter(s, schema)) return;
     while (!s->refused && phi_json_next(&it) != NULL) {
@@ -692,15 +692,15 @@ static void phi__gemini_follow(phi__strict *s, const phi_json *schema, phi__gemi
         bool properties = phi__str_is(it.key, "properties"), was_optional = under->optional;
         size_t was = phi__strict_into(s, it.key), here;
         if (phi__str_is(it.key, "$ref"))
-            phi__gemini_follow_ref(s, phi_json_str(it.at, NULL), under);
+            phi__strict_follow_ref(s, phi_json_str(it.at, NULL), under);
         else if (word->room == PHI__STRICT_ONE)
-            phi__gemini_follow(s, it.at, under);
+            phi__strict_follow(s, it.at, under);
         else if (word->room == PHI__STRICT_MANY && word->kind != PHI__STRICT_KEEP)
             for (in = phi_json_each(it.at); !s->refused && phi_json_next(&in) != NULL;) {
                 here = phi__strict_into(s, in.key);
                 if (properties && !phi__strict_listed(s, phi_json_get(schema, "required"), in.key))
                     under->optional = true;
-                phi__gemini_follow(s, in.at, under);
+                phi__strict_follow(s, in.at, under);
                 under->optional = was_optional;
                 s->place_len = here;
             }
@@ -710,7 +710,7 @@ static void phi__gemini_follow(phi__strict *s, const phi_json *schema, phi__gemi
 }
 
 /* Puts an array of one value into a schema. */
-static void phi__gemini_set(phi__strict *s, phi_json *node, const char *word, phi_json *value) {
+static void phi__strict_set_one(phi__strict *s, phi_json *node, const char *word, phi_json *value) {
     phi_json *list = phi_json_new_array(s->arena);
     if (list == NULL || value == NULL || phi_json_add(list, value) != PHI_OK ||
         phi_json_set(s->arena, node, word, list) == PHI_NO_MEMORY)
@@ -718,7 +718,7 @@ static void phi__gemini_set(phi__strict *s, phi_json *node, const char *word, ph
 }
 
 /* {"$ref": r, "description": d} becomes {"description": d, "anyOf": [{"$ref": r}]}. */
-static void phi__gemini_lone_ref(phi__strict *s, phi_json *node) {
+static void phi__strict_lone_ref(phi__strict *s, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     bool beside = false;
     if (phi_json_get(node, "$ref") == NULL) return;
@@ -732,22 +732,22 @@ static void phi__gemini_lone_ref(phi__strict *s, phi_json *node) {
     if (inner == NULL ||
         phi_json_set(s->arena, inner, "$ref", phi_json_remove(node, "$ref")) == PHI_NO_MEMORY)
         s->out->failed = true;
-    phi__gemini_set(s, node, "anyOf", inner);
+    phi__strict_set_one(s, node, "anyOf", inner);
 }
 
-static void phi__gemini_rewrite(phi__strict *s, phi_json *node) {
+static void phi__strict_revise(phi__strict *s, phi_json *node) {
     if (!phi_json_is(node, PHI_JSON_OBJECT) || !phi__strict_enter(s, node)) return;
     phi_json *value = phi_json_remove(node, "const");
-    if (value != NULL) phi__gemini_set(s, node, "enum", value);
-    phi__gemini_lone_ref(s, node);
+    if (value != NULL) phi__strict_set_one(s, node, "enum", value);
+    phi__strict_lone_ref(s, node);
     phi_json_iter it = phi_json_each(node), in;
     while (!s->refused && !s->out->failed && phi_json_next(&it) != NULL) {
         phi__strict_room room = phi__strict_of(it.key)->room;
         size_t was = phi__strict_into(s, it.key), here;
-        if (room == PHI__STRICT_ONE) phi__gemini_rewrite(s, it.at);
+        if (room == PHI__STRICT_ONE) phi__strict_revise(s, it.at);
         for (in = phi_json_each(it.at); room == PHI__STRICT_MANY && phi_json_next(&in) != NULL;) {
             here = phi__strict_into(s, in.key);
-            phi__gemini_rewrite(s, in.at);
+            phi__strict_revise(s, in.at);
             s->place_len = here;
         }
         s->place_len = was;
@@ -756,10 +756,10 @@ static void phi__gemini_rewrite(phi__strict *s, phi_json *node) {
 }
 
 /* Writes the schema again if it has anything to change. */
-static void phi__gemini_put(phi__strict *s, phi_json *root) {
-    phi__gemini_ref top = {NULL, root, false};
-    phi__gemini_follow(s, root, &top);
-    phi__gemini_rewrite(s, root);
+static void phi__strict_put_gemini(phi__strict *s, phi_json *root) {
+    phi__strict_path top = {NULL, root, false};
+    phi__strict_follow(s, root, &top);
+    phi__strict_revise(s, root);
     if (!s->refused && !s->out->failed) phi__strict_put_value(s, root);
 }
 
@@ -812,7 +812,8 @@ PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size
         phi__buf_add_str(out, schema);
         return !out->failed;
     }
-    return phi__strict_rewrite(out, schema, PHI__STRICT_GEMINI, phi__gemini_put, words, words_size);
+    return phi__strict_rewrite(out, schema, PHI__STRICT_GEMINI, phi__strict_put_gemini, words,
+                               words_size);
 }
 
 /* ---- Turns the arguments of a strict tool into those of its schema: takes out nulls that mean

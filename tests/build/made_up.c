@@ -6,7 +6,7 @@
 #include "codecs/codecs_in.h"
 #include "codecs/names_in.h"
 
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 
 enum { PHI__MADE_UP_FORM = 15 << 27 };
 
