@@ -216,15 +216,12 @@ static void phi__anthropic_usage(phi__assembly *a, phi_str raw) {
 }
 
 static const phi__stop_word phi__anthropic_stop_words[] = {
-    {"end_turn", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"stop_sequence", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"tool_use", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
-    {"max_tokens", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"model_context_window_exceeded", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"pause_turn", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE, false},
-    {"compaction", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE, false},
-    {"refusal", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {"sensitive", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"end_turn\0stop_sequence\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_use\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"max_tokens\0model_context_window_exceeded\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE,
+     false},
+    {"pause_turn\0compaction\0", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE, false},
+    {"refusal\0sensitive\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
     {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 typedef struct phi__anthropic_refusal {
@@ -721,12 +718,11 @@ static void phi__anthropic_append(phi__encoder *e, const phi_message *m, size_t 
                                   phi_str blocks) {
     (void)at;
     if (blocks.len == 0) return;
-    if (m->role == PHI_ROLE_ASSISTANT)
-        phi__encode_role(e, m->role, "]},{\"role\":\"assistant\",\"content\":[", blocks);
-    else if ((form & PHI__ANTHROPIC_SYSTEM) != 0)
-        phi__encode_role(e, PHI__ROLE_SYSTEM, "]},{\"role\":\"system\",\"content\":[", blocks);
-    else
-        phi__encode_role(e, PHI_ROLE_USER, "]},{\"role\":\"user\",\"content\":[", blocks);
+    phi__claude_append(e,
+                       m->role == PHI_ROLE_ASSISTANT         ? PHI_ROLE_ASSISTANT
+                       : (form & PHI__ANTHROPIC_SYSTEM) != 0 ? PHI__ROLE_SYSTEM
+                                                             : PHI_ROLE_USER,
+                       blocks);
     if (m->role != PHI_ROLE_ASSISTANT && e->count > 0 &&
         (e->spec->plain || !phi__anthropic_ends_opaque(e, m)))
         e->mark_piece = e->count - 1;

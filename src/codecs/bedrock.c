@@ -299,15 +299,13 @@ static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
 
 /* malformed_...: the model may do better another time */
 static const phi__stop_word phi__bedrock_stop_words[] = {
-    {"end_turn", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"stop_sequence", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"tool_use", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
-    {"max_tokens", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"model_context_window_exceeded", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"guardrail_intervened", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {"content_filtered", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {"refusal", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {"malformed_*", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"end_turn\0stop_sequence\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_use\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"max_tokens\0model_context_window_exceeded\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE,
+     false},
+    {"guardrail_intervened\0content_filtered\0refusal\0", PHI_STOP_REASON_GUARD_RAIL,
+     PHI_FAILURE_CONTENT_FILTER, false},
+    {"malformed_*\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
     {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 static bool phi__bedrock_calls_open(const phi__assembly *a) {
@@ -833,12 +831,11 @@ static void phi__bedrock_append(phi__encoder *e, const phi_message *m, size_t at
                        (phi__str_is(m->content[i].name, "toolUse") ||
                         phi__str_is(m->content[i].name, "toolResult"));
     if (blocks.len == 0) return;
-    if (m->role == PHI_ROLE_ASSISTANT)
-        phi__encode_role(e, m->role, "]},{\"role\":\"assistant\",\"content\":[", blocks);
-    else if ((form & PHI__BEDROCK_SYSTEM) != 0)
-        phi__encode_role(e, PHI__ROLE_SYSTEM, "]},{\"role\":\"system\",\"content\":[", blocks);
-    else
-        phi__encode_role(e, PHI_ROLE_USER, "]},{\"role\":\"user\",\"content\":[", blocks);
+    phi__claude_append(e,
+                       m->role == PHI_ROLE_ASSISTANT       ? PHI_ROLE_ASSISTANT
+                       : (form & PHI__BEDROCK_SYSTEM) != 0 ? PHI__ROLE_SYSTEM
+                                                           : PHI_ROLE_USER,
+                       blocks);
     if (e->open_role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
 }
 

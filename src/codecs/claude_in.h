@@ -36,6 +36,9 @@ typedef struct phi__claude_plan {
     uint32_t max_tokens, budget;
 } phi__claude_plan;
 
+/* Appends blocks to the message of a role, in either protocol. */
+PHI__FN void phi__claude_append(phi__encoder *e, phi_role role, phi_str blocks);
+
 /* True if a version of Anthropic's API is 2026-10-21 or later. */
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);

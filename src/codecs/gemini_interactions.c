@@ -429,14 +429,11 @@ static bool phi__interactions_goes_on(phi_str status) {
 }
 
 static const phi__stop_word phi__interactions_stop_words[] = {
-    {"completed", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"requires_action", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"incomplete", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"budget_exceeded", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"requires_continuation", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"failed", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
-    {"cancelled", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"completed\0requires_action\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"incomplete\0budget_exceeded\0requires_continuation\0", PHI_STOP_REASON_LENGTH,
+     PHI_FAILURE_NONE, false},
+    {"failed\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
     {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 /* By the status in a->raw_stop_reason. An answer that was cut keeps its calls open: they are
@@ -454,8 +451,10 @@ static void phi__interactions_finish(phi__interactions_state *st, phi__assembly 
             phi__interactions_close(a, i);
     if (failed && errors.len > 2)
         phi__classify_event(a, errors);
-    else
+    else if (status.len > 0)
         phi__classify_stop(a, phi__interactions_stop_words, none);
+    else if (a->failure.kind == PHI_FAILURE_NONE)
+        a->stop_reason = PHI_STOP_REASON_STOP;
 }
 
 /* The terminal event, and a whole answer. */

@@ -558,22 +558,14 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
 /* ---- the end ---- */
 
 static const phi__stop_word phi__chat_stop_words[] = {
-    {"stop", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"end", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"eos", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"end_turn", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
-    {"tool_calls", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
-    {"function_call", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
-    {"length", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"model_length", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"max_tokens", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
-    {"content_filter", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {"sensitive", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {"model_context_window_exceeded", PHI_STOP_REASON_ERROR, PHI_FAILURE_OVERFLOW, false},
-    {"abort", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
-    {"error", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
-    {"network_error", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
-    {"insufficient_system_resource", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"stop\0end\0eos\0end_turn\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_calls\0function_call\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"length\0model_length\0max_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"content_filter\0sensitive\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"model_context_window_exceeded\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_OVERFLOW, false},
+    {"abort\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"error\0network_error\0insufficient_system_resource\0", PHI_STOP_REASON_ERROR,
+     PHI_FAILURE_SERVER, true},
     {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 static void phi__chat_close_all(phi__assembly *a) {

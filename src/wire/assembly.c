@@ -97,14 +97,14 @@ static void phi__assembly_tell(phi__assembly *a, phi__part part, size_t block, s
     if (a->sink != NULL) a->sink(a->ctx, a, part, block, from);
 }
 
-static void phi__assembly_free_draft(phi__draft *d) {
-    phi__buf_free(&d->bytes);
-    phi__buf_free(&d->signature);
-    phi__buf_free(&d->replay);
-    phi__buf_free(&d->citations);
-    phi__buf_free(&d->id);
-    phi__buf_free(&d->name);
-    phi__buf_free(&d->note);
+/* The buffers of a block. */
+static const size_t phi__assembly_bufs[] = {
+    offsetof(phi__draft, bytes),     offsetof(phi__draft, signature), offsetof(phi__draft, replay),
+    offsetof(phi__draft, citations), offsetof(phi__draft, id),        offsetof(phi__draft, name),
+    offsetof(phi__draft, note)};
+
+static phi__buf *phi__assembly_buf(phi__draft *d, size_t i) {
+    return (phi__buf *)(void *)((char *)d + phi__assembly_bufs[i]);
 }
 
 /* ---- bytes ---- */
@@ -317,7 +317,9 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {
-    for (size_t i = 0; i < a->count; i++) phi__assembly_free_draft(&a->drafts[i]);
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; k < PHI__COUNT(phi__assembly_bufs); k++)
+            phi__buf_free(phi__assembly_buf(&a->drafts[i], k));
     phi__free(a->memory, a->drafts, a->cap * sizeof *a->drafts);
     phi__buf_free(&a->raw_stop_reason);
     phi__buf_free(&a->model);
@@ -379,15 +381,9 @@ PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64
     }
     a->drafts = drafts;
     d = &drafts[a->count];
-    phi_memory *memory = a->memory;
     memset(d, 0, sizeof *d);
-    phi__buf_init(&d->bytes, memory);
-    phi__buf_init(&d->signature, memory);
-    phi__buf_init(&d->replay, memory);
-    phi__buf_init(&d->citations, memory);
-    phi__buf_init(&d->id, memory);
-    phi__buf_init(&d->name, memory);
-    phi__buf_init(&d->note, memory);
+    for (size_t k = 0; k < PHI__COUNT(phi__assembly_bufs); k++)
+        phi__buf_init(phi__assembly_buf(d, k), a->memory);
     d->kind = kind;
     d->open = true;
     d->key = key;

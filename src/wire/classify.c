@@ -583,25 +583,27 @@ PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
         phi__classify_event(a, text);
 }
 
-PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *words,
+static bool phi__classify_has(const char *words, phi_str word) {
+    for (size_t n; (n = strlen(words)) > 0; words += n + 1)
+        if (words[n - 1] != '*' ? phi__str_is(word, words)
+                                : word.len >= n && memcmp(word.at, words, n - 1) == 0)
+            return true;
+    return false;
+}
+
+PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table,
                                 phi__json_text said) {
     static const char before[] = "the model stopped with the reason \"";
     char text[200];
     phi_str word = phi__buf_str(&a->raw_stop_reason), message = {text, 0};
     if (a->failure.kind != PHI_FAILURE_NONE) return;
-    for (; words->word != NULL; words++) {
-        size_t n = strlen(words->word);
-        bool begins = n > 0 && words->word[n - 1] == '*';
-        if (begins ? word.len >= n - 1 && memcmp(word.at, words->word, n - 1) == 0
-                   : phi__str_is(word, words->word))
-            break;
-    }
-    a->unknown_stop = words->word == NULL;
-    a->stop_reason = words->word == NULL ? PHI_STOP_REASON_STOP : words->reason;
-    if (words->word == NULL || words->failure == PHI_FAILURE_NONE) return;
+    while (table->words != NULL && !phi__classify_has(table->words, word)) table++;
+    a->unknown_stop = table->words == NULL;
+    a->stop_reason = table->words == NULL ? PHI_STOP_REASON_STOP : table->reason;
+    if (table->words == NULL || table->failure == PHI_FAILURE_NONE) return;
     if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &message))
         a->no_memory = true;
-    if (message.len == 0 && words->failure == PHI_FAILURE_CONTENT_FILTER)
+    if (message.len == 0 && table->failure == PHI_FAILURE_CONTENT_FILTER)
         message = PHI__LIT("the answer was stopped by the provider's content filter");
     else if (message.len == 0) {
         size_t len = phi__utf8_cut(word, 80), at = sizeof before - 1;
@@ -610,7 +612,7 @@ PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *words,
         text[at + len] = '"';
         message = phi__str(text, at + len + 1);
     }
-    phi__assembly_fail(a, words->failure, words->retryable, word, message);
+    phi__assembly_fail(a, table->failure, table->retryable, word, message);
 }
 
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard) {

@@ -133,9 +133,11 @@ PHI__FN void phi__classify_take_flag(phi__json_cursor *c, void *is_error);
 /* An event that is no JSON, and not the last one. */
 PHI__FN void phi__classify_bad_event(phi__assembly *a);
 
-/* A word by which a protocol ends an answer. */
+/* Words by which a protocol ends an answer, and what they mean. */
 typedef struct phi__stop_word {
-    const char *word; /* NULL ends a table; "abc*": all words that begin with abc */
+    /* Each ends with a NUL, and one more NUL ends the list; "abc*": all that begin with abc. NULL
+       ends the table. */
+    const char *words;
     phi_stop_reason reason;
     phi_failure_kind failure; /* NONE: it is no failure */
     bool retryable;
@@ -144,7 +146,7 @@ typedef struct phi__stop_word {
 /* Sets the stop reason by the word in a->raw_stop_reason, or fails the assembly, unless it has
    failed: in the provider's words, `said`, or in words for the reason. After a word that no row has
    the answer ends with what came, and a warning names the word. */
-PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *words, phi__json_text said);
+PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, phi__json_text said);
 
 /* True if an update is sent as a system message here: the target takes one, it follows the user's
    message, and an answer or the end follows it. */
