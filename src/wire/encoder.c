@@ -314,18 +314,20 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     return false;
 }
 
-/* The rendering of an item in a form, kept beside its message. False: memory ended, or a long text
-   has still to be filled in; then the same is asked again. */
+/* The rendering of an item in a form that is kept beside its message. False: there is none. */
+static bool phi__encoder_kept(const phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
+    phi__rendered **list = e->spec->items[at].rendered;
+    const phi__rendered *r = list != NULL ? *list : e->last_item == at ? &e->last : NULL;
+    while (r != NULL && r->form != form) r = r->next;
+    if (r != NULL) *json = r->json;
+    return r != NULL;
+}
+
+/* The same, and renders what is not kept. False: memory ended, or a long text has still to be filled
+   in; then the same is asked again. */
 static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
     const phi__item *item = &e->spec->items[at];
-    const phi__rendered *r = item->rendered != NULL ? *item->rendered
-                             : e->last_item == at   ? &e->last
-                                                    : NULL;
-    while (r != NULL && r->form != form) r = r->next;
-    if (r != NULL) {
-        *json = r->json;
-        return true;
-    }
+    if (phi__encoder_kept(e, at, form, json)) return true;
     phi__buf_clear(&e->scratch);
     e->fill.count = 0;
     e->codec->render(e, item->message, at, form);
@@ -388,13 +390,14 @@ static void phi__encoder_close_calls(phi__encoder *e) {
    rendered with its result if that can be kept: there it cannot be put off. */
 static void phi__encoder_put(phi__encoder *e) {
     const phi__item *item = &e->spec->items[e->at];
-    uint32_t form = 0;
+    uint32_t form = e->codec->form(e, e->at, false), after = 0;
     phi_str json;
-    if (item->message->role == PHI_ROLE_TOOL_RESULT && item->rendered != NULL)
-        form = e->codec->form(e, e->at, true);
-    if (form != 0 && !phi__encoder_render(e, e->at, form, &json)) return;
-    form = e->codec->form(e, e->at, false);
-    if (!phi__encoder_render(e, e->at, form, &json)) return;
+    if (!phi__encoder_kept(e, e->at, form, &json)) {
+        if (item->message->role == PHI_ROLE_TOOL_RESULT && item->rendered != NULL)
+            after = e->codec->form(e, e->at, true);
+        if (after != 0 && !phi__encoder_render(e, e->at, after, &json)) return;
+        if (!phi__encoder_render(e, e->at, form, &json)) return;
+    }
     e->codec->append(e, item->message, e->at, form, json);
     if (item->message->role == PHI_ROLE_ASSISTANT) phi__encoder_open_calls(e, e->at);
     e->at++;
