@@ -520,7 +520,7 @@ static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str n
     phi__anthropic_event ev;
     /* message_stop is the last event: later ones are ignored */
     if (phi__str_is(name, "ping") || a->terminal) return;
-    if (!phi__decoding_takes(&st->in, a, name, data, "{")) return;
+    if (!phi__decoding_takes(&st->in, a, name, data, false)) return;
     if (!phi__anthropic_read(&ev, data)) {
         st->in.broken = true;
         return;

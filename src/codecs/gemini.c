@@ -596,7 +596,7 @@ static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str d
 static void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi__gemini_chunk k;
-    if (!phi__decoding_takes(&st->in, a, name, data, "{[")) return;
+    if (!phi__decoding_takes(&st->in, a, name, data, true)) return;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
         phi__gemini_array(st, a, data);

@@ -529,7 +529,7 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
                                            phi_str data) {
     phi__interactions_state *st = (phi__interactions_state *)state;
     if (st->finished) return;
-    if (!phi__decoding_takes(&st->in, a, phi__str("", 0), data, "{")) return;
+    if (!phi__decoding_takes(&st->in, a, phi__str("", 0), data, false)) return;
     phi__interactions_event ev = PHI_ZERO;
     ev.index = -1;
     if (!phi__json_members_read(data, phi__interactions_event_members, &ev, NULL)) {

@@ -712,7 +712,7 @@ static void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str
         st->done = a->last = true;
         return;
     }
-    if (!phi__decoding_takes(&st->in, a, name, data, "{")) return;
+    if (!phi__decoding_takes(&st->in, a, name, data, false)) return;
     if (!phi__chat_stream_read(&k, data)) {
         st->in.broken = true;
         return;

@@ -634,7 +634,7 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
     phi__resp_state *st = (phi__resp_state *)state;
     phi__resp_event ev;
     if (st->finished) return;
-    if (!phi__decoding_takes(&st->in, a, name, data, "{")) {
+    if (!phi__decoding_takes(&st->in, a, name, data, false)) {
         /* an error is often followed by response.failed, which has the usage */
         if (data.len > 0 && !st->in.broken && phi__str_is(name, "error"))
             st->failed = a->awaits_usage = true;

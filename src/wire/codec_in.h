@@ -238,10 +238,10 @@ typedef struct phi__decoding {
     phi__delta_cache repeat;
 } phi__decoding;
 
-/* True if an event is to be read: its data begin with one of `opens`, which the words of a gateway
-   do not, and it is no error by its name and no repeat of the kept one. */
+/* True if an event is to be read: its data are an object (`lists`: or a list), as the words of
+   a gateway are not, and it is no error by its name and no repeat of the kept one. */
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
-                                 const char *opens);
+                                 bool lists);
 
 /* A call's id with its quotes; `before`: text that goes first. */
 PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);

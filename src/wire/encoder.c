@@ -314,7 +314,7 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     return false;
 }
 
-/* The rendering of an item in a form that is kept beside its message. False: there is none. */
+/* Finds the rendering of an item in a form that is kept with its message. False: there is none. */
 static bool phi__encoder_kept(const phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
     phi__rendered **list = e->spec->items[at].rendered;
     const phi__rendered *r = list != NULL ? *list : e->last_item == at ? &e->last : NULL;

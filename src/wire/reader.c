@@ -95,7 +95,7 @@ PHI__FN bool phi__reader_lingers(const phi__reader *r) {
 /* ---- for decoders ---- */
 
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
-                                 const char *opens) {
+                                 bool lists) {
     if (data.len == 0 || a->no_memory) return false;
     if (d->broken) {
         phi__classify_bad_event(a);
@@ -106,7 +106,7 @@ PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str nam
         return false;
     }
     if (phi__delta_cache_add(&d->repeat, a, data)) return false;
-    if (data.at[0] == '\0' || strchr(opens, data.at[0]) == NULL) return false;
+    if (data.at[0] != '{' && !(lists && data.at[0] == '[')) return false;
     d->heard = true;
     phi__delta_cache_forget(&d->repeat);
     return true;
