@@ -724,7 +724,7 @@ static void phi__anthropic_append(phi__encoder *e, const phi_message *m, size_t 
                                                              : PHI_ROLE_USER,
                        blocks);
     if (m->role != PHI_ROLE_ASSISTANT && e->count > 0 &&
-        (e->spec->plain || !phi__anthropic_ends_opaque(e, m)))
+        (e->spec->plain || !phi__anthropic_any_opaque(m) || !phi__anthropic_ends_opaque(e, m)))
         e->mark_piece = e->count - 1;
 }
 

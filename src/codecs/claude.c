@@ -93,16 +93,6 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
     return out;
 }
 
-/* ---- the roles of messages ---- */
-
-PHI__FN void phi__claude_append(phi__encoder *e, phi_role role, phi_str blocks) {
-    phi__encode_role(e, role,
-                     role == PHI_ROLE_ASSISTANT ? "]},{\"role\":\"assistant\",\"content\":["
-                     : role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
-                                                : "]},{\"role\":\"user\",\"content\":[",
-                     blocks);
-}
-
 /* ---- the settings of a request ---- */
 
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m) {

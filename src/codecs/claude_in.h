@@ -37,7 +37,13 @@ typedef struct phi__claude_plan {
 } phi__claude_plan;
 
 /* Appends blocks to the message of a role, in either protocol. */
-PHI__FN void phi__claude_append(phi__encoder *e, phi_role role, phi_str blocks);
+static inline void phi__claude_append(phi__encoder *e, phi_role role, phi_str blocks) {
+    phi__encode_role(e, role,
+                     role == PHI_ROLE_ASSISTANT ? "]},{\"role\":\"assistant\",\"content\":["
+                     : role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
+                                                : "]},{\"role\":\"user\",\"content\":[",
+                     blocks);
+}
 
 /* True if a version of Anthropic's API is 2026-10-21 or later. */
 PHI__FN bool phi__claude_late_version(phi_str api_version);

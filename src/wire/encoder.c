@@ -367,6 +367,11 @@ static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
     if (phi__encode_copy(e, &json)) e->codec->append(e, &result, SIZE_MAX, 0, json);
 }
 
+/* True for a message of one text, as most results are: nothing of it follows. */
+static bool phi__encoder_is_text(const phi_message *m) {
+    return m->content_count == 1 && m->content[0].kind == PHI_CONTENT_TEXT;
+}
+
 /* After the last result: the missing ones, and the blocks that follow them all. */
 static void phi__encoder_close_calls(phi__encoder *e) {
     phi_str json;
@@ -378,7 +383,8 @@ static void phi__encoder_close_calls(phi__encoder *e) {
             phi__encoder_missing(e, &calls->content[i]);
     for (size_t i = e->results_from; i < e->at && !e->failed; i++) {
         const phi_message *m = e->spec->items[i].message;
-        uint32_t form = m->role == PHI_ROLE_TOOL_RESULT ? e->codec->form(e, i, true) : 0;
+        bool looks = m->role == PHI_ROLE_TOOL_RESULT && !phi__encoder_is_text(m);
+        uint32_t form = looks ? e->codec->form(e, i, true) : 0;
         if (form != 0 && phi__encoder_render(e, i, form, &json))
             e->codec->append(e, m, i, form, json);
     }
@@ -393,7 +399,8 @@ static void phi__encoder_put(phi__encoder *e) {
     uint32_t form = e->codec->form(e, e->at, false), after = 0;
     phi_str json;
     if (!phi__encoder_kept(e, e->at, form, &json)) {
-        if (item->message->role == PHI_ROLE_TOOL_RESULT && item->rendered != NULL)
+        if (item->message->role == PHI_ROLE_TOOL_RESULT && item->rendered != NULL &&
+            !phi__encoder_is_text(item->message))
             after = e->codec->form(e, e->at, true);
         if (after != 0 && !phi__encoder_render(e, e->at, after, &json)) return;
         if (!phi__encoder_render(e, e->at, form, &json)) return;
