@@ -39,9 +39,10 @@ typedef struct phi__claude_plan {
 /* Appends blocks to the message of a role, in either protocol. */
 static inline void phi__claude_append(phi__encoder *e, phi_role role, phi_str blocks) {
     phi__encode_role(e, role,
-                     role == PHI_ROLE_ASSISTANT ? "]},{\"role\":\"assistant\",\"content\":["
-                     : role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
-                                                : "]},{\"role\":\"user\",\"content\":[",
+                     role == PHI_ROLE_ASSISTANT
+                         ? PHI__LIT("]},{\"role\":\"assistant\",\"content\":[")
+                     : role == PHI__ROLE_SYSTEM ? PHI__LIT("]},{\"role\":\"system\",\"content\":[")
+                                                : PHI__LIT("]},{\"role\":\"user\",\"content\":["),
                      blocks);
 }
 

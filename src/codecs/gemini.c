@@ -720,8 +720,9 @@ static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at,
     (void)at;
     if (parts.len > 0)
         phi__encode_role(e, (form & PHI__GEMINI_MEDIA) != 0 ? PHI_ROLE_USER : m->role,
-                         m->role == PHI_ROLE_ASSISTANT ? "]},{\"role\":\"model\",\"parts\":["
-                                                       : "]},{\"role\":\"user\",\"parts\":[",
+                         m->role == PHI_ROLE_ASSISTANT
+                             ? PHI__LIT("]},{\"role\":\"model\",\"parts\":[")
+                             : PHI__LIT("]},{\"role\":\"user\",\"parts\":["),
                          parts);
 }
 

@@ -160,7 +160,7 @@ PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
 /* Appends to the message of a role, as which `begin` is known: "]},{", which ends the message that
    is open, and the beginning of a message of this role. */
-PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, const char *begin, phi_str json);
+PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json);
 
 /* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);

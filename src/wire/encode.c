@@ -70,12 +70,13 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_
     *kept->rendered = r;
 }
 
-PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, const char *begin, phi_str json) {
+PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json) {
     if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else
-        phi__encode_glue(e, e->open_role != (phi_role)0 ? begin : begin + strlen("]},"));
+        begin = PHI__LIT(",");
+    else if (e->open_role == (phi_role)0)
+        begin = phi__str_skip(begin, sizeof "]}," - 1);
     e->open_role = role;
+    phi__encode_piece(e, begin);
     phi__encode_piece(e, json);
 }
 
