@@ -662,9 +662,9 @@ static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
 
 /* ---- the model ---- */
 
-/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no use
-   to the model. The call of a hosted tool without its result would be refused: of an answer that
-   broke off no hosted step goes back. */
+/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no
+   use to the model. The call of a hosted tool without its result would be refused: of an answer
+   that broke off no hosted step goes back. */
 static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m, bool same) {
     phi__buf *out = &e->scratch;
     bool is_signed = !phi__interactions_three(e);

@@ -1,11 +1,11 @@
 /* openai_responses.c - requests of the OpenAI Responses API, at OpenAI and at Azure.
 
    The transcript goes out as a list of items; each message is rendered whole, as those of its items
-   that may be sent, and kept. Nothing is stored at the server. Reasoning items go back as they came,
-   directly before the item they produced, and only to the model that made them: the server refuses
-   one without its follower, and an item by its id without its reasoning. Opaque items go back byte
-   for byte; OpenAI and Azure are two addresses of one wire, so each takes the other's, but for
-   encrypted content, which only its maker reads. wire.md parts 4, 5 and 9. */
+   that may be sent, and kept. Nothing is stored at the server. Reasoning items go back as they
+   came, directly before the item they produced, and only to the model that made them: the server
+   refuses one without its follower, and an item by its id without its reasoning. Opaque items go
+   back byte for byte; OpenAI and Azure are two addresses of one wire, so each takes the other's,
+   but for encrypted content, which only its maker reads. wire.md parts 4, 5 and 9. */
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 

@@ -1,5 +1,5 @@
-/* codec_in.h - what a codec is written with: assembly, encoder and rendering; then what the files of
-   wire/ share. Rooms that use codecs see wire_in.h alone. */
+/* codec_in.h - what a codec is written with: assembly, encoder and rendering; then what the files
+   of wire/ share. Rooms that use codecs see wire_in.h alone. */
 #ifndef PHI_WIRE_CODEC_IN_H
 #define PHI_WIRE_CODEC_IN_H
 
@@ -364,8 +364,8 @@ PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, ph
    only, or memory ended (out->failed). *faults: bits are added. */
 PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, uint32_t *faults);
 
-/* Appends a schema as Gemini takes it, unchanged if it needs no change; phi__codec_rules.adapt. False:
-   no memory (out->failed), or `words` say why Gemini takes none such. */
+/* Appends a schema as Gemini takes it, unchanged if it needs no change; phi__codec_rules.adapt.
+   False: no memory (out->failed), or `words` say why Gemini takes none such. */
 PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
 /* For codecs: a tool's name, its description and its schema as members of an object that the codec

@@ -368,7 +368,8 @@ typedef struct phi__codec_settings {
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
-    /* phi__strict_gemini, for PHI__STRICT_GEMINI: by pointer, so that other codecs do not link it */
+    /* phi__strict_gemini, for PHI__STRICT_GEMINI: by pointer, so that other codecs do not link it
+       */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -401,8 +402,8 @@ struct phi__codec {
     void (*head)(phi__encoder *e);
     void (*tail)(phi__encoder *e);
     void (*address)(phi__encoder *e);
-    /* A message: never an extension, and a tool result only if its call waits for it. `form` says in
-       bits which rendering this target gets; `after`: of the blocks that follow all results of a
+    /* A message: never an extension, and a tool result only if its call waits for it. `form` says
+       in bits which rendering this target gets; `after`: of the blocks that follow all results of a
        turn, and 0 means that the result has none. `render` writes that form into e->scratch, and
        `append` makes a rendering, which may be empty, part of the request. The result that a call
        without one gets is no item: `at` is SIZE_MAX, and the form 0. */
