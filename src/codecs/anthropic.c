@@ -24,9 +24,7 @@ enum {
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__anthropic_state {
     bool got_stop; /* a message_delta brought a stop reason */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
-    phi__delta_cache repeat;
+    phi__decoding in;
 } phi__anthropic_state;
 
 /* ---- messages as blocks, into the scratch buffer ---- */
@@ -125,7 +123,7 @@ static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, u
    least some. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
-    bool media = !m->is_error && phi__render_sends_media(e, m);
+    bool media = !m->is_error && phi__render_any(e, m, PHI__RENDER_BLOCK);
     size_t texts = 0;
     const phi_content *text = NULL;
     phi__render_id(out, "{\"type\":\"tool_result\",\"tool_use_id\":", m->tool_call_id,
@@ -137,7 +135,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
             texts++;
         }
     bool opaque = !m->is_error && phi__render_any_opaque(e, m);
-    if (media || opaque || texts > 1 || phi__render_omits_any(e, m)) {
+    if (media || opaque || texts > 1 || phi__render_any(e, m, PHI__RENDER_OMIT)) {
         phi__buf_text(out, ",\"content\":[");
         phi__anthropic_parts(e, m, media || opaque);
         phi__buf_char(out, ']');
@@ -156,8 +154,6 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
    by the index the wire gives them. Blocks of other types than text, thinking and tool use are
    opaque: their JSON is kept as it came with their start, and deltas put members into it. wire.md
    parts 1.3, 1.9 and 2. */
-
-#define PHI__ANTHROPIC_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 /* The possible members of an event, as in its text. */
 typedef struct phi__anthropic_event {
@@ -219,39 +215,31 @@ static void phi__anthropic_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, phi__anthropic_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__anthropic_stop_of(phi_str word) {
-    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
-        return PHI_STOP_REASON_STOP;
-    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
-    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
-        return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "pause_turn") || phi__str_is(word, "compaction"))
-        return PHI_STOP_REASON_PAUSED;
-    if (phi__str_is(word, "refusal") || phi__str_is(word, "sensitive"))
-        return PHI_STOP_REASON_GUARD_RAIL;
-    return PHI_STOP_REASON_NONE;
-}
+static const phi__stop_word phi__anthropic_stop_words[] = {
+    {"end_turn\0stop_sequence\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_use\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"max_tokens\0model_context_window_exceeded\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE,
+     false},
+    {"pause_turn\0compaction\0", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE, false},
+    {"refusal\0sensitive\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+
+typedef struct phi__anthropic_refusal {
+    phi__json_text explanation;
+} phi__anthropic_refusal;
+
+static const phi__json_member phi__anthropic_refusal_members[] = {
+    PHI__MEMBER(phi__anthropic_refusal, explanation, "explanation", PHI__MEMBER_TEXT),
+    PHI__MEMBERS_END};
 
 static void phi__anthropic_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
                                 phi_str details) {
+    phi__anthropic_refusal refusal = PHI_ZERO;
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
-    a->stop_reason = phi__anthropic_stop_of(word);
-    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL) {
-        /* A refusal with the provider's own explanation, where it gives one. */
-        phi__json_found found;
-        phi_str words = {NULL, 0};
-        if (details.len > 0 && phi__json_cursor_find(details, "explanation", &found) == PHI_OK)
-            (void)phi__json_cursor_found_str(&a->scratch, &found, &words);
-        if (words.len > 0)
-            phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
-        else
-            phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    } else if (a->stop_reason == PHI_STOP_REASON_NONE)
-        phi__assembly_unknown_stop(a);
+    (void)phi__json_members_read(details, phi__anthropic_refusal_members, &refusal, NULL);
+    phi__classify_stop(a, phi__anthropic_stop_words, refusal.explanation);
 }
 
 /* ---- blocks ---- */
@@ -283,12 +271,11 @@ static void phi__anthropic_read_block(phi__anthropic_block *b, phi_str raw) {
 /* SIZE_MAX: a block without a type, or no memory. */
 static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *b, int64_t index) {
     phi_content_kind kind;
-    if (PHI__ANTHROPIC_IS(b->type, "text"))
+    if (PHI__TEXT_IS(b->type, "text"))
         kind = PHI_CONTENT_TEXT;
-    else if (PHI__ANTHROPIC_IS(b->type, "thinking") ||
-             PHI__ANTHROPIC_IS(b->type, "redacted_thinking"))
+    else if (PHI__TEXT_IS(b->type, "thinking") || PHI__TEXT_IS(b->type, "redacted_thinking"))
         kind = PHI_CONTENT_THINKING;
-    else if (PHI__ANTHROPIC_IS(b->type, "tool_use"))
+    else if (PHI__TEXT_IS(b->type, "tool_use"))
         kind = PHI_CONTENT_TOOL_CALL;
     else {
         /* A block that phi does not interpret. One without a type cannot go back and is read
@@ -310,12 +297,10 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
         phi__assembly_put(a, &d->name, b->name);
         /* The members of a call that phi does not know ("caller") go back with it. */
         static const char *const known[] = {"type", "id", "name", "input", NULL};
-        phi__opaque_rest(&d->citations, b->raw, known);
-        if (d->citations.failed) a->no_memory = true;
-        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+        phi__assembly_rest(a, block, b->raw, known);
     }
     if (kind == PHI_CONTENT_THINKING) {
-        d->redacted = PHI__ANTHROPIC_IS(b->type, "redacted_thinking");
+        d->redacted = PHI__TEXT_IS(b->type, "redacted_thinking");
         phi__assembly_put(a, &d->signature, d->redacted ? b->data : b->signature);
         phi__assembly_add_text(a, block, b->thinking);
     }
@@ -332,14 +317,6 @@ static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_ev
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
     phi__assembly_wait(a, block, b.input);
-}
-
-/* arguments: the call's, if no delta brought any. */
-static void phi__anthropic_close_call(phi__assembly *a, size_t block, phi_str arguments) {
-    phi__assembly_close_call(a, block, arguments);
-    phi__draft *d = &a->drafts[block];
-    phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
-    phi__buf_free(&d->citations);
 }
 
 /* A hosted call needs its input when it goes back, also an empty one. */
@@ -392,14 +369,13 @@ static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_ev
         phi_str array;
         phi__buf now;
         if (a->drafts[block].open && !a->drafts[block].incomplete) {
-            if (PHI__ANTHROPIC_IS(ev->delta_type, "compaction_delta")) {
+            if (PHI__TEXT_IS(ev->delta_type, "compaction_delta")) {
                 phi__anthropic_put(a, block, "content", ev->content);
                 phi__anthropic_put(a, block, "encrypted_content", ev->encrypted_content);
-            } else if (PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta") &&
-                       ev->signature.at != NULL)
+            } else if (PHI__TEXT_IS(ev->delta_type, "signature_delta") && ev->signature.at != NULL)
                 phi__anthropic_put(a, block, "signature",
                                    phi__str(ev->signature.at - 1, ev->signature.len + 2));
-            else if (PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
+            else if (PHI__TEXT_IS(ev->delta_type, "citations_delta") && ev->citation.len > 0) {
                 phi__buf_init(&now, a->memory);
                 if (phi__opaque_find(phi__buf_str(&a->drafts[block].replay), PHI__LIT("citations"),
                                      &array) &&
@@ -412,10 +388,10 @@ static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_ev
             }
         }
     } else if (a->drafts[block].kind == PHI_CONTENT_TEXT &&
-               PHI__ANTHROPIC_IS(ev->delta_type, "citations_delta"))
+               PHI__TEXT_IS(ev->delta_type, "citations_delta"))
         phi__assembly_cite(a, block, ev->citation);
     else if (a->drafts[block].kind == PHI_CONTENT_THINKING &&
-             PHI__ANTHROPIC_IS(ev->delta_type, "signature_delta"))
+             PHI__TEXT_IS(ev->delta_type, "signature_delta"))
         phi__assembly_sign(a, block, ev->signature);
 }
 
@@ -424,15 +400,15 @@ static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
     const char *member;
     size_t block;
     phi__json_text text;
-    if (PHI__ANTHROPIC_IS(ev->delta_type, "text_delta")) {
+    if (PHI__TEXT_IS(ev->delta_type, "text_delta")) {
         text = ev->text;
         member = "text";
         block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
-    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "input_json_delta")) {
+    } else if (PHI__TEXT_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
         member = "input";
         block = phi__assembly_find(a, ev->index);
-    } else if (PHI__ANTHROPIC_IS(ev->delta_type, "thinking_delta")) {
+    } else if (PHI__TEXT_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
         member = "thinking";
         block = phi__anthropic_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
@@ -443,7 +419,7 @@ static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE)
         block = phi__anthropic_member(a, block, member);
     phi__assembly_add_text(a, block, text);
-    phi__delta_cache_learn(&st->repeat, a, data, text, block);
+    phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
@@ -472,7 +448,7 @@ static void phi__anthropic_content(phi__assembly *a, phi_str content) {
         phi__anthropic_read_block(&b, raw);
         size_t block = phi__anthropic_open(a, &b, (int64_t)a->count);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__anthropic_close_call(a, block, b.input);
+            phi__assembly_close_call(a, block, b.input);
         else
             phi__assembly_close(a, block);
     }
@@ -510,30 +486,30 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
 
 static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
                                 const phi__anthropic_event *ev, phi_str data) {
-    if (PHI__ANTHROPIC_IS(ev->type, "content_block_delta"))
+    if (PHI__TEXT_IS(ev->type, "content_block_delta"))
         phi__anthropic_delta(st, a, ev, data);
-    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_start"))
+    else if (PHI__TEXT_IS(ev->type, "content_block_start"))
         phi__anthropic_block_start(a, ev);
-    else if (PHI__ANTHROPIC_IS(ev->type, "content_block_stop")) {
+    else if (PHI__TEXT_IS(ev->type, "content_block_stop")) {
         size_t block = phi__assembly_find(a, ev->index);
         if (block != SIZE_MAX && a->drafts[block].open) {
             phi__draft *d = &a->drafts[block];
             if (d->kind == PHI_CONTENT_TOOL_CALL)
-                phi__anthropic_close_call(
+                phi__assembly_close_call(
                     a, block, d->replay_open ? phi__buf_str(&d->replay) : phi__str(NULL, 0));
             else if (d->kind == PHI_CONTENT_OPAQUE)
                 phi__anthropic_close_opaque(a, block);
             else
                 phi__assembly_close(a, block);
         }
-    } else if (PHI__ANTHROPIC_IS(ev->type, "message_start"))
+    } else if (PHI__TEXT_IS(ev->type, "message_start"))
         phi__anthropic_message_of(st, a, ev->message, false);
-    else if (PHI__ANTHROPIC_IS(ev->type, "message_delta")) {
+    else if (PHI__TEXT_IS(ev->type, "message_delta")) {
         phi__anthropic_usage(a, ev->usage);
         phi__anthropic_stop(st, a, ev->stop_reason, ev->stop_details);
-    } else if (PHI__ANTHROPIC_IS(ev->type, "message_stop"))
+    } else if (PHI__TEXT_IS(ev->type, "message_stop"))
         a->terminal = a->last = true;
-    else if (PHI__ANTHROPIC_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
+    else if (PHI__TEXT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
         phi__classify_event(a, data);
 }
 
@@ -542,22 +518,11 @@ static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
 static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi__anthropic_event ev;
-    if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
-    if (a->terminal) return; /* message_stop was the last event: later ones are ignored */
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__str_is(name, "error")) {
-        phi__classify_event(a, data);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
-    phi__delta_cache_forget(&st->repeat);
+    /* message_stop is the last event: later ones are ignored */
+    if (phi__str_is(name, "ping") || a->terminal) return;
+    if (!phi__decoding_takes(&st->in, a, name, data, false)) return;
     if (!phi__anthropic_read(&ev, data)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
@@ -573,15 +538,15 @@ static void phi__anthropic_end(void *state, phi__assembly *a) {
     if (st->got_stop && !open)
         a->terminal = true; /* only the marker is missing */
     else
-        phi__classify_truncated(a, st->heard);
+        phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__anthropic_event ev;
-    if (phi__anthropic_read(&ev, body) && PHI__ANTHROPIC_IS(ev.type, "message") && !ev.has_error) {
-        st->heard = true;
+    if (phi__anthropic_read(&ev, body) && PHI__TEXT_IS(ev.type, "message") && !ev.has_error) {
+        st->in.heard = true;
         phi__anthropic_message_of(st, a, body, true);
         if (st->got_stop)
             a->terminal = true;
@@ -611,44 +576,7 @@ static phi_str phi__anthropic_version(const phi_model *model) {
     return version.len > 0 ? version : PHI__LIT("2023-06-01");
 }
 
-/* The form of a user's message or a result. */
-static uint32_t phi__anthropic_form(const phi__encoder *e) {
-    uint32_t form = PHI__ANTHROPIC_FORM | e->media << PHI__ANTHROPIC_MEDIA_SHIFT;
-    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__ANTHROPIC_NO_IMAGES;
-    return form;
-}
-
 /* ---- roles ---- */
-
-static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
-    if (blocks.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else {
-        /* Ends the message before, where one is open, and begins one of a role. */
-        static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
-                                           ",{\"role\":\"user\",\"content\":[",
-                                           "]},{\"role\":\"user\",\"content\":["};
-        static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
-                                                ",{\"role\":\"assistant\",\"content\":[",
-                                                "]},{\"role\":\"assistant\",\"content\":["};
-        size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
-        phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "]},{\"role\":\"system\",\"content\":["
-                            : role == PHI_ROLE_USER  ? user[before]
-                                                     : assistant[before]);
-        if (before == 2) e->last_role = e->open_role;
-        e->open_role = role;
-    }
-    phi__encode_piece(e, blocks);
-    if (role != PHI_ROLE_ASSISTANT && e->count > 0) e->mark_piece = e->count - 1;
-}
-
-/* The role of the message that an item is part of. */
-static phi_role phi__anthropic_role(const phi__encoder *e, size_t at) {
-    if (e->spec->items[at].message->role == PHI_ROLE_ASSISTANT) return PHI_ROLE_ASSISTANT;
-    return e->spec->items[at].message->is_update && phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM
-                                                                                 : PHI_ROLE_USER;
-}
 
 /* True if a user's message ends with an opaque block, which takes no cache mark. */
 static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
@@ -690,7 +618,8 @@ static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     for (i = at + 1; i < e->spec->item_count; i++) {
         m = e->spec->items[i].message;
         if (m->role == PHI_ROLE_ASSISTANT) return false;
-        if (m->role == PHI_ROLE_TOOL_RESULT && m->is_error && phi__render_sends_media(e, m))
+        if (m->role == PHI_ROLE_TOOL_RESULT && m->is_error &&
+            phi__render_any(e, m, PHI__RENDER_BLOCK))
             return true;
     }
     return false;
@@ -702,9 +631,18 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
     return false;
 }
 
-static uint32_t phi__anthropic_answer_form(const phi__encoder *e, size_t at, bool opaque) {
+/* Images and documents of results that are errors: the API takes them only after all results. */
+static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
+    if (after && (!m->is_error || !phi__render_any(e, m, PHI__RENDER_BLOCK))) return 0;
+    if (after) form |= PHI__ANTHROPIC_MEDIA;
+    if (m->is_update && phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
+    if (m->role != PHI_ROLE_ASSISTANT) {
+        if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__ANTHROPIC_NO_IMAGES;
+        return form | e->media << PHI__ANTHROPIC_MEDIA_SHIFT;
+    }
+    bool opaque = !e->spec->plain && phi__anthropic_any_opaque(m);
     if (phi__prefix_sends(e, at)) form |= PHI__ANTHROPIC_ORIGIN;
     if (phi__render_same_protocol(e, at)) form |= PHI__ANTHROPIC_PROTOCOL;
     if (opaque && phi__anthropic_abandons(e, at)) form |= PHI__ANTHROPIC_ABANDONED;
@@ -715,100 +653,79 @@ static uint32_t phi__anthropic_answer_form(const phi__encoder *e, size_t at, boo
     return form;
 }
 
-static void phi__anthropic_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool opaque = !e->spec->plain && phi__anthropic_any_opaque(m);
-    uint32_t form = m->role == PHI_ROLE_ASSISTANT ? phi__anthropic_answer_form(e, at, opaque)
-                                                  : phi__anthropic_form(e);
-    size_t mark = e->mark_piece;
-    phi_str blocks;
-    if (m->is_update && phi__encode_is_system(e, at)) form |= PHI__ANTHROPIC_SYSTEM;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->is_update) {
-            /* Only a system message takes changes of tools. */
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-                    phi__render_text_part(e, c->text);
-                if ((form & PHI__ANTHROPIC_SYSTEM) != 0 && phi__render_is_opaque(e->codec, c))
-                    phi__render_opaque(e, c);
-            }
-        } else if (m->role == PHI_ROLE_USER)
-            phi__anthropic_parts(e, m, true);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__anthropic_result(e, m);
-        else {
-            bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
-            bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
-            size_t last = paused && m->content_count > 0 ? m->content_count - 1
-                                                         : phi__anthropic_last(e, m, form);
-            for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-                    phi__anthropic_cited(
-                        e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
-                        whole ? c->citations : phi__str(NULL, 0));
-                else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
-                    phi__buf *out = &e->scratch;
-                    if (c->signature.len !=
-                        0) { /* without one the turn was cut: the API would refuse it */
-                        phi__json_write_comma(out);
-                        if (c->redacted) {
-                            phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
-                            phi__records_str(out, "data", c->signature);
-                        } else {
-                            phi__buf_text(out, "{\"type\":\"thinking\"");
-                            phi__render_text_member(e, "thinking", c->text);
-                            phi__records_str(out, "signature", c->signature);
-                        }
-                        phi__buf_char(out, '}');
-                    }
-                } else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_comma(out);
-                    phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
-                    phi__render_name(out, ",\"name\":", c->name, 128);
-                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
-                    if (whole) phi__render_rest(e, c->replay);
-                    phi__buf_char(out, '}');
-                } else if (phi__anthropic_sends(e, m, i, form))
-                    phi__render_opaque(e, c);
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
+/* Only a system message takes changes of tools. */
+static void phi__anthropic_update(phi__encoder *e, const phi_message *m, bool system) {
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__render_text_part(e, c->text);
+        if (system && phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
     }
-    phi__anthropic_append(e, phi__anthropic_role(e, at), blocks);
-    if (opaque && phi__anthropic_ends_opaque(e, m)) e->mark_piece = mark;
 }
 
-static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__render_id(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":", call->id,
-                   PHI__ID_ANTHROPIC);
-    phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}");
-    if (phi__encode_copy(e, &json)) phi__anthropic_append(e, PHI_ROLE_USER, json);
+static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_t form) {
+    bool whole = (form & PHI__ANTHROPIC_PROTOCOL) != 0;
+    bool paused = (form & PHI__ANTHROPIC_PAUSED) != 0;
+    size_t last =
+        paused && m->content_count > 0 ? m->content_count - 1 : phi__anthropic_last(e, m, form);
+    phi__buf *out = &e->scratch;
+    for (size_t i = 0; last != SIZE_MAX && i <= last; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
+                                 whole ? c->citations : phi__str(NULL, 0));
+        else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
+            /* without a signature the turn was cut: the API would refuse it */
+            if (c->signature.len == 0) continue;
+            if (c->redacted) {
+                phi__json_write_item(out, "{\"type\":\"redacted_thinking\"");
+                phi__records_str(out, "data", c->signature);
+            } else {
+                phi__json_write_item(out, "{\"type\":\"thinking\"");
+                phi__render_text_member(e, "thinking", c->text);
+                phi__records_str(out, "signature", c->signature);
+            }
+            phi__buf_char(out, '}');
+        } else if (phi__codec_is_call(c)) {
+            phi__json_write_comma(out);
+            phi__render_id(out, "{\"type\":\"tool_use\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+            phi__render_name(out, ",\"name\":", c->name, 128);
+            phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+            if (whole) phi__render_rest(e, c->replay);
+            phi__buf_char(out, '}');
+        } else if (phi__anthropic_sends(e, m, i, form))
+            phi__render_opaque(e, c);
+    }
 }
 
-/* Images and documents of results that are errors: the API takes them only behind all results. */
-static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        phi_str blocks;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_media(e, m))
-            continue;
-        uint32_t form = phi__anthropic_form(e) | PHI__ANTHROPIC_MEDIA;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            for (size_t j = 0; j < m->content_count; j++)
-                if (phi__render_way_to(e, &m->content[j]) == PHI__RENDER_BLOCK)
-                    phi__anthropic_media_block(e, &m->content[j]);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
-        }
-        phi__anthropic_append(e, PHI_ROLE_USER, blocks);
-    }
+static void phi__anthropic_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if ((form & PHI__ANTHROPIC_MEDIA) != 0) {
+        for (size_t i = 0; i < m->content_count; i++)
+            if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK)
+                phi__anthropic_media_block(e, &m->content[i]);
+    } else if (m->is_update)
+        phi__anthropic_update(e, m, (form & PHI__ANTHROPIC_SYSTEM) != 0);
+    else if (m->role == PHI_ROLE_USER)
+        phi__anthropic_parts(e, m, true);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__anthropic_result(e, m);
+    else
+        phi__anthropic_answer(e, m, form);
+}
+
+static void phi__anthropic_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                                  phi_str blocks) {
+    (void)at;
+    if (blocks.len == 0) return;
+    phi__claude_append(e,
+                       m->role == PHI_ROLE_ASSISTANT         ? PHI_ROLE_ASSISTANT
+                       : (form & PHI__ANTHROPIC_SYSTEM) != 0 ? PHI__ROLE_SYSTEM
+                                                             : PHI_ROLE_USER,
+                       blocks);
+    if (m->role != PHI_ROLE_ASSISTANT && e->count > 0 &&
+        (e->spec->plain || !phi__anthropic_any_opaque(m) || !phi__anthropic_ends_opaque(e, m)))
+        e->mark_piece = e->count - 1;
 }
 
 /* ---- around the messages ---- */
@@ -873,12 +790,7 @@ static void phi__anthropic_head(phi__encoder *e) {
 }
 
 static void phi__anthropic_tail(phi__encoder *e) {
-    if (e->open_role != (phi_role)0) {
-        phi__encode_glue(e, "]}");
-        e->last_role = e->open_role;
-        e->open_role = (phi_role)0;
-    }
-    phi__encode_glue(e, "]}");
+    phi__encode_glue(e, e->open_role != (phi_role)0 ? "]}]}" : "]}");
     if (phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
         phi__encode_mark(e, 1, phi__anthropic_mark(e->spec));
 }
@@ -978,8 +890,8 @@ static const phi__codec_rules phi__anthropic_rules = {
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_ANTHROPIC, &phi__anthropic_rules, sizeof(phi__anthropic_state),
-        phi__anthropic_head, phi__anthropic_item, phi__anthropic_tail, phi__anthropic_address,
-        phi__anthropic_missing, phi__anthropic_after_results, phi__anthropic_stream_event,
+        phi__anthropic_head, phi__anthropic_tail, phi__anthropic_address, phi__anthropic_form,
+        phi__anthropic_render, phi__anthropic_append, phi__anthropic_stream_event,
         phi__anthropic_end, phi__anthropic_whole, NULL, NULL};
     return &codec;
 }

@@ -18,6 +18,7 @@ enum {
     PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
     PHI__BEDROCK_PROTOCOL = 32,   /* made over this protocol: citations go back, and calls whole */
     PHI__BEDROCK_ABANDONED = 64,  /* without the server's calls that have no result */
+    PHI__BEDROCK_SYSTEM = 128,    /* an update that is a system message */
     PHI__BEDROCK_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
@@ -120,8 +121,8 @@ static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
 }
 
 /* Blocks of an item. A message with documents needs a text: if it has none, one is added. */
-static void phi__bedrock_parts(phi__encoder *e, size_t at, phi__bedrock_choice choice) {
-    const phi_message *m = e->spec->items[at].message;
+static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, size_t at,
+                               phi__bedrock_choice choice) {
     size_t documents = 0, sent = 0, texts = 0;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -192,16 +193,7 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
                               uint32_t form) {
     const phi_content *c = &m->content[block];
     return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
-           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) ||
-           phi__bedrock_sends(e, m, block, form);
-}
-
-static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
-    phi__buf *out = &e->scratch;
-    phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", id,
-                   phi__bedrock_id_rule(e->spec->model));
-    phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
-    phi__buf_text(out, ",\"content\":[");
+           (phi__codec_is_call(c)) || phi__bedrock_sends(e, m, block, form);
 }
 
 /* ---- answers: events from frames, or from lines of JSON, to a message ----
@@ -305,17 +297,16 @@ static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-static phi_stop_reason phi__bedrock_stop_of(phi_str word) {
-    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
-        return PHI_STOP_REASON_STOP;
-    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
-    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
-        return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered") ||
-        phi__str_is(word, "refusal"))
-        return PHI_STOP_REASON_GUARD_RAIL;
-    return phi__str_starts(word, "malformed_") ? PHI_STOP_REASON_ERROR : PHI_STOP_REASON_NONE;
-}
+/* malformed_...: the model may do better another time */
+static const phi__stop_word phi__bedrock_stop_words[] = {
+    {"end_turn\0stop_sequence\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_use\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"max_tokens\0model_context_window_exceeded\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE,
+     false},
+    {"guardrail_intervened\0content_filtered\0refusal\0", PHI_STOP_REASON_GUARD_RAIL,
+     PHI_FAILURE_CONTENT_FILTER, false},
+    {"malformed_*\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 static bool phi__bedrock_calls_open(const phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++)
@@ -324,14 +315,11 @@ static bool phi__bedrock_calls_open(const phi__assembly *a) {
 }
 
 /* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
-   failure is not read, and the usage comes behind the reason. */
+   failure is not read, and the usage comes after the reason. */
 static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
+    const phi__json_text none = {NULL, 0, false};
     st->settled = a->terminal = a->last = true;
-    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
-        phi__classify_stop(a, PHI_FAILURE_SERVER, true, word);
+    phi__classify_stop(a, phi__bedrock_stop_words, none);
 }
 
 /* ---- blocks ---- */
@@ -368,8 +356,8 @@ static void phi__bedrock_close(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     phi_str name = phi__buf_str(&d->name);
     if (d->kind == PHI_CONTENT_TOOL_CALL) {
-        phi__assembly_set(a, &d->replay, phi__buf_str(&d->citations));
-        phi__buf_free(&d->citations);
+        phi__assembly_close_call(a, block, empty);
+        return;
     }
     if (d->kind == PHI_CONTENT_OPAQUE && phi__str_is(name, "toolUse")) {
         member = "input";
@@ -465,7 +453,7 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
 /* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
 static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_str name = phi__bedrock_member(ev->start);
-    if (ev->starts_tool && !phi__json_cursor_text_is(ev->tool_type, PHI__LIT("server_tool_use"))) {
+    if (ev->starts_tool && !PHI__TEXT_IS(ev->tool_type, "server_tool_use")) {
         /* A call of the program's tools; members that phi does not know go back with it. */
         static const char *const known[] = {"toolUseId", "name", "input", NULL};
         phi_str inner;
@@ -475,9 +463,7 @@ static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev)
         phi__assembly_put(a, &d->id, ev->id);
         phi__assembly_put(a, &d->name, ev->name);
         if (!phi__opaque_find(ev->start, PHI__LIT("toolUse"), &inner)) return block;
-        phi__opaque_rest(&d->citations, inner, known);
-        if (d->citations.failed) a->no_memory = true;
-        if (!phi__assembly_is_json(a, phi__buf_str(&d->citations))) phi__buf_clear(&d->citations);
+        phi__assembly_rest(a, block, inner, known);
         return block;
     }
     if (name.len == 0 || phi__str_is(name, "text") || phi__str_is(name, "reasoningContent") ||
@@ -497,8 +483,6 @@ static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__jso
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_close(a, i);
     a->terminal = !phi__bedrock_calls_open(a);
-    a->stop_reason = phi__bedrock_stop_of(phi__buf_str(&a->raw_stop_reason));
-    if (a->stop_reason == PHI_STOP_REASON_NONE) phi__assembly_unknown_stop(a);
 }
 
 /* ---- trouble ---- */
@@ -553,63 +537,40 @@ static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
 
 /* ---- events ---- */
 
-typedef enum phi__bedrock_kind {
-    PHI__BEDROCK_UNKNOWN,
-    PHI__BEDROCK_MESSAGE_START,
-    PHI__BEDROCK_BLOCK_START,
-    PHI__BEDROCK_BLOCK_DELTA,
-    PHI__BEDROCK_BLOCK_STOP,
-    PHI__BEDROCK_MESSAGE_STOP,
-    PHI__BEDROCK_METADATA
-} phi__bedrock_kind;
-
-static phi__bedrock_kind phi__bedrock_kind_of(phi_str name) {
-    static const struct phi__bedrock_names {
-        const char *name;
-        phi__bedrock_kind kind;
-    } table[] = {{"contentBlockDelta", PHI__BEDROCK_BLOCK_DELTA},
-                 {"contentBlockStart", PHI__BEDROCK_BLOCK_START},
-                 {"contentBlockStop", PHI__BEDROCK_BLOCK_STOP},
-                 {"messageStart", PHI__BEDROCK_MESSAGE_START},
-                 {"messageStop", PHI__BEDROCK_MESSAGE_STOP},
-                 {"metadata", PHI__BEDROCK_METADATA}};
-    for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is(name, table[i].name)) return table[i].kind;
-    return PHI__BEDROCK_UNKNOWN;
-}
-
-static void phi__bedrock_apply(phi__bedrock_state *st, phi__assembly *a, phi__bedrock_kind kind,
-                               const phi__bedrock_event *ev) {
-    switch (kind) {
-    case PHI__BEDROCK_BLOCK_DELTA: phi__bedrock_delta(a, ev); break;
-    case PHI__BEDROCK_BLOCK_START: (void)phi__bedrock_start(a, ev); break;
-    case PHI__BEDROCK_BLOCK_STOP: phi__bedrock_close(a, phi__assembly_find(a, ev->index)); break;
-    case PHI__BEDROCK_MESSAGE_STOP: phi__bedrock_stop(st, a, ev->stop_reason); break;
-    case PHI__BEDROCK_METADATA:
-        phi__bedrock_usage(a, ev->usage);
-        st->got_usage = true;
-        break;
-    case PHI__BEDROCK_MESSAGE_START:
-    case PHI__BEDROCK_UNKNOWN: break;
-    }
-    if (st->got_stop && st->got_usage) phi__bedrock_settle(st, a);
-}
-
-/* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON. */
+/* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON.
+   After the reason to stop usage alone counts. */
 static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
                               phi_str data) {
-    phi__bedrock_kind kind = phi__bedrock_kind_of(name);
-    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
+    static const char *const names[] = {"contentBlockDelta",
+                                        "contentBlockStart",
+                                        "contentBlockStop",
+                                        "messageStart",
+                                        "messageStop",
+                                        "metadata",
+                                        NULL};
+    bool late = st->got_stop, usage = phi__str_is(name, "metadata");
     phi__bedrock_event ev;
-    if (kind == PHI__BEDROCK_UNKNOWN) return;
+    if (!phi__codec_among(name, names)) return;
     st->heard = true;
-    if (late && kind != PHI__BEDROCK_METADATA) return;
-    if (kind == PHI__BEDROCK_MESSAGE_START)
+    if (late && !usage) return;
+    if (phi__str_is(name, "messageStart"))
         phi__assembly_start(a);
-    else if (phi__bedrock_read(&ev, data))
-        phi__bedrock_apply(st, a, kind, &ev);
-    else if (!late)
-        phi__classify_bad_event(a);
+    else if (!phi__bedrock_read(&ev, data)) {
+        if (!late) phi__classify_bad_event(a);
+    } else if (phi__str_is(name, "contentBlockDelta"))
+        phi__bedrock_delta(a, &ev);
+    else if (phi__str_is(name, "contentBlockStart"))
+        (void)phi__bedrock_start(a, &ev);
+    else if (phi__str_is(name, "contentBlockStop"))
+        phi__bedrock_close(a, phi__assembly_find(a, ev.index));
+    else if (usage) {
+        phi__bedrock_usage(a, ev.usage);
+        st->got_usage = true;
+        if (late) phi__bedrock_settle(st, a);
+    } else {
+        phi__bedrock_stop(st, a, ev.stop_reason);
+        if (st->got_stop && st->got_usage) phi__bedrock_settle(st, a);
+    }
 }
 
 /* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
@@ -779,32 +740,26 @@ static const char *phi__bedrock_mark(const phi__encoder *e) {
     return phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR : PHI__BEDROCK_MARK;
 }
 
-/* ---- roles ---- */
+/* ---- items ---- */
 
-static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) {
-    if (blocks.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else {
-        if (e->open_role != (phi_role)0) phi__encode_glue(e, "]},");
-        phi__encode_glue(e, role == PHI__ROLE_SYSTEM ? "{\"role\":\"system\",\"content\":["
-                            : role == PHI_ROLE_USER  ? "{\"role\":\"user\",\"content\":["
-                                                     : "{\"role\":\"assistant\",\"content\":[");
-        e->last_role = e->open_role;
-        e->open_role = role;
-    }
-    phi__encode_piece(e, blocks);
-    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
+    for (size_t i = 0; i < m->content_count; i++)
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
+            !phi__bedrock_fits(m, &m->content[i]))
+            return true;
+    return false;
 }
 
-static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
+static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__BEDROCK_FORM;
+    if (after && !phi__bedrock_has_behind(e, m)) return 0;
+    if (after) form |= PHI__BEDROCK_MEDIA;
     if (phi__bedrock_id_rule(e->spec->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
-        form |= e->media << PHI__BEDROCK_MEDIA_SHIFT;
+        if (phi__encode_is_system(e, at)) form |= PHI__BEDROCK_SYSTEM;
         if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
-        return form;
+        return form | e->media << PHI__BEDROCK_MEDIA_SHIFT;
     }
     if (phi__prefix_sends(e, at)) {
         form |= PHI__BEDROCK_ORIGIN;
@@ -815,91 +770,73 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     return form;
 }
 
-static void phi__bedrock_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    uint32_t form = phi__bedrock_form(e, at);
-    phi_str blocks;
+/* A result that is an error holds text only; none is empty. */
+static void phi__bedrock_result(phi__encoder *e, const phi_message *m, size_t at) {
+    phi__buf *out = &e->scratch;
+    phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", m->tool_call_id,
+                   phi__bedrock_id_rule(e->spec->model));
+    phi__buf_text(out, m->is_error ? ",\"status\":\"error\",\"content\":["
+                                   : ",\"status\":\"success\",\"content\":[");
+    size_t empty = out->len;
+    phi__bedrock_parts(e, m, at, PHI__BEDROCK_INSIDE);
+    if (out->len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
+    phi__buf_text(out, "]}}");
+}
+
+/* Up to the last block that says something: reasoning may not end a message. */
+static void phi__bedrock_turn(phi__encoder *e, const phi_message *m, uint32_t form) {
+    bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
+    phi__buf *out = &e->scratch;
+    size_t end = m->content_count;
+    while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
+    for (size_t i = 0; i < end; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
+            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+        else if (!phi__bedrock_says(e, m, i, form))
+            continue;
+        else if (c->kind == PHI_CONTENT_TEXT)
+            phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
+                               whole ? c->citations : phi__str(NULL, 0));
+        else if (c->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__json_write_comma(out);
+            phi__render_id(out, "{\"toolUse\":{\"toolUseId\":", c->id,
+                           phi__bedrock_id_rule(e->spec->model));
+            phi__render_name(out, ",\"name\":", c->name, 64);
+            phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
+            if (whole) phi__render_rest(e, c->replay);
+            phi__buf_text(out, "}}");
+        } else if (c->kind == PHI_CONTENT_OPAQUE)
+            phi__render_opaque(e, c);
+    }
+}
+
+static void phi__bedrock_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    if ((form & PHI__BEDROCK_MEDIA) != 0)
+        phi__bedrock_parts(e, m, at, PHI__BEDROCK_BEHIND);
+    else if (m->role == PHI_ROLE_USER)
+        phi__bedrock_parts(e, m, at, PHI__BEDROCK_INSIDE);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__bedrock_result(e, m, at);
+    else
+        phi__bedrock_turn(e, m, form);
+}
+
+static void phi__bedrock_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                                phi_str blocks) {
+    (void)at;
     /* The API takes the provider's tool uses and results only in a request with tools. */
     for (size_t i = 0; i < m->content_count && !e->had_calls; i++)
         e->had_calls = phi__render_is_opaque(e->codec, &m->content[i]) &&
                        (phi__str_is(m->content[i].name, "toolUse") ||
                         phi__str_is(m->content[i].name, "toolResult"));
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
-        else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            /* A result that is an error holds text only; none is empty. */
-            phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
-            size_t empty = e->scratch.len;
-            phi__bedrock_parts(e, at, PHI__BEDROCK_INSIDE);
-            if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
-            phi__buf_text(&e->scratch, "]}}");
-        } else {
-            /* Up to the last block that says something: reasoning may not end a message. */
-            bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
-            size_t end = m->content_count;
-            while (end > 0 && !phi__bedrock_says(e, m, end - 1, form)) end--;
-            for (size_t i = 0; i < end; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
-                    phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-                else if (!phi__bedrock_says(e, m, i, form))
-                    continue;
-                else if (c->kind == PHI_CONTENT_TEXT)
-                    phi__bedrock_cited(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text,
-                                       whole ? c->citations : phi__str(NULL, 0));
-                else if (c->kind == PHI_CONTENT_TOOL_CALL) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_comma(out);
-                    phi__render_id(out, "{\"toolUse\":{\"toolUseId\":", c->id,
-                                   phi__bedrock_id_rule(e->spec->model));
-                    phi__render_name(out, ",\"name\":", c->name, 64);
-                    phi__buf_wrap(out, ",\"input\":", phi__render_arguments(e, c->arguments), "");
-                    if (whole) phi__render_rest(e, c->replay);
-                    phi__buf_text(out, "}}");
-                } else if (c->kind == PHI_CONTENT_OPAQUE)
-                    phi__render_opaque(e, c);
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
-    }
-    phi__bedrock_append(e,
-                        m->role == PHI_ROLE_ASSISTANT  ? PHI_ROLE_ASSISTANT
-                        : phi__encode_is_system(e, at) ? PHI__ROLE_SYSTEM
-                                                       : PHI_ROLE_USER,
-                        blocks);
-}
-
-static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__bedrock_result_open(e, call->id, true);
-    phi__buf_text(&e->scratch, "{\"text\":\"");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}]}}");
-    if (phi__encode_copy(e, &json)) phi__bedrock_append(e, PHI_ROLE_USER, json);
-}
-
-static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
-    for (size_t i = 0; m->role == PHI_ROLE_TOOL_RESULT && i < m->content_count; i++)
-        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
-            !phi__bedrock_fits(m, &m->content[i]))
-            return true;
-    return false;
-}
-
-static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++) {
-        uint32_t form = phi__bedrock_form(e, i) | PHI__BEDROCK_MEDIA;
-        phi_str blocks;
-        if (!phi__bedrock_has_behind(e, e->spec->items[i].message)) continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            phi__bedrock_parts(e, i, PHI__BEDROCK_BEHIND);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
-        }
-        phi__bedrock_append(e, PHI_ROLE_USER, blocks);
-    }
+    if (blocks.len == 0) return;
+    phi__claude_append(e,
+                       m->role == PHI_ROLE_ASSISTANT       ? PHI_ROLE_ASSISTANT
+                       : (form & PHI__BEDROCK_SYSTEM) != 0 ? PHI__ROLE_SYSTEM
+                                                           : PHI_ROLE_USER,
+                       blocks);
+    if (e->open_role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
 }
 
 /* ---- around the messages ---- */
@@ -1055,7 +992,6 @@ static void phi__bedrock_put_tools(phi__encoder *e) {
 static void phi__bedrock_tail(phi__encoder *e) {
     phi__buf_clear(&e->scratch);
     phi__buf_text(&e->scratch, e->open_role != (phi_role)0 ? "]}]" : "]");
-    e->open_role = (phi_role)0;
     phi__bedrock_put_tools(e);
     phi__buf_char(&e->scratch, '}');
     phi__encode_scratch(e);
@@ -1196,8 +1132,8 @@ static const phi__codec_rules phi__bedrock_rules = {
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_BEDROCK, &phi__bedrock_rules, sizeof(phi__bedrock_state), phi__bedrock_head,
-        phi__bedrock_item, phi__bedrock_tail, phi__bedrock_address, phi__bedrock_missing,
-        phi__bedrock_after_results, phi__bedrock_stream_event, phi__bedrock_end, phi__bedrock_whole,
+        phi__bedrock_tail, phi__bedrock_address, phi__bedrock_form, phi__bedrock_render,
+        phi__bedrock_append, phi__bedrock_stream_event, phi__bedrock_end, phi__bedrock_whole,
         phi__frames_framing, phi__bedrock_sign};
     return &codec;
 }

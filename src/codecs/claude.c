@@ -99,7 +99,7 @@ PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message 
     for (size_t i = m->content_count; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) return i - 1;
+        if (phi__codec_is_call(c)) return i - 1;
         if (phi__render_is_opaque(codec, c)) return i - 1;
     }
     return SIZE_MAX;
@@ -169,7 +169,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
     /* Backwards: the first block that is sent decides. */
     for (size_t i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
+        if (phi__codec_is_call(c)) calls = true;
         if (c->kind == PHI_CONTENT_THINKING)
             thought = thought || (c->signature.len > 0 && phi__prefix_sends(e, at));
         else if (c->kind == PHI_CONTENT_OPAQUE

@@ -4,6 +4,7 @@
 #define PHI_CODECS_CLAUDE_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* How a request switches thinking off. */
 typedef enum phi__claude_off {
@@ -34,6 +35,16 @@ typedef struct phi__claude_plan {
     bool adaptive, thinks;
     uint32_t max_tokens, budget;
 } phi__claude_plan;
+
+/* Appends blocks to the message of a role, in either protocol. */
+static inline void phi__claude_append(phi__encoder *e, phi_role role, phi_str blocks) {
+    phi__encode_role(e, role,
+                     role == PHI_ROLE_ASSISTANT
+                         ? PHI__LIT("]},{\"role\":\"assistant\",\"content\":[")
+                     : role == PHI__ROLE_SYSTEM ? PHI__LIT("]},{\"role\":\"system\",\"content\":[")
+                                                : PHI__LIT("]},{\"role\":\"user\",\"content\":["),
+                     blocks);
+}
 
 /* True if a version of Anthropic's API is 2026-10-21 or later. */
 PHI__FN bool phi__claude_late_version(phi_str api_version);

@@ -13,21 +13,19 @@ enum {
     PHI__GEMINI_FORM = 2 << 28,
     PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
     PHI__GEMINI_NO_IMAGES = 2,
-    PHI__GEMINI_MEDIA = 4,       /* blocks that follow a result */
-    PHI__GEMINI_THREE = 8,       /* ids, and images and documents inside of results */
-    PHI__GEMINI_OWN = 16,        /* minted by a model of this name, at Google or Vertex */
-    PHI__GEMINI_VERTEX = 32,     /* hosted tools that only the Gemini API has are left out */
-    PHI__GEMINI_TITLES = 64,     /* names of documents: Vertex AI alone takes them */
+    PHI__GEMINI_MEDIA = 4, /* blocks that follow a result */
+    PHI__GEMINI_THREE = 8, /* ids, and images and documents inside of results */
+    PHI__GEMINI_OWN = 16,  /* minted by a model of this name, at Google or Vertex */
+    /* names of documents, which Vertex AI alone takes; no hosted tools of the Gemini API alone */
+    PHI__GEMINI_VERTEX = 32,
     PHI__GEMINI_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
 };
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__gemini_state {
-    bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;   /* an event came */
     bool in_call; /* the last block is a call whose arguments still come, in pieces */
     uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as last reported */
-    phi__delta_cache repeat;
+    phi__decoding in;
 } phi__gemini_state;
 
 /* ---- messages as parts ---- */
@@ -65,8 +63,8 @@ static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, 
     phi__buf_char(&e->scratch, '}');
 }
 
-/* Documents have titles. */
-static bool phi__gemini_titles(const phi__encoder *e) {
+/* At Vertex AI documents have titles. */
+static bool phi__gemini_vertex(const phi__encoder *e) {
     return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX));
 }
 
@@ -76,7 +74,7 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__json_write_item(out, c->url.len > 0 ? "{\"fileData\":{" : "{\"inlineData\":{");
     phi__records_str(out, "mimeType", type);
-    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_titles(e))
+    if (c->kind == PHI_CONTENT_DOCUMENT && c->name.len > 0 && phi__gemini_vertex(e))
         phi__records_str(out, "displayName", c->name);
     if (c->url.len > 0) {
         phi__records_str(out, "fileUri", c->url);
@@ -101,7 +99,7 @@ static void phi__gemini_parts_opaque(phi__encoder *e, const phi_content *c, bool
     if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_GOOGLE) &&
         !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_VERTEX))
         return;
-    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX)) &&
+    if (phi__gemini_vertex(e) &&
         (phi__str_is(c->name, "toolCall") || phi__str_is(c->name, "toolResponse")))
         return;
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -122,32 +120,26 @@ static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
     phi__gemini_parts_opaque(e, c, true);
 }
 
-/* Writes the blocks that go inside of a result, or those that follow it, and counts them. write
-   false: only counts. */
-static size_t phi__gemini_blocks(phi__encoder *e, const phi_message *m, bool inside, bool write) {
+/* How many blocks go inside of a result, or follow it. */
+static size_t phi__gemini_blocks(const phi__encoder *e, const phi_message *m, bool inside) {
     size_t n = 0;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (phi__render_way_to(e, c) != PHI__RENDER_BLOCK || phi__gemini_inside(e, c) != inside)
-            continue;
-        if (write) phi__gemini_parts_block(e, c);
-        n++;
-    }
+    for (size_t i = 0; i < m->content_count; i++)
+        n += phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
+             phi__gemini_inside(e, &m->content[i]) == inside;
     return n;
+}
+
+static void phi__gemini_put_blocks(phi__encoder *e, const phi_message *m, bool inside) {
+    for (size_t i = 0; i < m->content_count; i++)
+        if (phi__render_way_to(e, &m->content[i]) == PHI__RENDER_BLOCK &&
+            phi__gemini_inside(e, &m->content[i]) == inside)
+            phi__gemini_parts_block(e, &m->content[i]);
 }
 
 static void phi__gemini_said(phi__encoder *e, const phi_content *c) {
     phi__json_write_item(&e->scratch, "{\"text\":\"");
     phi__render_said(e, c);
     phi__buf_text(&e->scratch, "\"}");
-}
-
-static void phi__gemini_result_open(phi__encoder *e, phi_str id, phi_str name, bool is_error) {
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"functionResponse\":{");
-    phi__gemini_id(e, out, id);
-    phi__gemini_name(out, "\"name\":", name);
-    phi__buf_text(out, is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
 }
 
 /* ---- arguments that Vertex AI sent in pieces ----
@@ -396,18 +388,25 @@ static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi_
 /* The name of the member that makes it a part of another kind; length 0: it is none. Members that
    describe the part's data do not count. */
 static phi__json_text phi__gemini_other(phi_str raw) {
-    static const char *const beside[] = {
-        "text",          "thought",         "thoughtSignature",    "functionCall",
-        "partMetadata",  "videoMetadata",   "mediaResolution",     "documentMetadata",
-        "audioMetadata", "mediaProcessing", "spreadsheetMetadata", "speechMetadata"};
+    static const char *const beside[] = {"text",
+                                         "thought",
+                                         "thoughtSignature",
+                                         "functionCall",
+                                         "partMetadata",
+                                         "videoMetadata",
+                                         "mediaResolution",
+                                         "documentMetadata",
+                                         "audioMetadata",
+                                         "mediaProcessing",
+                                         "spreadsheetMetadata",
+                                         "speechMetadata",
+                                         NULL};
     phi__json_cursor c;
     phi__json_text key, none = {NULL, 0, false};
     if (!phi__json_cursor_in_object(&c, raw)) return none;
     while (phi__json_cursor_next_key(&c, &key)) {
-        bool known = phi__json_cursor_peek(&c) == PHI_JSON_NULL;
-        for (size_t i = 0; i < PHI__COUNT(beside) && !known; i++)
-            known = phi__json_cursor_text_is(key, phi_str_of(beside[i]));
-        if (!known) return key;
+        if (phi__json_cursor_peek(&c) != PHI_JSON_NULL && !phi__opaque_knows(beside, key))
+            return key;
         (void)phi__json_cursor_skip(&c);
     }
     return none;
@@ -523,66 +522,34 @@ static const phi__json_member phi__gemini_usage_members[] = {
     PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64),
     PHI__MEMBERS_END};
 
-static bool phi__gemini_guards(phi_str word) {
-    static const char *const words[] = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
-                                        "SPII",   "MODEL_ARMOR"};
-    for (size_t i = 0; i < PHI__COUNT(words); i++)
-        if (phi__str_is(word, words[i])) return true;
-    return word.len > 6 && memcmp(word.at, "IMAGE_", 6) == 0;
-}
+/* A turn that failed may be tried again if the model may avoid its mistake; CONTINUATION: of one
+   request's output. google-genai 3.6.1, FinishReason, November 2026. */
+static const phi__stop_word phi__gemini_stop_words[] = {
+    {"STOP\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"MAX_TOKENS\0CONTINUATION\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"SAFETY\0RECITATION\0BLOCKLIST\0PROHIBITED_CONTENT\0SPII\0MODEL_ARMOR\0"
+     "IMAGE_*\0",
+     PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"MALFORMED_FUNCTION_CALL\0UNEXPECTED_TOOL_CALL\0OTHER\0MALFORMED_RESPONSE\0",
+     PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"LANGUAGE\0NO_IMAGE\0TOO_MANY_TOOL_CALLS\0MISSING_THOUGHT_SIGNATURE\0"
+     "ESCALATION\0PUP_LIMITED_DISABLED\0",
+     PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
-/* In the provider's own words, where it has some. */
-static void phi__gemini_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                             phi__json_text said) {
-    phi_str word = phi__buf_str(&a->raw_stop_reason), words = {NULL, 0};
-    if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &words))
-        a->no_memory = true;
-    if (words.len > 0)
-        phi__assembly_fail(a, kind, retryable, word, words);
-    else
-        phi__classify_stop(a, kind, retryable, word);
-}
-
-/* Words for a turn that failed; `again`: the model may avoid its mistake the next time.
-   google-genai 3.6.1, FinishReason, November 2026. */
-static bool phi__gemini_fails(phi_str word, bool *again) {
-    static const char *const words[] = {"MALFORMED_FUNCTION_CALL",
-                                        "UNEXPECTED_TOOL_CALL",
-                                        "OTHER",
-                                        "MALFORMED_RESPONSE",
-                                        "LANGUAGE",
-                                        "NO_IMAGE",
-                                        "TOO_MANY_TOOL_CALLS",
-                                        "MISSING_THOUGHT_SIGNATURE",
-                                        "ESCALATION",
-                                        "PUP_LIMITED_DISABLED"};
-    for (size_t i = 0; i < PHI__COUNT(words); i++)
-        if (phi__str_is(word, words[i])) {
-            *again = i < 4;
-            return true;
-        }
-    return false;
-}
+/* The reason for which a prompt was blocked: any word. */
+static const phi__stop_word phi__gemini_block_words[] = {
+    {"*\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false}};
 
 static void phi__gemini_stop(phi__assembly *a, const phi__gemini_chunk *k) {
-    bool blocked = k->finish.len == 0, again = false;
+    bool blocked = k->finish.len == 0;
     if (blocked && k->block.len == 0) return;
     phi__gemini_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
     a->terminal = true;
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (blocked)
-        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->block_words);
-    else if (phi__gemini_guards(word))
-        phi__gemini_fail(a, PHI_FAILURE_CONTENT_FILTER, false, k->finish_words);
-    else if (phi__str_is(word, "STOP"))
-        a->stop_reason = PHI_STOP_REASON_STOP;
-    else if (phi__str_is(word, "MAX_TOKENS") || phi__str_is(word, "CONTINUATION"))
-        a->stop_reason = PHI_STOP_REASON_LENGTH; /* CONTINUATION: of one request's output */
-    else if (phi__gemini_fails(word, &again))
-        phi__gemini_fail(a, PHI_FAILURE_SERVER, again, k->finish_words);
+        phi__classify_stop(a, phi__gemini_block_words, k->block_words);
     else
-        phi__assembly_unknown_stop(a);
+        phi__classify_stop(a, phi__gemini_stop_words, k->finish_words);
 }
 
 static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi__gemini_chunk *k,
@@ -608,7 +575,7 @@ static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi_
     }
     phi__gemini_stop(a, k);
     if (block != SIZE_MAX && !a->terminal && k->cited.len <= 2)
-        phi__delta_cache_learn(&st->repeat, a, data, text, block);
+        phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
 /* An array of chunks: the API's answer without `alt=sse`. */
@@ -621,7 +588,7 @@ static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str d
         if (!phi__json_cursor_take_raw(&c, &raw) || !phi__gemini_read(&k, raw)) break;
         phi__gemini_take(st, a, &k, raw);
     }
-    st->broken = !phi__json_cursor_done(&c);
+    st->in.broken = !phi__json_cursor_done(&c);
 }
 
 /* ---- for the codec ---- */
@@ -629,33 +596,21 @@ static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str d
 static void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     phi__gemini_chunk k;
-    if (data.len == 0 || a->no_memory) return;
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__str_is(name, "error")) {
-        phi__classify_event(a, data);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{' && data.at[0] != '[') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
-    phi__delta_cache_forget(&st->repeat);
+    if (!phi__decoding_takes(&st->in, a, name, data, true)) return;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
         phi__gemini_array(st, a, data);
     else if (phi__gemini_read(&k, data))
         phi__gemini_take(st, a, &k, data);
     else
-        st->broken = true;
+        st->in.broken = true;
     phi_arena_reset(&a->scratch, mark);
 }
 
 static void phi__gemini_end(void *state, phi__assembly *a) {
     phi__gemini_state *st = (phi__gemini_state *)state;
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    phi__classify_truncated(a, st->heard);
+    phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
@@ -682,116 +637,93 @@ static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- contents ---- */
 
-/* The role TOOL_RESULT is a content of results, of the user's as well. */
-static void phi__gemini_append(phi__encoder *e, phi_role role, phi_str parts) {
-    static const char *const user[] = {"{\"role\":\"user\",\"parts\":[",
-                                       "]},{\"role\":\"user\",\"parts\":["};
-    static const char *const model[] = {"{\"role\":\"model\",\"parts\":[",
-                                        "]},{\"role\":\"model\",\"parts\":["};
-    size_t before = e->open_role != (phi_role)0 ? 1 : 0;
-    if (parts.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else
-        phi__encode_glue(e, role == PHI_ROLE_ASSISTANT ? model[before] : user[before]);
-    e->open_role = role;
-    phi__encode_piece(e, parts);
-}
-
-/* The form of a user's message or a result. */
-static uint32_t phi__gemini_form(const phi__encoder *e, phi_role role) {
-    uint32_t form = PHI__GEMINI_FORM | e->media << PHI__GEMINI_MEDIA_SHIFT;
-    if (role == PHI_ROLE_TOOL_RESULT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
-    if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
-    if (phi__gemini_titles(e)) form |= PHI__GEMINI_TITLES;
+static uint32_t phi__gemini_form(const phi__encoder *e, size_t at, bool after) {
+    const phi_message *m = e->spec->items[at].message;
+    uint32_t form = PHI__GEMINI_FORM;
+    if (after && phi__gemini_blocks(e, m, false) == 0) return 0;
+    if (after) form |= PHI__GEMINI_MEDIA;
+    if (phi__gemini_vertex(e)) form |= PHI__GEMINI_VERTEX;
+    if (m->role != PHI_ROLE_USER && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
+    if (m->role != PHI_ROLE_ASSISTANT) {
+        if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__GEMINI_NO_IMAGES;
+        return form | e->media << PHI__GEMINI_MEDIA_SHIFT;
+    }
+    if (phi__render_same_origin(e, at))
+        form |= PHI__GEMINI_ORIGIN | PHI__GEMINI_OWN;
+    else if (m->model.len > 0 && phi__str_is(m->model, e->spec->model->id))
+        form |= PHI__GEMINI_OWN;
     return form;
 }
 
-static void phi__gemini_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    bool own = same || (m->role == PHI_ROLE_ASSISTANT && m->model.len > 0 &&
-                        phi__str_is(m->model, e->spec->model->id));
-    uint32_t form = PHI__GEMINI_FORM;
-    phi_str parts;
-    if (own) form |= PHI__GEMINI_OWN;
-    if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX))) form |= PHI__GEMINI_VERTEX;
-    if (same) form |= PHI__GEMINI_ORIGIN;
-    if (m->role == PHI_ROLE_ASSISTANT && phi__gemini_three(e)) form |= PHI__GEMINI_THREE;
-    if (m->role != PHI_ROLE_ASSISTANT)
-        form = phi__gemini_form(e, m->role) | (form & (uint32_t)PHI__GEMINI_VERTEX);
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &parts)) {
-        if (m->role == PHI_ROLE_USER) {
-            phi__render_parts(e, m, true, phi__gemini_said, phi__gemini_parts_block,
-                              phi__gemini_opaque_user);
-        } else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__gemini_result_open(e, m->tool_call_id, phi__gemini_result_name(e, m), m->is_error);
-            phi__gemini_result_text(e, m);
-            phi__buf_text(&e->scratch, "\"}");
-            if (phi__gemini_blocks(e, m, true, false) > 0) {
-                phi__buf_text(&e->scratch, ",\"parts\":[");
-                (void)phi__gemini_blocks(e, m, true, true);
-                phi__buf_char(&e->scratch, ']');
-            }
-            phi__buf_text(&e->scratch, "}}");
-        } else {
-            /* Every part keeps its own signature; thinking without one does not help the
-               model. The first of parallel calls has a signature, and models since 3
-               require it: a call of another model gets the documented signature for such
-               calls. */
-            const phi_str none = {NULL, 0};
-            bool first = true;
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                phi_str signature = same ? c->signature : none;
-                if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
-                    phi__gemini_parts_text(e, c->text, true, signature);
-                else if (c->kind == PHI_CONTENT_TEXT &&
-                         (!phi__render_blank(c->text) || signature.len > 0))
-                    phi__gemini_parts_text(e, c->text, false, signature);
-                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-                    if (first && signature.len == 0 && phi__gemini_three(e))
-                        signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_item(out, "{\"functionCall\":{");
-                    phi__gemini_id(e, out, c->id);
-                    phi__gemini_name(out, "\"name\":", c->name);
-                    phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
-                    phi__gemini_sign(e, signature);
-                    phi__buf_char(out, '}');
-                    first = false;
-                } else
-                    phi__gemini_parts_opaque(e, c, own);
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &parts)) return;
+static void phi__gemini_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"functionResponse\":{");
+    phi__gemini_id(e, out, m->tool_call_id);
+    phi__gemini_name(out, "\"name\":", phi__gemini_result_name(e, m));
+    phi__buf_text(out,
+                  m->is_error ? ",\"response\":{\"error\":\"" : ",\"response\":{\"output\":\"");
+    phi__gemini_result_text(e, m);
+    phi__buf_text(out, "\"}");
+    if (phi__gemini_blocks(e, m, true) > 0) {
+        phi__buf_text(out, ",\"parts\":[");
+        phi__gemini_put_blocks(e, m, true);
+        phi__buf_char(out, ']');
     }
-    phi__gemini_append(e, m->role, parts);
+    phi__buf_text(out, "}}");
 }
 
-static void phi__gemini_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__gemini_result_open(e, call->id, call->name, true);
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}}}");
-    if (phi__encode_copy(e, &json)) phi__gemini_append(e, PHI_ROLE_TOOL_RESULT, json);
+/* Every part keeps its own signature; thinking without one does not help the model. The first of
+   parallel calls has a signature, and models since 3 require it: a call of another model gets the
+   documented signature for such calls. */
+static void phi__gemini_answer(phi__encoder *e, const phi_message *m, uint32_t form) {
+    const phi_str none = {NULL, 0};
+    phi__buf *out = &e->scratch;
+    bool first = true;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str signature = (form & PHI__GEMINI_ORIGIN) != 0 ? c->signature : none;
+        if (c->kind == PHI_CONTENT_THINKING && signature.len > 0 && !c->redacted)
+            phi__gemini_parts_text(e, c->text, true, signature);
+        else if (c->kind == PHI_CONTENT_TEXT && (!phi__render_blank(c->text) || signature.len > 0))
+            phi__gemini_parts_text(e, c->text, false, signature);
+        else if (phi__codec_is_call(c)) {
+            if (first && signature.len == 0 && phi__gemini_three(e))
+                signature = PHI__LIT(PHI__GEMINI_UNSIGNED);
+            phi__json_write_item(out, "{\"functionCall\":{");
+            phi__gemini_id(e, out, c->id);
+            phi__gemini_name(out, "\"name\":", c->name);
+            phi__buf_wrap(out, ",\"args\":", phi__render_arguments(e, c->arguments), "}");
+            phi__gemini_sign(e, signature);
+            phi__buf_char(out, '}');
+            first = false;
+        } else
+            phi__gemini_parts_opaque(e, c, (form & PHI__GEMINI_OWN) != 0);
+    }
 }
 
-static void phi__gemini_after_results(phi__encoder *e, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__gemini_form(e, m->role) | PHI__GEMINI_MEDIA;
-        phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || phi__gemini_blocks(e, m, false, false) == 0)
-            continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            (void)phi__gemini_blocks(e, m, false, true);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
-        }
-        phi__gemini_append(e, PHI_ROLE_USER, parts);
-    }
+static void phi__gemini_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if ((form & PHI__GEMINI_MEDIA) != 0)
+        phi__gemini_put_blocks(e, m, false);
+    else if (m->role == PHI_ROLE_USER)
+        phi__render_parts(e, m, true, phi__gemini_said, phi__gemini_parts_block,
+                          phi__gemini_opaque_user);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__gemini_result(e, m);
+    else
+        phi__gemini_answer(e, m, form);
+}
+
+/* The role TOOL_RESULT is a content of results, of the user's as well. */
+static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                               phi_str parts) {
+    (void)at;
+    if (parts.len > 0)
+        phi__encode_role(e, (form & PHI__GEMINI_MEDIA) != 0 ? PHI_ROLE_USER : m->role,
+                         m->role == PHI_ROLE_ASSISTANT
+                             ? PHI__LIT("]},{\"role\":\"model\",\"parts\":[")
+                             : PHI__LIT("]},{\"role\":\"user\",\"parts\":["),
+                         parts);
 }
 
 /* ---- around the messages ---- */
@@ -843,7 +775,7 @@ static void phi__gemini_put_format(phi__encoder *e) {
     if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
     phi__buf_text(&e->scratch, ",\"responseJsonSchema\":");
     phi__encode_scratch(e);
-    phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+    phi__encode_piece(e, phi_str_of(format->schema));
 }
 
 /* Functions are one element of the list; each raw tool is another. The API refuses a choice without
@@ -981,8 +913,8 @@ static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_
 
 /* clang-format off */
 static const phi__codec_rules phi__gemini_rules = {
-    NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
-    PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+    NULL, phi__gemini_strict_form, phi__strict_gemini, phi__gemini_format_way,
+    PHI__SCHEMA_TRIED, NULL, NULL, NULL,
     PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST,
     phi__gemini_media, phi__gemini_kin, NULL, NULL, NULL, NULL, &phi__gemini_settings, NULL};
 /* clang-format on */
@@ -996,8 +928,8 @@ static void phi__gemini_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__gemini_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_GEMINI, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
-        phi__gemini_item, phi__gemini_tail, phi__gemini_address, phi__gemini_missing,
-        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        phi__gemini_tail, phi__gemini_address, phi__gemini_form, phi__gemini_render,
+        phi__gemini_append, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
         NULL};
     return &codec;
 }
@@ -1014,8 +946,8 @@ static void phi__gemini_vertex_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__gemini_codec_vertex(void) {
     static const phi__codec codec = {
         PHI__NAMES_VERTEX, &phi__gemini_rules, sizeof(phi__gemini_state), phi__gemini_head,
-        phi__gemini_item, phi__gemini_tail, phi__gemini_vertex_address, phi__gemini_missing,
-        phi__gemini_after_results, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
+        phi__gemini_tail, phi__gemini_vertex_address, phi__gemini_form, phi__gemini_render,
+        phi__gemini_append, phi__gemini_event, phi__gemini_end, phi__gemini_whole, NULL,
         NULL};
     return &codec;
 }

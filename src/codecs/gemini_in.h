@@ -4,13 +4,7 @@
 #define PHI_CODECS_GEMINI_IN_H
 
 #include "codecs/codecs_in.h"
-
-#define PHI__GEMINI_SHARED 1
-
-/* Appends a schema as Gemini takes it; unchanged where it needs no change.
-   phi__codec_rules.adapt. */
-PHI__FN bool phi__gemini_schema_adapt(phi__buf *out, phi_str schema, char *words,
-                                      size_t words_size);
+#include "wire/codec_in.h"
 
 /* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
 PHI__FN int phi__gemini_version(const phi_model *model);
@@ -32,9 +26,5 @@ PHI__FN phi_str phi__gemini_result_name(const phi__encoder *e, const phi_message
 
 /* All text of a result, a line each: the inside of a string. */
 PHI__FN void phi__gemini_result_text(phi__encoder *e, const phi_message *m);
-
-/* A format's schema as Gemini takes it. One that it does not take goes as it is: the loop refuses
-   that of a tool before it comes here. */
-PHI__FN phi_str phi__gemini_schema(phi__encoder *e, phi_str schema);
 
 #endif

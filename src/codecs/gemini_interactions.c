@@ -11,14 +11,10 @@
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__interactions_state {
     bool finished; /* the answer has its end: later events are ignored */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
     int64_t index; /* of the step that began last: that of events without one */
     uint64_t input, tools, cached, output, thoughts; /* tokens, as last reported */
-    phi__delta_cache repeat;
+    phi__decoding in;
 } phi__interactions_state;
-
-#define PHI__INTERACTIONS_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 /* ---- steps of hosted tools ----
 
@@ -67,8 +63,8 @@ static void phi__interactions_merge_part(phi__interactions_merging *m, phi_str p
     if (!phi__json_cursor_in_object(&c, part)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__json_cursor_take_raw(&c, &value)) return;
-        if (!start && PHI__INTERACTIONS_IS(key, "type")) continue;
-        if (!start && PHI__INTERACTIONS_IS(key, "arguments") &&
+        if (!start && PHI__TEXT_IS(key, "type")) continue;
+        if (!start && PHI__TEXT_IS(key, "arguments") &&
             phi__interactions_merge_piece(value, &piece))
             phi__json_cursor_unescape(&m->arguments, piece);
         else
@@ -296,7 +292,7 @@ static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t i
     while (phi__json_cursor_next_item(&c) && phi__assembly_takes_more(a, n)) {
         if (!phi__json_cursor_take_raw(&c, &raw)) return;
         phi__interactions_read(&item, raw);
-        if (PHI__INTERACTIONS_IS(item.type, "text")) {
+        if (PHI__TEXT_IS(item.type, "text")) {
             phi__assembly_close(a, phi__interactions_find(a, PHI_CONTENT_TEXT, index));
             if (item.text.len == 0) continue;
             size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, index);
@@ -365,13 +361,13 @@ static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t i
     size_t before = a->count;
     phi_str type;
     phi__interactions_read(&s, raw);
-    if (s.type.len == 0 || PHI__INTERACTIONS_IS(s.type, "user_input")) return;
-    if (PHI__INTERACTIONS_IS(s.type, "model_output")) {
+    if (s.type.len == 0 || PHI__TEXT_IS(s.type, "user_input")) return;
+    if (PHI__TEXT_IS(s.type, "model_output")) {
         phi__interactions_content(a, s.content, index, n);
         if (s.error.len > 2) phi__classify_event(a, s.error);
-    } else if (PHI__INTERACTIONS_IS(s.type, "thought"))
+    } else if (PHI__TEXT_IS(s.type, "thought"))
         phi__interactions_thought(a, &s, index);
-    else if (PHI__INTERACTIONS_IS(s.type, "function_call"))
+    else if (PHI__TEXT_IS(s.type, "function_call"))
         phi__interactions_call(a, &s, index);
     else if (!phi__json_cursor_unescape_arena(&a->scratch, s.type, &type))
         a->no_memory = true;
@@ -394,29 +390,29 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
     }
     phi__interactions_read(&s, raw);
     *text = s.text;
-    if (PHI__INTERACTIONS_IS(s.type, "text")) {
+    if (PHI__TEXT_IS(s.type, "text")) {
         if (s.text.len == 0) return SIZE_MAX;
         block = phi__interactions_open(a, PHI_CONTENT_TEXT, index);
         phi__assembly_add_text(a, block, s.text);
         return block;
     }
-    if (PHI__INTERACTIONS_IS(s.type, "thought_summary")) {
+    if (PHI__TEXT_IS(s.type, "thought_summary")) {
         if (s.summary.len > 0)
             phi__assembly_add_text(a, phi__interactions_open(a, PHI_CONTENT_THINKING, index),
                                    s.summary);
-    } else if (PHI__INTERACTIONS_IS(s.type, "arguments_delta")) {
+    } else if (PHI__TEXT_IS(s.type, "arguments_delta")) {
         block = phi__interactions_find(a, PHI_CONTENT_TOOL_CALL, index);
         if (phi__interactions_merge_piece(s.arguments, &piece))
             phi__assembly_add_text(a, block, piece);
-    } else if (PHI__INTERACTIONS_IS(s.type, "thought_signature"))
+    } else if (PHI__TEXT_IS(s.type, "thought_signature"))
         phi__interactions_thought(a, &s, index);
-    else if (PHI__INTERACTIONS_IS(s.type, "text_annotation_delta") ||
-             PHI__INTERACTIONS_IS(s.type, "text_annotation")) {
+    else if (PHI__TEXT_IS(s.type, "text_annotation_delta") ||
+             PHI__TEXT_IS(s.type, "text_annotation")) {
         if (s.annotations.len > 2)
             phi__interactions_annotate(a, phi__interactions_open(a, PHI_CONTENT_TEXT, index),
                                        s.annotations);
-    } else if (PHI__INTERACTIONS_IS(s.type, "image") || PHI__INTERACTIONS_IS(s.type, "audio") ||
-               PHI__INTERACTIONS_IS(s.type, "video") || PHI__INTERACTIONS_IS(s.type, "document"))
+    } else if (PHI__TEXT_IS(s.type, "image") || PHI__TEXT_IS(s.type, "audio") ||
+               PHI__TEXT_IS(s.type, "video") || PHI__TEXT_IS(s.type, "document"))
         phi__interactions_media_step(a, s.type, raw, index);
     return SIZE_MAX;
 }
@@ -428,20 +424,23 @@ static bool phi__interactions_read_answer(phi__interactions_answer *r, phi_str r
     return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
 }
 
-static void phi__interactions_begin(phi__assembly *a, const phi__interactions_answer *r) {
-    if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
-    if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
-    phi__assembly_start(a);
-}
-
 static bool phi__interactions_goes_on(phi_str status) {
     return phi__str_is(status, "in_progress") || phi__str_is(status, "queued");
 }
+
+static const phi__stop_word phi__interactions_stop_words[] = {
+    {"completed\0requires_action\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"incomplete\0budget_exceeded\0requires_continuation\0", PHI_STOP_REASON_LENGTH,
+     PHI_FAILURE_NONE, false},
+    {"failed\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {"cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 /* By the status in a->raw_stop_reason. An answer that was cut keeps its calls open: they are
    incomplete. */
 static void phi__interactions_finish(phi__interactions_state *st, phi__assembly *a,
                                      phi_str errors) {
+    const phi__json_text none = {NULL, 0, false};
     phi_str status = phi__buf_str(&a->raw_stop_reason);
     bool cut = phi__str_is(status, "incomplete") || phi__str_is(status, "budget_exceeded") ||
                phi__str_is(status, "requires_continuation");
@@ -450,24 +449,18 @@ static void phi__interactions_finish(phi__interactions_state *st, phi__assembly 
     for (size_t i = 0; i < a->count; i++)
         if (!((cut || failed) && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL))
             phi__interactions_close(a, i);
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
     if (failed && errors.len > 2)
         phi__classify_event(a, errors);
-    else if (failed)
-        phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_is(status, "failed"), status);
-    else if (cut)
-        a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else if (status.len == 0 || phi__str_is(status, "completed") ||
-             phi__str_is(status, "requires_action"))
+    else if (status.len > 0)
+        phi__classify_stop(a, phi__interactions_stop_words, none);
+    else if (a->failure.kind == PHI_FAILURE_NONE)
         a->stop_reason = PHI_STOP_REASON_STOP;
-    else
-        phi__assembly_unknown_stop(a);
 }
 
 /* The terminal event, and a whole answer. */
 static void phi__interactions_completed(phi__interactions_state *st, phi__assembly *a,
                                         const phi__interactions_answer *r) {
-    phi__interactions_begin(a, r);
+    phi__assembly_begin(a, r->id, r->model);
     if (a->count == 0) {
         phi__json_cursor c;
         phi_str raw;
@@ -492,11 +485,11 @@ static void phi__interactions_whole_event(phi__interactions_state *st, phi__asse
     phi__interactions_answer r;
     (void)phi__interactions_read_answer(&r,
                                         ev->interaction.len > 0 ? ev->interaction : PHI__LIT("{}"));
-    if (PHI__INTERACTIONS_IS(type, "interaction.completed")) {
+    if (PHI__TEXT_IS(type, "interaction.completed")) {
         phi__interactions_completed(st, a, &r);
         return;
     }
-    phi__interactions_begin(a, &r);
+    phi__assembly_begin(a, r.id, r.model);
     /* A status that ends an answer counts where the stream then ends without its last event. */
     phi__json_text status = ev->status.len > 0 ? ev->status : r.status;
     phi_str word;
@@ -515,19 +508,19 @@ static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a
     phi__json_text text = {NULL, 0, false};
     size_t block = SIZE_MAX, n = 0;
     int64_t index = ev->index >= 0 ? ev->index : st->index;
-    if (PHI__INTERACTIONS_IS(type, "step.start")) {
+    if (PHI__TEXT_IS(type, "step.start")) {
         st->index = index;
         phi__interactions_take_step(a, ev->step, index, false, &n);
-    } else if (PHI__INTERACTIONS_IS(type, "step.delta"))
+    } else if (PHI__TEXT_IS(type, "step.delta"))
         block = phi__interactions_delta(a, ev->delta, index, &text);
-    else if (PHI__INTERACTIONS_IS(type, "step.stop")) {
+    else if (PHI__TEXT_IS(type, "step.stop")) {
         for (size_t i = 0; i < a->count; i++)
             if (a->drafts[i].key == index) phi__interactions_close(a, i);
     } else if (type.len > 12 && memcmp(type.at, "interaction.", 12) == 0)
         phi__interactions_whole_event(st, a, ev, type);
     phi__interactions_usage(st, a, ev->usage);
     if (block != SIZE_MAX && ev->type.len > 0 && ev->usage.len == 0)
-        phi__delta_cache_learn(&st->repeat, a, data, text, block);
+        phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
 /* ---- for the codec ---- */
@@ -535,19 +528,12 @@ static void phi__interactions_take(phi__interactions_state *st, phi__assembly *a
 static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_str name,
                                            phi_str data) {
     phi__interactions_state *st = (phi__interactions_state *)state;
-    if (data.len == 0 || st->finished || a->no_memory) return;
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{') return; /* [DONE], or words of a gateway */
-    st->heard = true;
-    phi__delta_cache_forget(&st->repeat);
+    if (st->finished) return;
+    if (!phi__decoding_takes(&st->in, a, phi__str("", 0), data, false)) return;
     phi__interactions_event ev = PHI_ZERO;
     ev.index = -1;
     if (!phi__json_members_read(data, phi__interactions_event_members, &ev, NULL)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     phi__json_text type = ev.type;
@@ -556,7 +542,7 @@ static void phi__interactions_stream_event(void *state, phi__assembly *a, phi_st
         type.len = name.len;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    if (PHI__INTERACTIONS_IS(type, "error") || (type.len == 0 && ev.has_error))
+    if (PHI__TEXT_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__classify_event(a, data);
     else
         phi__interactions_take(st, a, &ev, type, data);
@@ -571,7 +557,7 @@ static void phi__interactions_end(void *state, phi__assembly *a) {
     if (a->raw_stop_reason.len > 0 && !open)
         phi__interactions_finish(st, a, PHI__LIT(""));
     else
-        phi__classify_truncated(a, st->heard);
+        phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body) {
@@ -580,11 +566,10 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     bool good = phi__interactions_read_answer(&r, phi__str_trim(body)) && !r.has_error &&
                 (r.status.len > 0 || r.steps.len > 0);
-    st->heard = good;
+    st->in.heard = good;
     if (!good)
         phi__classify_body(a, body);
-    else if (PHI__INTERACTIONS_IS(r.status, "in_progress") ||
-             PHI__INTERACTIONS_IS(r.status, "queued"))
+    else if (PHI__TEXT_IS(r.status, "in_progress") || PHI__TEXT_IS(r.status, "queued"))
         phi__classify_truncated(a, true);
     else
         phi__interactions_completed(st, a, &r);
@@ -657,138 +642,107 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
         phi__buf_clear(&e->scratch);
 }
 
-static void phi__interactions_result_open(phi__buf *out, phi_str id, phi_str name, bool is_error) {
-    phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", id, PHI__ID_ANTHROPIC);
-    phi__gemini_name(out, ",\"name\":", name);
-    phi__buf_text(out, is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
+/* The result is a string, which each model takes; since 3 a list that holds media. */
+static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    bool media = phi__interactions_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);
+    phi__render_id(out, "{\"type\":\"function_result\",\"call_id\":", m->tool_call_id,
+                   PHI__ID_ANTHROPIC);
+    phi__gemini_name(out, ",\"name\":", phi__gemini_result_name(e, m));
+    phi__buf_text(out, m->is_error ? ",\"is_error\":true,\"result\":" : ",\"result\":");
+    phi__buf_text(out, media ? "[{\"type\":\"text\",\"text\":\"" : "\"");
+    phi__gemini_result_text(e, m);
+    phi__buf_text(out, media ? "\"}" : "\"");
+    if (media) {
+        phi__interactions_blocks(e, m);
+        phi__buf_char(out, ']');
+    }
+    phi__buf_char(out, '}');
 }
 
 /* ---- the model ---- */
 
-/* The call of a hosted tool without its result would be refused: of an answer that broke off no
-   hosted step goes back. */
-static bool phi__interactions_ended(const phi_message *m) {
-    return m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
+/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no
+   use to the model. The call of a hosted tool without its result would be refused: of an answer
+   that broke off no hosted step goes back. */
+static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m, bool same) {
+    phi__buf *out = &e->scratch;
+    bool is_signed = !phi__interactions_three(e);
+    bool ended =
+        m->stop_reason != PHI_STOP_REASON_ERROR && m->stop_reason != PHI_STOP_REASON_ABORTED;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool own = same && c->signature.len > 0;
+        if (c->kind == PHI_CONTENT_THINKING && own && !c->redacted) {
+            phi__json_write_item(out, "{\"type\":\"thought\"");
+            phi__records_str(out, "signature", c->signature);
+            if (c->text.len > 0) {
+                phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
+                phi__render_text_member(e, "text", c->text);
+                phi__buf_text(out, "}]");
+            }
+            phi__buf_char(out, '}');
+            is_signed = true;
+        } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
+            phi__json_write_item(out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
+            phi__render_text_member(e, "text", c->text);
+            if (same && c->citations.len > 2 && phi__render_goes(e, c->citations))
+                phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
+            phi__buf_text(out, "}]}");
+        } else if (c->kind == PHI_CONTENT_OPAQUE && ended)
+            phi__interactions_opaque(e, c);
+        else if (phi__codec_is_call(c)) {
+            if (!is_signed && !own) phi__json_write_item(out, PHI__INTERACTIONS_UNSIGNED);
+            phi__json_write_comma(out);
+            phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id, PHI__ID_ANTHROPIC);
+            phi__gemini_name(out, ",\"name\":", c->name);
+            phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments), "");
+            if (own) phi__records_str(out, "signature", c->signature);
+            phi__buf_char(out, '}');
+            is_signed = true;
+        }
+    }
 }
 
 /* ---- steps ---- */
 
-static void phi__interactions_append(phi__encoder *e, phi_role role, phi_str steps) {
-    if (steps.len == 0) return;
-    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = role;
-    phi__encode_piece(e, steps);
-}
-
-static uint32_t phi__interactions_form(const phi__encoder *e, phi_role role) {
+/* Before 3, results hold no media: they follow as the user's. */
+static uint32_t phi__interactions_form(const phi__encoder *e, size_t at, bool after) {
+    const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__INTERACTIONS_FORM;
-    if (role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
-    if (role == PHI_ROLE_ASSISTANT) return form;
+    if (after && (phi__interactions_three(e) || !phi__render_any(e, m, PHI__RENDER_BLOCK)))
+        return 0;
+    if (after) form |= PHI__INTERACTIONS_MEDIA;
+    if (m->role != PHI_ROLE_USER && phi__interactions_three(e)) form |= PHI__INTERACTIONS_THREE;
+    if (m->role == PHI_ROLE_ASSISTANT)
+        return phi__render_same_origin(e, at) ? form | PHI__INTERACTIONS_ORIGIN : form;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__INTERACTIONS_NO_IMAGES;
     return form | e->media << PHI__INTERACTIONS_MEDIA_SHIFT;
 }
 
-static void phi__interactions_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = phi__interactions_form(e, m->role);
-    phi_str steps;
-    if (same) form |= PHI__INTERACTIONS_ORIGIN;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &steps)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__interactions_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            /* A string, which each model takes; since 3 a list that holds media. */
-            phi__buf *out = &e->scratch;
-            bool media = phi__interactions_three(e) && phi__render_sends_media(e, m);
-            phi__interactions_result_open(out, m->tool_call_id, phi__gemini_result_name(e, m),
-                                          m->is_error);
-            phi__buf_text(out, media ? "[{\"type\":\"text\",\"text\":\"" : "\"");
-            phi__gemini_result_text(e, m);
-            phi__buf_text(out, media ? "\"}" : "\"");
-            if (media) {
-                phi__interactions_blocks(e, m);
-                phi__buf_char(out, ']');
-            }
-            phi__buf_char(out, '}');
-        } else {
-            /* One signed thought is enough for all calls of an answer. Thinking without a
-               signature is of no use to the model. */
-            bool is_signed = !phi__interactions_three(e);
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                if (c->kind == PHI_CONTENT_THINKING && same && c->signature.len > 0 &&
-                    !c->redacted) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_item(out, "{\"type\":\"thought\"");
-                    phi__records_str(out, "signature", c->signature);
-                    if (c->text.len > 0) {
-                        phi__buf_text(out, ",\"summary\":[{\"type\":\"text\"");
-                        phi__render_text_member(e, "text", c->text);
-                        phi__buf_text(out, "}]");
-                    }
-                    phi__buf_char(out, '}');
-                    is_signed = true;
-                } else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) {
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_item(
-                        out, "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\"");
-                    phi__render_text_member(e, "text", c->text);
-                    if (same && c->citations.len > 2 && phi__render_goes(e, c->citations))
-                        phi__buf_wrap(out, ",\"annotations\":", c->citations, "");
-                    phi__buf_text(out, "}]}");
-                } else if (c->kind == PHI_CONTENT_OPAQUE && phi__interactions_ended(m))
-                    phi__interactions_opaque(e, c);
-                else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) {
-                    if (!is_signed && !(same && c->signature.len > 0))
-                        phi__json_write_item(&e->scratch, PHI__INTERACTIONS_UNSIGNED);
-                    phi__buf *out = &e->scratch;
-                    phi__json_write_comma(out);
-                    phi__render_id(out, "{\"type\":\"function_call\",\"id\":", c->id,
-                                   PHI__ID_ANTHROPIC);
-                    phi__gemini_name(out, ",\"name\":", c->name);
-                    phi__buf_wrap(out, ",\"arguments\":", phi__render_arguments(e, c->arguments),
-                                  "");
-                    if (same && c->signature.len > 0)
-                        phi__records_str(out, "signature", c->signature);
-                    phi__buf_char(out, '}');
-                    is_signed = true;
-                }
-            }
-        }
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &steps)) return;
-    }
-    phi__interactions_append(e, m->role, steps);
+static void phi__interactions_render(phi__encoder *e, const phi_message *m, size_t at,
+                                     uint32_t form) {
+    (void)at;
+    if ((form & PHI__INTERACTIONS_MEDIA) != 0) {
+        phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
+        phi__interactions_blocks(e, m);
+        phi__buf_text(&e->scratch, "]}");
+    } else if (m->role == PHI_ROLE_USER)
+        phi__interactions_user(e, m);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__interactions_result(e, m);
+    else
+        phi__interactions_answer_steps(e, m, (form & PHI__INTERACTIONS_ORIGIN) != 0);
 }
 
-static void phi__interactions_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
+static void phi__interactions_append(phi__encoder *e, const phi_message *m, size_t at,
+                                     uint32_t form, phi_str steps) {
+    (void)at;
+    (void)form;
+    if (steps.len == 0) return;
     if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = PHI_ROLE_TOOL_RESULT;
-    phi__buf_clear(&e->scratch);
-    phi__interactions_result_open(&e->scratch, call->id, call->name, true);
-    phi__buf_text(&e->scratch, "\"");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}");
-    phi__encode_scratch(e);
-}
-
-/* Before 3, results hold no media: they follow as the user's. */
-static void phi__interactions_after_results(phi__encoder *e, size_t from, size_t to) {
-    if (phi__interactions_three(e)) return;
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__interactions_form(e, m->role) | PHI__INTERACTIONS_MEDIA;
-        phi_str step;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_media(e, m)) continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &step)) {
-            phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
-            phi__interactions_blocks(e, m);
-            phi__buf_text(&e->scratch, "]}");
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &step)) return;
-        }
-        phi__interactions_append(e, PHI_ROLE_USER, step);
-    }
+    e->last_role = m->role;
+    phi__encode_piece(e, steps);
 }
 
 /* ---- around the messages ---- */
@@ -864,7 +818,7 @@ static void phi__interactions_head(phi__encoder *e) {
         if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
             phi__buf_text(out, ",\"schema\":");
             phi__encode_scratch(e);
-            phi__encode_piece(e, phi__gemini_schema(e, phi_str_of(format->schema)));
+            phi__encode_piece(e, phi_str_of(format->schema));
         }
         phi__buf_char(out, '}');
     }
@@ -914,15 +868,15 @@ static const phi__codec_settings phi__interactions_settings = {
 
 PHI__FN const phi__codec *phi__interactions_codec(void) {
     static const phi__codec_rules rules = {
-        NULL, phi__gemini_strict_form, phi__gemini_schema_adapt, phi__gemini_format_way,
-        PHI__SCHEMA_AS_IS, NULL, NULL, NULL,
+        NULL, phi__gemini_strict_form, phi__strict_gemini, phi__gemini_format_way,
+        PHI__SCHEMA_TRIED, NULL, NULL, NULL,
         PHI__RULE_HEIF | PHI__RULE_GIF | PHI__RULE_LETTER_FIRST | PHI__RULE_USER_FIRST |
             PHI__RULE_USER_LAST,
         phi__interactions_media, NULL, NULL, NULL, NULL, NULL, &phi__interactions_settings, NULL};
     static const phi__codec codec = {
         PHI__NAMES_INTERACTIONS, &rules, sizeof(phi__interactions_state), phi__interactions_head,
-        phi__interactions_item, phi__interactions_tail, phi__interactions_address,
-        phi__interactions_missing, phi__interactions_after_results, phi__interactions_stream_event,
+        phi__interactions_tail, phi__interactions_address, phi__interactions_form,
+        phi__interactions_render, phi__interactions_append, phi__interactions_stream_event,
         phi__interactions_end, phi__interactions_whole, NULL, NULL};
     return &codec;
 }

@@ -8,6 +8,7 @@
 #define PHI_CODECS_NAMES_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 #include "codecs/presets.h"
 
 /* The names of ours: first that of configuration files, then those of behaviours A. */

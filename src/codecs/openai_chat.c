@@ -121,10 +121,6 @@ static void phi__chat_opaque_part(phi__encoder *e, const phi_content *c) {
 
 /* ---- the assistant ---- */
 
-static bool phi__chat_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 static bool phi__chat_is_thinking(const phi_content *c) {
     return c->kind == PHI_CONTENT_THINKING && !c->redacted && !phi__render_blank(c->text);
 }
@@ -211,7 +207,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     bool text = false, calls = false;
     for (size_t i = 0; i < m->content_count; i++) {
         text = text || phi__openai_is_text(&m->content[i]);
-        calls = calls || phi__chat_is_call(&m->content[i]) ||
+        calls = calls || phi__codec_is_call(&m->content[i]) ||
                 phi__chat_opaque(e, &m->content[i], PHI__CHAT_CALLS).len > 0;
     }
     if (!text && !calls) return;
@@ -230,7 +226,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi_str custom = phi__chat_opaque(e, c, PHI__CHAT_CALLS);
-        if (!phi__chat_is_call(c) && custom.len == 0) continue;
+        if (!phi__codec_is_call(c) && custom.len == 0) continue;
         phi__buf_text(out, open ? "," : ",\"tool_calls\":[");
         open = true;
         phi__buf_add_str(out, custom);
@@ -315,26 +311,26 @@ static void phi__chat_delta(phi__json_cursor *c, phi__chat_chunk *k) {
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "content")) {
+        if (PHI__TEXT_IS(key, "content")) {
             if (phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
                 (void)phi__json_cursor_take_raw(c, &k->parts);
             else
                 (void)phi__json_cursor_take_text(c, &k->content);
-        } else if (PHI__CHAT_IS(key, "tool_calls"))
+        } else if (PHI__TEXT_IS(key, "tool_calls"))
             phi__chat_raw(c, &k->calls);
-        else if (PHI__CHAT_IS(key, "reasoning_content"))
+        else if (PHI__TEXT_IS(key, "reasoning_content"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[0]);
-        else if (PHI__CHAT_IS(key, "reasoning"))
+        else if (PHI__TEXT_IS(key, "reasoning"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[1]);
-        else if (PHI__CHAT_IS(key, "reasoning_text"))
+        else if (PHI__TEXT_IS(key, "reasoning_text"))
             (void)phi__json_cursor_take_text(c, &k->reasoning[2]);
-        else if (PHI__CHAT_IS(key, "reasoning_details"))
+        else if (PHI__TEXT_IS(key, "reasoning_details"))
             phi__chat_raw(c, &k->details);
-        else if (PHI__CHAT_IS(key, "thinking_blocks"))
+        else if (PHI__TEXT_IS(key, "thinking_blocks"))
             phi__chat_raw(c, &k->blocks);
-        else if (PHI__CHAT_IS(key, "refusal"))
+        else if (PHI__TEXT_IS(key, "refusal"))
             (void)phi__json_cursor_take_text(c, &k->refusal);
-        else if (PHI__CHAT_IS(key, "annotations"))
+        else if (PHI__TEXT_IS(key, "annotations"))
             phi__chat_list(c, &k->annotations);
         else {
             /* A member that is not read. */
@@ -356,11 +352,11 @@ static void phi__chat_choices(phi__json_cursor *c, phi__chat_chunk *k) {
             phi__json_text key;
             if (phi__json_cursor_enter_object(c)) {
                 while (phi__json_cursor_next_key(c, &key)) {
-                    if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
+                    if (PHI__TEXT_IS(key, "delta") || PHI__TEXT_IS(key, "message"))
                         phi__chat_delta(c, k);
-                    else if (PHI__CHAT_IS(key, "finish_reason"))
+                    else if (PHI__TEXT_IS(key, "finish_reason"))
                         (void)phi__json_cursor_take_text(c, &k->finish);
-                    else if (PHI__CHAT_IS(key, "usage"))
+                    else if (PHI__TEXT_IS(key, "usage"))
                         phi__chat_raw(c, &k->usage);
                     else
                         (void)phi__json_cursor_skip(c);
@@ -378,21 +374,21 @@ static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
     memset(k, 0, sizeof *k);
     if (!phi__json_cursor_in_object(&c, data)) return false;
     while (phi__json_cursor_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "choices"))
+        if (PHI__TEXT_IS(key, "choices"))
             phi__chat_choices(&c, k);
-        else if (PHI__CHAT_IS(key, "id"))
+        else if (PHI__TEXT_IS(key, "id"))
             (void)phi__json_cursor_take_text(&c, &k->id);
-        else if (PHI__CHAT_IS(key, "model"))
+        else if (PHI__TEXT_IS(key, "model"))
             (void)phi__json_cursor_take_text(&c, &k->model);
-        else if (PHI__CHAT_IS(key, "usage"))
+        else if (PHI__TEXT_IS(key, "usage"))
             phi__chat_raw(&c, &k->usage);
-        else if (PHI__CHAT_IS(key, "error"))
+        else if (PHI__TEXT_IS(key, "error"))
             (void)phi__classify_take_error(&c, &k->error);
-        else if (PHI__CHAT_IS(key, "x_groq"))
+        else if (PHI__TEXT_IS(key, "x_groq"))
             (void)phi__json_members_take(&c, phi__chat_groq_members, k);
-        else if (PHI__CHAT_IS(key, "search_results")) /* Perplexity */
+        else if (PHI__TEXT_IS(key, "search_results")) /* Perplexity */
             phi__chat_list(&c, &k->sources);
-        else if (PHI__CHAT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
+        else if (PHI__TEXT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
             phi__chat_list(&c, &k->citations);
         else
             (void)phi__json_cursor_skip(&c);
@@ -463,12 +459,12 @@ static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_curs
     phi__json_text key, text;
     bool known = false;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "type"))
+        if (PHI__TEXT_IS(key, "type"))
             (void)phi__json_cursor_take_text(c, type);
-        else if (PHI__CHAT_IS(key, "thinking")) {
+        else if (PHI__TEXT_IS(key, "thinking")) {
             known = true;
             phi__chat_thinking_list(a, c, n);
-        } else if (!PHI__CHAT_IS(key, "text"))
+        } else if (!PHI__TEXT_IS(key, "text"))
             phi__json_cursor_skip(c);
         else if (phi__json_cursor_take_text(c, &text)) {
             known = true;
@@ -491,9 +487,9 @@ static void phi__chat_function(phi__json_cursor *c, phi__chat_call *call) {
     phi__json_text key;
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "name"))
+        if (PHI__TEXT_IS(key, "name"))
             (void)phi__json_cursor_take_text(c, &call->name);
-        else if (!PHI__CHAT_IS(key, "arguments"))
+        else if (!PHI__TEXT_IS(key, "arguments"))
             (void)phi__json_cursor_skip(c);
         else if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
             (void)phi__json_cursor_take_raw(c, &call->object);
@@ -507,42 +503,32 @@ static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
     memset(call, 0, sizeof *call);
     if (!phi__json_cursor_enter_object(c)) return;
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "index"))
+        if (PHI__TEXT_IS(key, "index"))
             call->has_index = phi__json_cursor_take_i64(c, &call->index);
-        else if (PHI__CHAT_IS(key, "id"))
+        else if (PHI__TEXT_IS(key, "id"))
             (void)phi__json_cursor_take_text(c, &call->id);
-        else if (PHI__CHAT_IS(key, "function"))
+        else if (PHI__TEXT_IS(key, "function"))
             phi__chat_function(c, call);
         else {
-            call->custom = call->custom || PHI__CHAT_IS(key, "custom");
+            call->custom = call->custom || PHI__TEXT_IS(key, "custom");
             (void)phi__json_cursor_skip(c);
         }
     }
-    if (PHI__CHAT_IS(call->id, "null")) call->id.len = 0;
-}
-
-static bool phi__chat_same_id(const phi__draft *d, phi__json_text id) {
-    return d->id.len == 0 || phi__json_cursor_text_is(id, phi__buf_str(&d->id));
-}
-
-/* True if a call without an index is that of the block. A call that was read out of text has no
-   hash. */
-static bool phi__chat_has_id(const phi__draft *d, phi__json_text id, uint64_t hash) {
-    return d->item != 0 ? d->item == hash : phi__json_cursor_text_is(id, phi__buf_str(&d->id));
+    if (PHI__TEXT_IS(call->id, "null")) call->id.len = 0;
 }
 
 /* The call a delta belongs to: by its index, else by its id, else the last. Another id at a known
-   index is another call. SIZE_MAX: a new one. */
+   index is another call. A call that was read out of text has no hash. SIZE_MAX: a new one. */
 static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call,
                                   uint64_t hash) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
-        if (d->kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (call->has_index) {
-            if (d->key != call->index) continue;
-            return call->id.len == 0 || phi__chat_same_id(d, call->id) ? i - 1 : SIZE_MAX;
-        }
-        if (call->id.len == 0 || phi__chat_has_id(d, call->id, hash)) return i - 1;
+        if (d->kind != PHI_CONTENT_TOOL_CALL || (call->has_index && d->key != call->index))
+            continue;
+        if (call->id.len == 0) return i - 1;
+        bool same = phi__json_cursor_text_is(call->id, phi__buf_str(&d->id));
+        if (call->has_index) return same || d->id.len == 0 ? i - 1 : SIZE_MAX;
+        if (d->item != 0 ? d->item == hash : same) return i - 1;
     }
     return SIZE_MAX;
 }
@@ -571,37 +557,16 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
 
 /* ---- the end ---- */
 
-static void phi__chat_stop_word(phi__assembly *a, phi_str word) {
-    static const struct phi__chat_stop {
-        const char *word;
-        phi_stop_reason reason;
-    } table[] = {{"stop", PHI_STOP_REASON_STOP},
-                 {"end", PHI_STOP_REASON_STOP},
-                 {"eos", PHI_STOP_REASON_STOP},
-                 {"end_turn", PHI_STOP_REASON_STOP},
-                 {"tool_calls", PHI_STOP_REASON_TOOL_USE},
-                 {"function_call", PHI_STOP_REASON_TOOL_USE},
-                 {"length", PHI_STOP_REASON_LENGTH},
-                 {"model_length", PHI_STOP_REASON_LENGTH},
-                 {"max_tokens", PHI_STOP_REASON_LENGTH}};
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
-    for (size_t i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is(word, table[i].word)) {
-            a->stop_reason = table[i].reason;
-            return;
-        }
-    if (phi__str_is(word, "content_filter") || phi__str_is(word, "sensitive"))
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else if (phi__str_is(word, "model_context_window_exceeded"))
-        phi__classify_stop(a, PHI_FAILURE_OVERFLOW, false, word);
-    else if (phi__str_is(word, "abort"))
-        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
-    else if (phi__str_is(word, "error") || phi__str_is(word, "network_error") ||
-             phi__str_is(word, "insufficient_system_resource"))
-        phi__classify_stop(a, PHI_FAILURE_SERVER, true, word);
-    else
-        phi__assembly_unknown_stop(a);
-}
+static const phi__stop_word phi__chat_stop_words[] = {
+    {"stop\0end\0eos\0end_turn\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"tool_calls\0function_call\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
+    {"length\0model_length\0max_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"content_filter\0sensitive\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"model_context_window_exceeded\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_OVERFLOW, false},
+    {"abort\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"error\0network_error\0insufficient_system_resource\0", PHI_STOP_REASON_ERROR,
+     PHI_FAILURE_SERVER, true},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 static void phi__chat_close_all(phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++) phi__chat_kept_close(a, i);
@@ -614,15 +579,16 @@ static phi__chat_ending phi__chat_ending_of(const phi__assembly *a) {
 
 static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_text finish,
                              bool has_usage) {
+    const phi__json_text none = {NULL, 0, false};
     if (finish.at == NULL || st->finished) return;
     if (finish.len == 0) {
         st->finish_empty = true;
         return;
     }
     st->finished = a->terminal = true;
-    phi__delta_cache_forget(&st->repeat);
+    phi__delta_cache_forget(&st->in.repeat);
     phi__assembly_put(a, &a->raw_stop_reason, finish);
-    phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
+    phi__classify_stop(a, phi__chat_stop_words, none);
     a->last = has_usage && phi__chat_counted(a);
     if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, phi__chat_ending_of(a));
     if (a->failure.kind == PHI_FAILURE_NONE)
@@ -643,9 +609,7 @@ static void phi__chat_cite(phi__chat_state *st, phi__assembly *a, const phi__cha
 
 static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     bool spoken = false;
-    if (a->response_id.len == 0 && k->id.len > 0) phi__assembly_put(a, &a->response_id, k->id);
-    if (a->model.len == 0 && k->model.len > 0) phi__assembly_put(a, &a->model, k->model);
-    if (!a->started) phi__assembly_start(a);
+    phi__assembly_begin(a, k->id, k->model);
     for (size_t i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
         phi__chat_thinking_add(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
@@ -710,14 +674,14 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
             spoken++;
             said = &k->reasoning[i];
         }
-    phi__delta_cache_forget(&st->repeat);
+    phi__delta_cache_forget(&st->in.repeat);
     if (k->content.len > 0 && phi__chat_splits(a)) return;
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
         k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
         k->finish.at != NULL || k->error.len > 0 || k->annotations.len > 2 || k->others.len > 0 ||
         a->count == 0)
         return;
-    phi__delta_cache_learn(&st->repeat, a, data, *said, phi__chat_kept_last(a));
+    phi__delta_cache_learn(&st->in.repeat, a, data, *said, phi__chat_kept_last(a));
 }
 
 /* ---- for the codec ---- */
@@ -748,15 +712,9 @@ static void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str
         st->done = a->last = true;
         return;
     }
-    if (st->broken) {
-        phi__classify_bad_event(a);
-        return;
-    }
-    if (phi__delta_cache_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
+    if (!phi__decoding_takes(&st->in, a, name, data, false)) return;
     if (!phi__chat_stream_read(&k, data)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     if (k.error.len > 0) {
@@ -775,13 +733,13 @@ static void phi__chat_end(void *state, phi__assembly *a) {
     phi__chat_state *st = (phi__chat_state *)state;
     phi__chat_thinking_end_details(st, a);
     if (st->finished || a->failure.kind != PHI_FAILURE_NONE) return;
-    if (st->finish_empty && st->done && !st->broken) {
+    if (st->finish_empty && st->done && !st->in.broken) {
         a->terminal = true;
         a->stop_reason = PHI_STOP_REASON_STOP;
         if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, PHI__CHAT_ENDED);
         phi__chat_close_all(a);
     } else {
-        phi__classify_truncated(a, st->heard);
+        phi__classify_truncated(a, st->in.heard);
         if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, PHI__CHAT_BROKEN);
     }
 }
@@ -796,7 +754,7 @@ static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
         phi__classify_body(a, body);
         return;
     }
-    st->heard = true;
+    st->in.heard = true;
     phi__chat_apply(st, a, &k);
     if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
     phi__chat_end(state, a);
@@ -840,6 +798,8 @@ static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
 
 /* Before a message: the comma, and what some servers want between a tool and a user. */
 static void phi__chat_before(phi__encoder *e, phi_role role) {
+    if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
+    e->open_role = (phi_role)0;
     if (role == PHI_ROLE_USER && e->last_role == PHI_ROLE_TOOL_RESULT &&
         phi__chat_quirk(e, PHI_QUIRK_ASSISTANT_AFTER_TOOL))
         phi__encode_glue(e, ",{\"role\":\"assistant\",\"content\":\"I have the results.\"}");
@@ -847,125 +807,90 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
-static uint32_t phi__chat_form(const phi__encoder *e) {
-    bool gif = phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif"));
-    uint32_t form = PHI__CHAT_FORM | e->media;
-    return gif ? form : form | (uint32_t)PHI__CHAT_NO_GIF;
-}
-
-/* The media of a result follow all results, and rendering cannot be delayed there: they are
-   rendered with their result. False: not yet. */
-static bool phi__chat_media_ready(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    uint32_t form = phi__chat_form(e) | PHI__CHAT_MEDIA;
-    phi_str parts;
-    if (m->role != PHI_ROLE_TOOL_RESULT || e->spec->items[at].rendered == NULL ||
-        !phi__render_sends_media(e, m) || phi__encode_kept(e, at, UINT32_MAX, form, &parts))
-        return true;
-    phi__chat_result_media(e, m);
-    return phi__encode_keep(e, at, UINT32_MAX, form, &parts);
-}
-
-static void phi__chat_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = phi__chat_form(e) | (uint32_t)(e->spec->model->quirks & PHI__CHAT_FORM_QUIRKS);
-    phi_str json;
-    if (same) form |= PHI__CHAT_ORIGIN;
-    if (m->role == PHI_ROLE_ASSISTANT && phi__chat_thinking_on(e)) form |= PHI__CHAT_THINKING;
-    if (!phi__chat_media_ready(e, at)) return;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
-        if (m->role == PHI_ROLE_USER) {
-            /* Writes nothing if no block may be sent. */
-            bool parts = phi__render_sends_media(e, m) || phi__chat_has_block(e, m, PHI__CHAT_PART);
-            for (size_t i = 0; i < m->content_count; i++) {
-                const phi_content *c = &m->content[i];
-                if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
-                phi__json_write_comma(&e->scratch);
-                phi__buf_add_str(&e->scratch, c->replay);
-            }
-            if (parts || phi__openai_says(e, m)) {
-                phi__json_write_item(&e->scratch, "{\"role\":\"user\",\"content\":");
-                if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
-                    phi__buf_char(&e->scratch, '[');
-                    phi__render_parts(e, m, true, phi__render_said_part, phi__chat_block,
-                                      phi__chat_opaque_part);
-                    phi__buf_char(&e->scratch, ']');
-                } else {
-                    phi__buf_char(&e->scratch, '"');
-                    (void)phi__openai_join_text(e, m, false);
-                    phi__buf_char(&e->scratch, '"');
-                }
-                phi__buf_char(&e->scratch, '}');
-            }
-        } else if (m->role == PHI_ROLE_TOOL_RESULT) {
-            phi__buf *out = &e->scratch;
-            phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
-                           phi__chat_id_rule(e->spec->model));
-            if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
-                phi__render_name(out, ",\"name\":", m->tool_name, 64);
-            phi__buf_text(out, ",\"content\":\"");
-            if (m->is_error) phi__buf_text(out, "Error: ");
-            if (phi__openai_join_text(e, m, false)) {
-                /* written */
-            } else if (phi__render_sends_media(e, m)) {
-                phi__buf_text(out, "(see the ");
-                phi__buf_text(out, phi__render_media_word(e, m));
-                phi__buf_text(out, " below)");
-            } else
-                phi__buf_text(out, "(no output)");
-            phi__buf_text(out, "\"}");
-        } else
-            phi__chat_assistant(e, m, same);
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
-    }
-    if (json.len == 0) return;
-    phi__chat_before(e, m->role);
-    phi__encode_piece(e, json);
-    /* a mark goes into the last part, which a message that a host wrote may not have */
-    if (m->role == PHI_ROLE_USER && e->count > 0 && json.len > 3 &&
-        memcmp(json.at + json.len - 3, "}]}", 3) == 0)
-        e->mark_piece = e->count - 1;
-}
-
-static void phi__chat_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi__buf *out = &e->scratch;
-    phi__chat_before(e, PHI_ROLE_TOOL_RESULT);
-    phi__buf_clear(out);
-    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", call->id,
-                   phi__chat_id_rule(e->spec->model));
-    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
-        phi__render_name(out, ",\"name\":", call->name, 64);
-    phi__buf_text(out, ",\"content\":\"Error: ");
-    phi__render_missing(e);
-    phi__buf_text(out, "\"}");
-    phi__encode_scratch(e);
-}
-
 /* Tool messages hold text alone: images, documents and audio of all results follow in one user
    message. */
-static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
-    bool open = false;
-    for (size_t i = from; i < to; i++) {
-        const phi_message *m = e->spec->items[i].message;
-        uint32_t form = phi__chat_form(e) | PHI__CHAT_MEDIA;
-        phi_str parts;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !phi__render_sends_media(e, m)) continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &parts)) {
-            phi__chat_result_media(e, m);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &parts)) return;
-        }
-        if (open)
-            phi__encode_glue(e, ",");
-        else {
-            phi__chat_before(e, PHI_ROLE_USER);
-            phi__encode_glue(e, "{\"role\":\"user\",\"content\":[");
-        }
-        open = true;
-        phi__encode_piece(e, parts);
+static uint32_t phi__chat_form(const phi__encoder *e, size_t at, bool after) {
+    const phi_message *m = e->spec->items[at].message;
+    bool answer = m->role == PHI_ROLE_ASSISTANT;
+    uint32_t form = PHI__CHAT_FORM | e->media;
+    if (!phi__render_takes(e->codec, e->spec->model, PHI__LIT("image/gif")))
+        form |= (uint32_t)PHI__CHAT_NO_GIF;
+    if (after) return phi__render_any(e, m, PHI__RENDER_BLOCK) ? form | PHI__CHAT_MEDIA : 0;
+    form |= (uint32_t)(e->spec->model->quirks & PHI__CHAT_FORM_QUIRKS);
+    if (answer && phi__render_same_origin(e, at)) form |= PHI__CHAT_ORIGIN;
+    if (answer && phi__chat_thinking_on(e)) form |= PHI__CHAT_THINKING;
+    return form;
+}
+
+/* Writes nothing if no block may be sent. */
+static void phi__chat_user(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    bool parts =
+        phi__render_any(e, m, PHI__RENDER_BLOCK) || phi__chat_has_block(e, m, PHI__CHAT_PART);
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (phi__chat_user_block(e, c) != PHI__CHAT_MESSAGE) continue;
+        phi__json_write_comma(out);
+        phi__buf_add_str(out, c->replay);
     }
-    if (open) phi__encode_glue(e, "]}");
+    if (!parts && !phi__openai_says(e, m)) return;
+    phi__json_write_item(out, "{\"role\":\"user\",\"content\":");
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || parts) {
+        phi__buf_char(out, '[');
+        phi__render_parts(e, m, true, phi__render_said_part, phi__chat_block,
+                          phi__chat_opaque_part);
+        phi__buf_text(out, "]}");
+    } else {
+        phi__buf_char(out, '"');
+        (void)phi__openai_join_text(e, m, false);
+        phi__buf_text(out, "\"}");
+    }
+}
+
+static void phi__chat_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    phi__render_id(out, "{\"role\":\"tool\",\"tool_call_id\":", m->tool_call_id,
+                   phi__chat_id_rule(e->spec->model));
+    if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT))
+        phi__render_name(out, ",\"name\":", m->tool_name, 64);
+    phi__buf_text(out, m->is_error ? ",\"content\":\"Error: " : ",\"content\":\"");
+    if (phi__openai_join_text(e, m, false))
+        phi__buf_text(out, "\"}");
+    else if (phi__render_any(e, m, PHI__RENDER_BLOCK))
+        phi__buf_wrap(out, "(see the ", phi_str_of(phi__render_media_word(e, m)), " below)\"}");
+    else
+        phi__buf_text(out, "(no output)\"}");
+}
+
+static void phi__chat_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if ((form & PHI__CHAT_MEDIA) != 0)
+        phi__chat_result_media(e, m);
+    else if (m->role == PHI_ROLE_USER)
+        phi__chat_user(e, m);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__chat_result(e, m);
+    else
+        phi__chat_assistant(e, m, (form & PHI__CHAT_ORIGIN) != 0);
+}
+
+static void phi__chat_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                             phi_str json) {
+    bool after = (form & PHI__CHAT_MEDIA) != 0;
+    (void)at;
+    if (json.len == 0) return;
+    if (after && e->open_role != (phi_role)0)
+        phi__encode_glue(e, ",");
+    else
+        phi__chat_before(e, after ? PHI_ROLE_USER : m->role);
+    if (after && e->open_role == (phi_role)0) {
+        phi__encode_glue(e, "{\"role\":\"user\",\"content\":[");
+        e->open_role = PHI_ROLE_USER;
+    }
+    phi__encode_piece(e, json);
+    /* a mark goes into the last part, which a message that a host wrote may not have */
+    if (m->role == PHI_ROLE_USER && e->count > 0 && phi__str_ends(json, "}]}"))
+        e->mark_piece = e->count - 1;
 }
 
 /* ---- around the messages ---- */
@@ -996,11 +921,10 @@ static void phi__chat_put_format(phi__encoder *e) {
 
 /* top_k is no member of OpenAI's API: it goes to the servers that document it. */
 static bool phi__chat_has_top_k(const phi_model *model) {
-    static const char *const knows[] = {"openrouter", "together", "fireworks", "qwen",    "ollama",
-                                        "llama_cpp",  "vllm",     "lm_studio", "litellm", "local"};
-    for (size_t i = 0; i < PHI__COUNT(knows); i++)
-        if (phi__str_is(phi_str_of(model->provider), knows[i])) return true;
-    return false;
+    static const char *const knows[] = {"openrouter", "together",  "fireworks", "qwen",
+                                        "ollama",     "llama_cpp", "vllm",      "lm_studio",
+                                        "litellm",    "local",     NULL};
+    return phi__codec_among(phi_str_of(model->provider), knows);
 }
 
 /* OpenAI's reasoning models refuse sampling and stop texts; others that take an effort do not. */
@@ -1084,6 +1008,7 @@ static void phi__chat_head(phi__encoder *e) {
 }
 
 static void phi__chat_tail(phi__encoder *e) {
+    if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
     if (phi__chat_quirk(e, PHI_QUIRK_EMPTY_TOOLS) && e->spec->tool_count == 0 && e->had_calls)
         phi__encode_glue(e, "],\"tools\":[]}");
     else
@@ -1119,10 +1044,9 @@ static phi__format_way phi__chat_format_way(const phi__request_spec *spec) {
 }
 
 static bool phi__chat_unforced(const phi__request_spec *spec) {
-    static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
-    for (size_t i = 0; i < PHI__COUNT(auto_only); i++)
-        if (phi__str_is(phi_str_of(spec->model->provider), auto_only[i])) return true;
-    return phi__chat_thinking_wanted(spec);
+    static const char *const auto_only[] = {"moonshot", "zai", NULL}; /* know "auto" alone */
+    return phi__codec_among(phi_str_of(spec->model->provider), auto_only) ||
+           phi__chat_thinking_wanted(spec);
 }
 
 /* Chat wants the word in a message. LM Studio knows only schemas. If a format must be alone, tools
@@ -1180,8 +1104,8 @@ static const phi__codec_rules phi__chat_rules = {
 PHI__FN const phi__codec *phi__chat_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_OPENAI_CHAT, &phi__chat_rules, sizeof(phi__chat_state), phi__chat_head,
-        phi__chat_item, phi__chat_tail, phi__chat_address, phi__chat_missing,
-        phi__chat_after_results, phi__chat_event, phi__chat_end, phi__chat_whole, NULL, NULL};
+        phi__chat_tail, phi__chat_address, phi__chat_form, phi__chat_render, phi__chat_append,
+        phi__chat_event, phi__chat_end, phi__chat_whole, NULL, NULL};
     return &codec;
 }
 /* clang-format on */

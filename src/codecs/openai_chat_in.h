@@ -3,6 +3,7 @@
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__chat_detail {
@@ -52,13 +53,11 @@ typedef struct phi__chat_state {
     bool finished;     /* a finish_reason came */
     bool finish_empty; /* it was "": good with [DONE] */
     bool done;         /* [DONE] came */
-    bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;        /* an event came */
     bool annotated;    /* annotations came: lists of sources say nothing new */
     phi__chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
-    phi__delta_cache repeat;
+    phi__decoding in;
     phi__chat_text text;
 } phi__chat_state;
 
@@ -69,8 +68,6 @@ typedef enum phi__chat_ending {
     PHI__CHAT_CUT,    /* by a limit of its length */
     PHI__CHAT_BROKEN  /* by a failure: nothing that waits becomes a call */
 } phi__chat_ending;
-
-#define PHI__CHAT_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 static inline bool phi__chat_quirk(const phi__encoder *e, uint64_t quirk) {
     return (e->spec->model->quirks & quirk) != 0;

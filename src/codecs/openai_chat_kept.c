@@ -31,11 +31,11 @@ PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_s
                                         "name",
                                         "obfuscation",
                                         "function_call", /* the old form of tool_calls */
-                                        "channel"};      /* Groq: which kind of text this is */
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__json_cursor_text_is(key, phi_str_of(names[i]))) return false;
+                                        "channel",       /* Groq: which kind of text this is */
+                                        NULL};
+    if (phi__opaque_knows(names, key)) return false;
     /* LiteLLM says thinking_blocks once more in here */
-    return !PHI__CHAT_IS(key, "provider_specific_fields") ||
+    return !PHI__TEXT_IS(key, "provider_specific_fields") ||
            phi__str_find(*raw, 0, "\"thinking_blocks\"") == SIZE_MAX;
 }
 
@@ -68,11 +68,9 @@ typedef struct phi__chat_merge {
 
 /* Members that name a thing come whole; all other strings come in pieces. */
 static bool phi__chat_kept_names(phi_str key) {
-    static const char *const names[] = {"type",   "id",        "name",   "role", "index",
-                                        "format", "mime_type", "status", "url",  "object"};
-    for (size_t i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(key, names[i])) return true;
-    return false;
+    static const char *const names[] = {"type",      "id",     "name", "role",   "index", "format",
+                                        "mime_type", "status", "url",  "object", NULL};
+    return phi__codec_among(key, names);
 }
 
 static void phi__chat_kept_join(phi__chat_merge *p, phi_json *old, const phi_json *more) {
@@ -409,17 +407,17 @@ static void phi__chat_fragment_read(phi__chat_fragment *f) {
     phi__json_text key;
     if (!phi__json_cursor_in_object(&c, f->raw)) return;
     while (phi__json_cursor_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "type"))
+        if (PHI__TEXT_IS(key, "type"))
             phi__json_cursor_take_text(&c, &f->type);
-        else if (PHI__CHAT_IS(key, "text"))
+        else if (PHI__TEXT_IS(key, "text"))
             phi__chat_fragment_text(f, &c, "text");
-        else if (PHI__CHAT_IS(key, "summary") && f->name == NULL)
+        else if (PHI__TEXT_IS(key, "summary") && f->name == NULL)
             phi__chat_fragment_text(f, &c, "summary");
-        else if (PHI__CHAT_IS(key, "thinking") && f->name == NULL)
+        else if (PHI__TEXT_IS(key, "thinking") && f->name == NULL)
             phi__chat_fragment_text(f, &c, "thinking");
-        else if (PHI__CHAT_IS(key, "signature"))
+        else if (PHI__TEXT_IS(key, "signature"))
             phi__json_cursor_take_text(&c, &f->signature);
-        else if (PHI__CHAT_IS(key, "index"))
+        else if (PHI__TEXT_IS(key, "index"))
             phi__json_cursor_take_raw(&c, &f->index);
         else
             phi__json_cursor_skip(&c);
@@ -449,7 +447,7 @@ static void phi__chat_thinking_open_detail(phi__chat_state *st, phi__buf *out,
     phi__buf_char(out, '{');
     while (phi__json_cursor_next_key(&c, &key)) {
         bool later =
-            phi__json_cursor_text_is(key, phi_str_of(f->name)) || PHI__CHAT_IS(key, "signature");
+            phi__json_cursor_text_is(key, phi_str_of(f->name)) || PHI__TEXT_IS(key, "signature");
         if (later) {
             phi__json_cursor_skip(&c);
             continue;
@@ -546,7 +544,7 @@ PHI__FN void phi__chat_thinking_list(phi__assembly *a, phi__json_cursor *c, size
     while (phi__json_cursor_next_item(c) && phi__assembly_takes_more(a, n)) {
         if (!phi__json_cursor_enter_object(c)) continue;
         while (phi__json_cursor_next_key(c, &key)) {
-            if (!PHI__CHAT_IS(key, "text"))
+            if (!PHI__TEXT_IS(key, "text"))
                 phi__json_cursor_skip(c);
             else if (phi__json_cursor_take_text(c, &text))
                 phi__chat_thinking_add(a, text, "content");

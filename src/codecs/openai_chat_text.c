@@ -118,32 +118,20 @@ static bool phi__chat_calls_value(phi__chat_read *r, const char **at, const char
 
 /* ---- functions with parameters ---- */
 
-/* The declared type of a tool's parameter; "": none, or more than one. */
-static phi_str phi__chat_calls_type(const phi_json *schema, phi_str key, bool *declared) {
-    phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
-    const phi_json *property;
-    while ((property = phi_json_next(&it)) != NULL) {
-        if (!phi_str_equal(it.key, key)) continue;
-        *declared = phi_json_is(property, PHI_JSON_OBJECT);
-        return phi_json_str(phi_json_get(property, "type"), "");
-    }
-    return phi_str_of("");
-}
-
 /* Appends the text between the tags, without the line feeds next to them: as JSON if the schema
    declares another type than a string and the text is JSON, else as a string. */
 static void phi__chat_calls_put(phi__chat_read *r, phi__buf *out, phi_str value,
                                 const phi_json *schema, phi_str key) {
-    bool declared = false;
-    phi_str type = phi__chat_calls_type(schema, key, &declared);
+    const phi_json *property = phi__json_get_n(phi_json_get(schema, "properties"), key);
+    bool string = phi__str_is(phi_json_str(phi_json_get(property, "type"), ""), "string");
     size_t from = out->len;
     uint32_t faults = 0;
     if (value.len > 0 && value.at[0] == '\n') value = phi__str_from(value, 1);
     if (value.len > 0 && value.at[value.len - 1] == '\n') value.len--;
     phi_str trimmed = phi__str_trim(value);
     const char *at = trimmed.at;
-    if (declared && !phi__str_is(type, "string") && trimmed.len > 0 && trimmed.at[0] != '\'' &&
-        phi__repair_value(out, &at, trimmed.at + trimmed.len, &faults) &&
+    if (phi_json_is(property, PHI_JSON_OBJECT) && !string && trimmed.len > 0 &&
+        trimmed.at[0] != '\'' && phi__repair_value(out, &at, trimmed.at + trimmed.len, &faults) &&
         at == trimmed.at + trimmed.len &&
         (faults == 0 || faults == PHI__REPAIR_PYTHON || r->repairs))
         return;

@@ -3,6 +3,7 @@
 #define PHI_CODECS_OPENAI_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);

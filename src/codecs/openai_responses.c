@@ -1,8 +1,11 @@
 /* openai_responses.c - requests of the OpenAI Responses API, at OpenAI and at Azure.
 
    The transcript goes out as a list of items; each message is rendered whole, as those of its items
-   that may be sent, and kept. Nothing is stored at the server. wire.md parts 4, 5 and 9. */
-#include "codecs/openai_responses_in.h"
+   that may be sent, and kept. Nothing is stored at the server. Reasoning items go back as they
+   came, directly before the item they produced, and only to the model that made them: the server
+   refuses one without its follower, and an item by its id without its reasoning. Opaque items go
+   back byte for byte; OpenAI and Azure are two addresses of one wire, so each takes the other's,
+   but for encrypted content, which only its maker reads. wire.md parts 4, 5 and 9. */
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 
@@ -18,8 +21,7 @@
 typedef struct phi__resp_state {
     bool finished; /* the terminal event came: later ones are ignored */
     bool failed;   /* an error came: of later events, the terminal one alone counts */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
+    phi__decoding in;
 } phi__resp_state;
 
 /* An item of the answer: views of its text; `at` NULL: absent. */
@@ -28,8 +30,6 @@ typedef struct phi__resp_output_item {
     phi__json_text type, id, status, phase, call_id, name, arguments;
     phi_str content, summary; /* raw JSON of an array, or empty */
 } phi__resp_output_item;
-
-#define PHI__RESP_IS(text, literal) phi__json_cursor_text_is((text), PHI__LIT(literal))
 
 /* The members that an event may have, as views of its text. */
 typedef struct phi__resp_event {
@@ -123,19 +123,19 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
     phi__json_text key;
     memset(part, 0, sizeof *part);
     while (phi__json_cursor_next_key(c, &key)) {
-        if (PHI__RESP_IS(key, "type"))
+        if (PHI__TEXT_IS(key, "type"))
             (void)phi__json_cursor_take_text(c, &part->type);
-        else if (PHI__RESP_IS(key, "annotations") && phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
+        else if (PHI__TEXT_IS(key, "annotations") && phi__json_cursor_peek(c) == PHI_JSON_ARRAY)
             (void)phi__json_cursor_take_raw(c, &part->annotations);
         else {
             part->odd =
-                part->odd || (!PHI__RESP_IS(key, "text") && !PHI__RESP_IS(key, "refusal") &&
-                              !PHI__RESP_IS(key, "logprobs") && !PHI__RESP_IS(key, "annotations"));
+                part->odd || (!PHI__TEXT_IS(key, "text") && !PHI__TEXT_IS(key, "refusal") &&
+                              !PHI__TEXT_IS(key, "logprobs") && !PHI__TEXT_IS(key, "annotations"));
             (void)phi__json_cursor_skip(c);
         }
     }
-    part->odd = part->odd || (part->type.len > 0 && !PHI__RESP_IS(part->type, "output_text") &&
-                              !PHI__RESP_IS(part->type, "refusal"));
+    part->odd = part->odd || (part->type.len > 0 && !PHI__TEXT_IS(part->type, "output_text") &&
+                              !PHI__TEXT_IS(part->type, "refusal"));
 }
 
 /* True if the parts say more than the text and its citations: a part is of another kind, or the
@@ -214,9 +214,9 @@ static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_
 
 /* The block kind of an item, or 0: it has no type. */
 static phi_content_kind phi__resp_kind(const phi__resp_output_item *item) {
-    if (PHI__RESP_IS(item->type, "message")) return PHI_CONTENT_TEXT;
-    if (PHI__RESP_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
-    if (PHI__RESP_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
+    if (PHI__TEXT_IS(item->type, "message")) return PHI_CONTENT_TEXT;
+    if (PHI__TEXT_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
+    if (PHI__TEXT_IS(item->type, "function_call")) return PHI_CONTENT_TOOL_CALL;
     return item->type.len > 0 ? PHI_CONTENT_OPAQUE : (phi_content_kind)0;
 }
 
@@ -310,7 +310,7 @@ static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
         if (!phi__json_cursor_enter_object(&c)) continue;
         while (phi__json_cursor_next_key(&c, &key)) {
             phi__json_text text = {NULL, 0, false};
-            if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
+            if (PHI__TEXT_IS(key, "text") || PHI__TEXT_IS(key, "refusal"))
                 phi__json_cursor_take_text(&c, &text);
             else
                 phi__json_cursor_skip(&c);
@@ -409,7 +409,7 @@ static void phi__resp_item_added(phi__assembly *a, const phi__resp_output_item *
 static void phi__resp_finish_item(phi__assembly *a, size_t block,
                                   const phi__resp_output_item *item) {
     bool cut =
-        PHI__RESP_IS(item->status, "incomplete") || PHI__RESP_IS(item->status, "in_progress");
+        PHI__TEXT_IS(item->status, "incomplete") || PHI__TEXT_IS(item->status, "in_progress");
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
         /* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
         phi__draft *d = &a->drafts[block];
@@ -525,7 +525,7 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
             phi__resp_item_done(a, &item, index);
         else if (block != SIZE_MAX)
             phi__resp_finish_item(a, block, &item);
-        else if (PHI__RESP_IS(item.type, "reasoning"))
+        else if (PHI__TEXT_IS(item.type, "reasoning"))
             phi__resp_fill_reasoning(a, &item);
         else if (kind == PHI_CONTENT_OPAQUE && !phi__resp_came(a, &item, key)) {
             block = phi__resp_open_opaque(a, &item, key);
@@ -534,19 +534,22 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
     }
 }
 
-/* created, in_progress and queued, and the beginning of the terminal events */
-static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
-    if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
-    if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
-    phi__assembly_start(a);
-}
+/* The status of an answer, or the reason of an incomplete one, which may be missing. */
+static const phi__stop_word phi__resp_stop_words[] = {
+    {"completed\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"max_output_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
+    {"content_filter\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
+    {"incomplete\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
+    {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
+    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
 
 /* A terminal event, by its status word. */
 static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__resp_response *r,
                              phi__json_text status) {
-    bool incomplete = PHI__RESP_IS(status, "incomplete");
+    const phi__json_text none = {NULL, 0, false};
+    bool incomplete = PHI__TEXT_IS(status, "incomplete");
     st->finished = a->terminal = a->last = true;
-    phi__resp_begin(a, r);
+    phi__assembly_begin(a, r->id, r->model);
     if (!st->failed) phi__resp_output(a, r->output);
     /* The wire's input includes the tokens read from and written to the cache. */
     phi__json_cursor c;
@@ -563,30 +566,10 @@ static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__r
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
-    if (incomplete) {
-        phi_str word = phi__buf_str(&a->raw_stop_reason);
-        if (a->failure.kind == PHI_FAILURE_NONE) {
-            if (phi__str_is(word, "max_output_tokens"))
-                a->stop_reason = PHI_STOP_REASON_LENGTH;
-            else if (phi__str_is(word, "content_filter"))
-                phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-            else if (phi__str_is(word, "incomplete")) /* without any reason */
-                phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
-            else
-                phi__assembly_unknown_stop(a);
-        }
-    } else if (PHI__RESP_IS(status, "failed") || PHI__RESP_IS(status, "cancelled") ||
-               r->error.len > 2) {
-        if (r->error.len > 2)
-            phi__classify_event(a, r->error);
-        else
-            phi__classify_stop(a, PHI_FAILURE_SERVER, true, phi__buf_str(&a->raw_stop_reason));
-    } else if (a->failure.kind != PHI_FAILURE_NONE)
-        return;
-    else if (PHI__RESP_IS(status, "completed"))
-        a->stop_reason = PHI_STOP_REASON_STOP;
+    if (r->error.len > 2 && !incomplete)
+        phi__classify_event(a, r->error);
     else
-        phi__assembly_unknown_stop(a);
+        phi__classify_stop(a, phi__resp_stop_words, none);
 }
 
 /* ---- events ---- */
@@ -596,46 +579,46 @@ static void phi__resp_take_response(phi__resp_state *st, phi__assembly *a,
     phi__resp_response r;
     phi__json_text status = type;
     size_t cut = sizeof "response." - 1;
-    if (PHI__RESP_IS(type, "response.completed") || PHI__RESP_IS(type, "response.incomplete") ||
-        PHI__RESP_IS(type, "response.failed")) {
+    if (PHI__TEXT_IS(type, "response.completed") || PHI__TEXT_IS(type, "response.incomplete") ||
+        PHI__TEXT_IS(type, "response.failed")) {
         (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
         status.at += cut;
         status.len -= cut;
         phi__resp_finish(st, a, &r, status);
         return;
     }
-    if (!PHI__RESP_IS(type, "response.created") && !PHI__RESP_IS(type, "response.in_progress") &&
-        !PHI__RESP_IS(type, "response.queued"))
+    if (!PHI__TEXT_IS(type, "response.created") && !PHI__TEXT_IS(type, "response.in_progress") &&
+        !PHI__TEXT_IS(type, "response.queued"))
         return;
     (void)phi__resp_read_response(&r, ev->response.len > 0 ? ev->response : PHI__LIT("{}"));
-    phi__resp_begin(a, &r);
+    phi__assembly_begin(a, r.id, r.model);
 }
 
 static void phi__resp_take(phi__resp_state *st, phi__assembly *a, const phi__resp_event *ev,
                            phi__json_text type) {
     phi__resp_output_item item;
-    if (PHI__RESP_IS(type, "response.output_text.delta") ||
-        PHI__RESP_IS(type, "response.refusal.delta"))
+    if (PHI__TEXT_IS(type, "response.output_text.delta") ||
+        PHI__TEXT_IS(type, "response.refusal.delta"))
         phi__resp_delta(a, ev, PHI_CONTENT_TEXT);
-    else if (PHI__RESP_IS(type, "response.function_call_arguments.delta"))
+    else if (PHI__TEXT_IS(type, "response.function_call_arguments.delta"))
         phi__resp_delta(a, ev, PHI_CONTENT_TOOL_CALL);
-    else if (PHI__RESP_IS(type, "response.reasoning_summary_text.delta") ||
-             PHI__RESP_IS(type, "response.reasoning_text.delta"))
+    else if (PHI__TEXT_IS(type, "response.reasoning_summary_text.delta") ||
+             PHI__TEXT_IS(type, "response.reasoning_text.delta"))
         phi__resp_delta(a, ev, PHI_CONTENT_THINKING);
-    else if (PHI__RESP_IS(type, "response.output_item.added")) {
+    else if (PHI__TEXT_IS(type, "response.output_item.added")) {
         phi__resp_read_item(&item, ev->item);
         phi__resp_item_added(a, &item, ev->index);
-    } else if (PHI__RESP_IS(type, "response.output_item.done")) {
+    } else if (PHI__TEXT_IS(type, "response.output_item.done")) {
         phi__resp_read_item(&item, ev->item);
         phi__resp_item_done(a, &item, ev->index);
-    } else if (PHI__RESP_IS(type, "response.function_call_arguments.done"))
+    } else if (PHI__TEXT_IS(type, "response.function_call_arguments.done"))
         phi__resp_arguments_done(a, ev);
-    else if (PHI__RESP_IS(type, "response.output_text.annotation.added")) {
+    else if (PHI__TEXT_IS(type, "response.output_text.annotation.added")) {
         /* Annotations come after the text they are about. */
         phi__assembly_cite(
             a, phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),
             ev->annotation);
-    } else if (PHI__RESP_IS(type, "response.reasoning_summary_part.added")) {
+    } else if (PHI__TEXT_IS(type, "response.reasoning_summary_part.added")) {
         /* An empty line between the parts of a summary. */
         size_t block =
             phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
@@ -645,30 +628,20 @@ static void phi__resp_take(phi__resp_state *st, phi__assembly *a, const phi__res
         phi__resp_take_response(st, a, ev, type);
 }
 
-/* An error is often followed by response.failed, which has the usage. */
-static void phi__resp_error(phi__resp_state *st, phi__assembly *a, phi_str data) {
-    phi__classify_event(a, data);
-    st->failed = a->awaits_usage = true;
-}
-
 /* ---- for the codec ---- */
 
 static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__resp_state *st = (phi__resp_state *)state;
     phi__resp_event ev;
-    if (data.len == 0 || st->finished || a->no_memory) return;
-    if (st->broken) {
-        phi__classify_bad_event(a);
+    if (st->finished) return;
+    if (!phi__decoding_takes(&st->in, a, name, data, false)) {
+        /* an error is often followed by response.failed, which has the usage */
+        if (data.len > 0 && !st->in.broken && phi__str_is(name, "error"))
+            st->failed = a->awaits_usage = true;
         return;
     }
-    if (phi__str_is(name, "error")) {
-        phi__resp_error(st, a, data);
-        return;
-    }
-    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
     if (!phi__resp_read_event(&ev, data)) {
-        st->broken = true;
+        st->in.broken = true;
         return;
     }
     phi__json_text type = ev.type;
@@ -677,8 +650,10 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
         type.len = name.len;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
-    if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
-        phi__resp_error(st, a, data);
+    if (PHI__TEXT_IS(type, "error") || (type.len == 0 && ev.has_error)) {
+        phi__classify_event(a, data);
+        st->failed = a->awaits_usage = true;
+    }
     /* the end alone counts, and its usage */
     else if (st->failed)
         phi__resp_take_response(st, a, &ev, type);
@@ -689,7 +664,8 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
 
 static void phi__resp_end(void *state, phi__assembly *a) {
     phi__resp_state *st = (phi__resp_state *)state;
-    if (!st->finished && a->failure.kind == PHI_FAILURE_NONE) phi__classify_truncated(a, st->heard);
+    if (!st->finished && a->failure.kind == PHI_FAILURE_NONE)
+        phi__classify_truncated(a, st->in.heard);
 }
 
 static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
@@ -697,12 +673,12 @@ static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
     phi__resp_response r;
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     bool whole = phi__resp_read_response(&r, phi__str_trim(body));
-    st->heard = whole;
-    if (whole && (PHI__RESP_IS(r.status, "in_progress") || PHI__RESP_IS(r.status, "queued")))
+    st->in.heard = whole;
+    if (whole && (PHI__TEXT_IS(r.status, "in_progress") || PHI__TEXT_IS(r.status, "queued")))
         phi__classify_truncated(a, true);
     else if (whole &&
-             (PHI__RESP_IS(r.status, "completed") || PHI__RESP_IS(r.status, "incomplete") ||
-              PHI__RESP_IS(r.status, "failed") || (r.status.len > 0 && r.output.len > 0)))
+             (PHI__TEXT_IS(r.status, "completed") || PHI__TEXT_IS(r.status, "incomplete") ||
+              PHI__TEXT_IS(r.status, "failed") || (r.status.len > 0 && r.output.len > 0)))
         phi__resp_finish(st, a, &r, r.status);
     else
         phi__classify_body(a, body);
@@ -717,55 +693,393 @@ static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
 
 enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* max_output_tokens; wire.md part 4 */
 
-/* ---- messages ---- */
+enum { PHI__RESP_ID_MOST = 64 }; /* bytes of an item's id */
 
-static void phi__resp_before(phi__encoder *e, phi_role role) {
-    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
-    e->last_role = role;
+/* ---- opaque items ---- */
+
+/* What decides if and how an opaque item goes back. */
+typedef struct phi__resp_opaque {
+    bool goes;
+    bool part;  /* of a message's content: input_text, input_file... */
+    bool loose; /* its id may be left out */
+} phi__resp_opaque;
+
+/* Reads if a block goes back to this server. An item that its server still worked on does not.
+   `loose` lists the types whose id the API does not require: openai 7.57.0, ResponseInputItem,
+   November 2026. Uses and resets e->arena. */
+static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
+    static const char *const busy[] = {
+        "in_progress", "searching", "interpreting", "generating", "calling", "queued", NULL};
+    static const char *const loose[] = {"function_call_output",    "custom_tool_call",
+                                        "custom_tool_call_output", "shell_call",
+                                        "shell_call_output",       "apply_patch_call",
+                                        "apply_patch_call_output", "tool_search_call",
+                                        "tool_search_output",      "additional_tools",
+                                        "mcp_approval_response",   "compaction",
+                                        "computer_call_output",    NULL};
+    phi__resp_opaque out = {false, false, false};
+    if (!phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_OPENAI_RESPONSES) &&
+        !phi__kept_is_of(c, e->codec->names, PHI_PROTOCOL_AZURE_RESPONSES))
+        return out;
+    if (!phi__codec_is(e->codec->names, c->protocol) &&
+        phi__str_find(c->replay, 0, "\"encrypted_content\"") != SIZE_MAX)
+        return out;
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    const phi_json *root = phi__kept_tree(e, c->replay);
+    phi_str type = phi_json_str(phi_json_get(root, "type"), "");
+    out.goes =
+        type.len > 0 && !phi__codec_among(phi_json_str(phi_json_get(root, "status"), ""), busy);
+    out.part = phi__str_starts(type, "input_");
+    out.loose = phi__codec_among(type, loose);
+    phi_arena_reset(e->arena, mark);
+    return out;
 }
 
-static void phi__resp_item(phi__encoder *e, size_t at) {
+/* An item byte for byte. `bare`: without its id, which would name reasoning that does not go
+   back. */
+static void phi__resp_put_opaque(phi__encoder *e, const phi_content *c, bool bare) {
+    static const char *const id[] = {"id", NULL};
+    phi__json_write_comma(&e->scratch);
+    if (!bare) {
+        phi__buf_add_str(&e->scratch, c->replay);
+        return;
+    }
+    phi__buf_char(&e->scratch, '{');
+    phi__opaque_members(&e->scratch, c->replay, id);
+    phi__buf_char(&e->scratch, '}');
+}
+
+/* ---- content of users and tools ---- */
+
+/* `before` goes first. */
+static void phi__resp_text_part(phi__encoder *e, const char *before, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_write_item(out, "{\"type\":\"input_text\",\"text\":\"");
+    phi__buf_text(out, before);
+    phi__render_said(e, c);
+    phi__buf_text(out, "\"}");
+}
+
+static bool phi__resp_is_part(phi__encoder *e, const phi_content *c) {
+    phi__resp_opaque look = phi__resp_look(e, c);
+    return look.goes && look.part;
+}
+
+/* The blocks in [from, to). `before` precedes the first text, or a line that says there is no
+   output. */
+static void phi__resp_parts(phi__encoder *e, const phi_message *m, size_t from, size_t to,
+                            const char *before) {
+    phi_content line = PHI_ZERO;
+    phi__buf_char(&e->scratch, '[');
+    for (size_t i = from; i < to; i++) {
+        const phi_content *c = &m->content[i];
+        phi__render_way way = phi__render_way_to(e, c);
+        line.text = phi__render_stand_in(e, m, i);
+        if (way == PHI__RENDER_WORDS || line.text.len > 0) {
+            phi__resp_text_part(e, before, line.text.len > 0 ? &line : c);
+            before = "";
+        } else if (way == PHI__RENDER_BLOCK) {
+            /* An image or a document. */
+            phi__buf *out = &e->scratch;
+            phi__json_write_comma(out);
+            if (c->kind == PHI_CONTENT_IMAGE) {
+                phi__buf_text(out, "{\"type\":\"input_image\",\"detail\":\"auto\",\"image_url\":");
+                phi__openai_data_url(e, c);
+            } else if (c->url.len > 0) {
+                phi__buf_text(out, "{\"type\":\"input_file\"");
+                phi__records_str(out, "file_url", c->url);
+            } else {
+                phi__buf_text(out, "{\"type\":\"input_file\",\"filename\":");
+                phi__render_file_name(out, c);
+                phi__buf_text(out, ",\"file_data\":");
+                phi__openai_data_url(e, c);
+            }
+            phi__buf_char(out, '}');
+        } else if (phi__resp_is_part(e, c))
+            phi__resp_put_opaque(e, c, false);
+    }
+    line.text = PHI__LIT("(no output)");
+    if (before[0] != '\0') phi__resp_text_part(e, before, &line);
+    phi__buf_char(&e->scratch, ']');
+}
+
+/* Writes the blocks in [from, to) as a message; nothing if none of them may be sent. */
+static void phi__resp_say(phi__encoder *e, const phi_message *m, size_t from, size_t to) {
+    bool says = false;
+    for (size_t i = from; i < to && !says; i++)
+        says = phi__render_way_to(e, &m->content[i]) != PHI__RENDER_SKIP ||
+               phi__resp_is_part(e, &m->content[i]);
+    if (!says) return;
+    phi__json_write_item(&e->scratch, "{\"role\":\"user\",\"content\":");
+    phi__resp_parts(e, m, from, to, "");
+    phi__buf_char(&e->scratch, '}');
+}
+
+/* An opaque item, such as the output of a call that only the host understands, is no part of a
+   message: it goes between two. */
+static void phi__resp_user(phi__encoder *e, const phi_message *m) {
+    size_t from = 0;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi__resp_opaque look = phi__resp_look(e, c);
+        if (!look.goes || look.part) continue;
+        phi__resp_say(e, m, from, i);
+        phi__resp_put_opaque(e, c, false);
+        from = i + 1;
+    }
+    phi__resp_say(e, m, from, m->content_count);
+}
+
+static void phi__resp_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    const char *before = m->is_error ? "Error: " : "";
+    bool parts = phi__render_any(e, m, PHI__RENDER_BLOCK);
+    for (size_t i = 0; i < m->content_count && !parts; i++)
+        parts = phi__resp_is_part(e, &m->content[i]);
+    phi__render_id(out, "{\"type\":\"function_call_output\",\"call_id\":", m->tool_call_id,
+                   PHI__ID_RESPONSES);
+    phi__buf_text(out, ",\"output\":");
+    if (parts)
+        phi__resp_parts(e, m, 0, m->content_count, before);
+    else {
+        phi__buf_char(out, '"');
+        phi__buf_text(out, before);
+        if (!phi__openai_join_text(e, m, false)) phi__buf_text(out, "(no output)");
+        phi__buf_char(out, '"');
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- the assistant ---- */
+
+/* True if a signature is a reasoning item that the server can read again: with its content,
+   encrypted or (open models) in words. Uses and resets e->arena. */
+static bool phi__resp_is_reasoning(phi__encoder *e, phi_str item) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    if (item.len == 0 || item.at[0] != '{') return false;
+    phi_status status = phi_json_parse(e->arena, item, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    bool good = status == PHI_OK &&
+                phi__str_is(phi_json_str(phi_json_get(root, "type"), ""), "reasoning") &&
+                phi_json_str(phi_json_get(root, "id"), "").len > 0 &&
+                (phi_json_str(phi_json_get(root, "encrypted_content"), "").len > 0 ||
+                 phi_json_count(phi_json_get(root, "content")) > 0);
+    phi_arena_reset(e->arena, mark);
+    return good;
+}
+
+/* True if ids and reasoning of a message may go back: the same model made it, and the turn ended
+   without an error. */
+static bool phi__resp_replays(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
-    bool same = phi__resp_replays(e, at), kin = phi__resp_kin(e, at);
+    return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
+           m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
+}
+
+/* True if a model of this wire made the message, at OpenAI or at Azure. */
+static bool phi__resp_kin(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->spec->items[at].message;
+    return m->role == PHI_ROLE_ASSISTANT &&
+           (phi__str_is_nocase(m->protocol, PHI_PROTOCOL_OPENAI_RESPONSES) ||
+            phi__str_is_nocase(m->protocol, PHI_PROTOCOL_AZURE_RESPONSES) ||
+            phi__codec_is(e->codec->names, m->protocol) || phi__render_same_origin(e, at));
+}
+
+/* All of a message's reasoning, or none: an id would name an item that the server does not get. */
+static bool phi__resp_whole_reasoning(phi__encoder *e, const phi_message *m) {
+    for (size_t i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_THINKING &&
+            !phi__resp_is_reasoning(e, m->content[i].signature))
+            return false;
+    return true;
+}
+
+/* Writes a string of the block's replay as a member. False: the replay has none that begins with
+   the prefix and fits. */
+static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *key,
+                             const char *prefix) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    if (c->replay.len == 0) return false;
+    if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
+        e->failed = true;
+    phi_str text = phi_json_str(phi_json_get(root, key), "");
+    bool fits = text.len > 0 && text.len <= PHI__RESP_ID_MOST && phi__str_starts(text, prefix);
+    if (fits) phi__records_str(&e->scratch, key, text);
+    phi_arena_reset(e->arena, mark);
+    return fits;
+}
+
+/* JSON that the block's replay has as the text of a member; empty: none. In the arena. `object`:
+   it is the inside of one, else an array. */
+static phi_str phi__resp_kept(phi__encoder *e, const phi_content *c, const char *key, bool object) {
+    const phi_str none = {NULL, 0};
+    phi_json *root = NULL;
+    phi__buf braces;
+    if (c->replay.len == 0 || phi__str_find(c->replay, 0, key) == SIZE_MAX) return none;
+    if (phi_json_parse(e->arena, c->replay, PHI_JSON_BORROW, &root, NULL) == PHI_NO_MEMORY)
+        e->failed = true;
+    phi_str text = phi_json_str(phi_json_get(root, key), "");
+    if (text.len == 0) return none;
+    if (!object) return text.at[0] == '[' && phi__render_goes(e, text) ? text : none;
+    phi__buf_init(&braces, e->arena->memory);
+    phi__buf_wrap(&braces, "{", text, "}");
+    phi_str whole = phi__buf_str(&braces);
+    if (braces.failed) e->failed = true;
+    bool good = !braces.failed && phi__render_goes(e, whole);
+    phi__buf_free(&braces);
+    return good ? text : none;
+}
+
+/* True if the texts of content parts together are the block's text: then nobody changed it. */
+static bool phi__resp_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
+    phi_json *root = NULL, *part;
+    size_t at = 0;
+    if (phi_json_parse(e->arena, parts, PHI_JSON_BORROW | PHI_JSON_REPLACE_BAD_UTF8, &root, NULL) ==
+        PHI_NO_MEMORY)
+        e->failed = true;
+    phi_json_iter it = phi_json_each(root);
+    while ((part = phi_json_next(&it)) != NULL) {
+        phi_str said = phi_json_str(phi_json_get(part, "text"), "");
+        if (said.len == 0) said = phi_json_str(phi_json_get(part, "refusal"), "");
+        if (said.len > text.len - at ||
+            (said.len > 0 && memcmp(text.at + at, said.at, said.len) != 0))
+            return false;
+        at += said.len;
+    }
+    return at == text.len;
+}
+
+/* The content of a message: its parts as they came, where they are more than its text. */
+static void phi__resp_content(phi__encoder *e, const phi_content *c, bool kin) {
+    phi__buf *out = &e->scratch;
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_str parts = {NULL, 0};
+    if (kin) parts = phi__resp_kept(e, c, "parts", false);
+    if (parts.len > 0 && phi__resp_unchanged(e, parts, c->text))
+        phi__buf_add_str(out, parts);
+    else {
+        bool cites = kin && parts.len == 0 && c->citations.len > 0 && c->citations.at[0] == '[' &&
+                     phi__render_goes(e, c->citations);
+        phi__buf_text(out, "[{\"type\":\"output_text\"");
+        phi__render_text_member(e, "text", c->text);
+        phi__buf_wrap(out, ",\"annotations\":", cites ? c->citations : PHI__LIT("[]"), "}]");
+    }
+    phi_arena_reset(e->arena, mark);
+}
+
+/* Members of the item that phi does not read; `kin`: this wire made them. */
+static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_str more = {NULL, 0};
+    if (kin) more = phi__resp_kept(e, c, "more", true);
+    if (more.len > 0) phi__buf_wrap(&e->scratch, ",", more, "");
+    phi_arena_reset(e->arena, mark);
+}
+
+/* True if a block becomes an item of the request. bare: reasoning of the message does not go back.
+   */
+static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, bool bare) {
+    phi__resp_opaque look;
+    switch (c->kind) {
+    case PHI_CONTENT_TOOL_CALL: return !c->incomplete;
+    case PHI_CONTENT_TEXT: {
+        phi_arena_mark mark = phi_arena_save(e->arena);
+        bool sends = phi__openai_is_text(c) ||
+                     (kin && c->text.len == 0 && phi__resp_kept(e, c, "parts", false).len > 0);
+        phi_arena_reset(e->arena, mark);
+        return sends;
+    }
+    case PHI_CONTENT_OPAQUE:
+        look = phi__resp_look(e, c);
+        return look.goes && !look.part && (!bare || look.loose);
+    default: return false;
+    }
+}
+
+/* `kin`: a model of this wire made the message, and `same`: this very one. */
+static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same, bool kin) {
+    bool bare = false;
+    size_t from = 0;
+    same = same && phi__resp_whole_reasoning(e, m);
+    for (size_t i = 0; i < m->content_count && !same && !bare; i++)
+        bare = m->content[i].kind == PHI_CONTENT_THINKING;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (!phi__resp_sends(e, c, kin, bare)) {
+            /* the reasoning before it has no follower */
+            if (c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_OPAQUE) from = i + 1;
+            continue;
+        }
+        if (same) {
+            /* the reasoning items that produced the item that is written next */
+            for (; from < i; from++) {
+                if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
+                phi__json_write_comma(&e->scratch);
+                phi__buf_add_str(&e->scratch, m->content[from].signature);
+            }
+        }
+        phi__json_write_comma(&e->scratch);
+        if (c->kind == PHI_CONTENT_TOOL_CALL) {
+            phi__buf *out = &e->scratch;
+            phi__buf_text(out, "{\"type\":\"function_call\"");
+            if (same) (void)phi__resp_member(e, c, "id", "fc_");
+            phi__render_id(out, ",\"call_id\":", c->id, PHI__ID_RESPONSES);
+            phi__render_name(out, ",\"name\":", c->name, 64);
+            phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
+            phi__resp_more(e, c, kin);
+            phi__buf_char(out, '}');
+        } else if (c->kind == PHI_CONTENT_TEXT) {
+            phi__buf *out = &e->scratch;
+            phi__buf_text(out, "{\"type\":\"message\"");
+            if (same && phi__resp_member(e, c, "id", ""))
+                phi__buf_text(out, ",\"status\":\"completed\"");
+            phi__buf_text(out, ",\"role\":\"assistant\",\"content\":");
+            phi__resp_content(e, c, kin);
+            if (same) (void)phi__resp_member(e, c, "phase", "");
+            phi__resp_more(e, c, kin);
+            phi__buf_char(out, '}');
+        } else
+            phi__resp_put_opaque(e, c, bare);
+        from = i + 1;
+    }
+}
+
+/* ---- messages ---- */
+
+/* Results hold their images and documents themselves. */
+static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {
+    const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__RESP_FORM;
-    phi_str json;
-    if (same) form |= PHI__RESP_ORIGIN;
-    if (kin) form |= PHI__RESP_KIN;
+    if (after) return 0;
+    if (phi__resp_replays(e, at)) form |= PHI__RESP_ORIGIN;
+    if (phi__resp_kin(e, at)) form |= PHI__RESP_KIN;
     if (phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)))
         form |= PHI__RESP_AT_AZURE;
     if ((e->spec->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__RESP_NO_IMAGES;
     if (m->role != PHI_ROLE_ASSISTANT) form |= e->media << PHI__RESP_MEDIA_SHIFT;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &json)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__resp_user(e, m);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__resp_result(e, m);
-        else
-            phi__resp_assistant(e, m, same, kin);
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &json)) return;
-    }
+    return form;
+}
+
+static void phi__resp_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
+    (void)at;
+    if (m->role == PHI_ROLE_USER)
+        phi__resp_user(e, m);
+    else if (m->role == PHI_ROLE_TOOL_RESULT)
+        phi__resp_result(e, m);
+    else
+        phi__resp_assistant(e, m, (form & PHI__RESP_ORIGIN) != 0, (form & PHI__RESP_KIN) != 0);
+}
+
+static void phi__resp_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                             phi_str json) {
+    (void)at;
+    (void)form;
     if (json.len == 0) return;
-    phi__resp_before(e, m->role);
+    if (e->last_role != (phi_role)0) phi__encode_glue(e, ",");
+    e->last_role = m->role;
     phi__encode_piece(e, json);
-}
-
-static void phi__resp_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->spec->items[item].message->content[block];
-    phi__resp_before(e, PHI_ROLE_TOOL_RESULT);
-    phi__buf_clear(&e->scratch);
-    phi__render_id(&e->scratch, "{\"type\":\"function_call_output\",\"call_id\":", call->id,
-                   PHI__ID_RESPONSES);
-    phi__buf_text(&e->scratch, ",\"output\":\"Error: ");
-    phi__render_missing(e);
-    phi__buf_text(&e->scratch, "\"}");
-    phi__encode_scratch(e);
-}
-
-/* Results hold their images and documents themselves. */
-static void phi__resp_after_results(phi__encoder *e, size_t from, size_t to) {
-    (void)e;
-    (void)from;
-    (void)to;
 }
 
 /* ---- around the messages ---- */
@@ -926,8 +1240,8 @@ static void phi__resp_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__resp_codec(void) {
     static const phi__codec codec = {
         PHI__NAMES_OPENAI_RESPONSES, &phi__resp_rules, sizeof(phi__resp_state),
-        phi__resp_head, phi__resp_item, phi__resp_tail, phi__resp_address,
-        phi__resp_missing, phi__resp_after_results, phi__resp_stream_event,
+        phi__resp_head, phi__resp_tail, phi__resp_address, phi__resp_form,
+        phi__resp_render, phi__resp_append, phi__resp_stream_event,
         phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }
@@ -963,8 +1277,8 @@ static void phi__resp_azure_address(phi__encoder *e) {
 PHI__FN const phi__codec *phi__resp_codec_azure(void) {
     static const phi__codec codec = {
         PHI__NAMES_AZURE, &phi__resp_rules, sizeof(phi__resp_state), phi__resp_head,
-        phi__resp_item, phi__resp_tail, phi__resp_azure_address,
-        phi__resp_missing, phi__resp_after_results, phi__resp_stream_event,
+        phi__resp_tail, phi__resp_azure_address, phi__resp_form,
+        phi__resp_render, phi__resp_append, phi__resp_stream_event,
         phi__resp_end, phi__resp_whole, NULL, NULL};
     return &codec;
 }

@@ -245,6 +245,8 @@ PHI_API phi_model phi_model_azure(const char *base_url, const char *deployment,
 
 /* ---- Google ---- */
 
+#define PHI__PRESET_GOOGLE "https://generativelanguage.googleapis.com/v1beta"
+
 static const phi__preset_model phi__preset_geminis[] = {
     {"gemini-1", 0, 0, false},
     {"gemini-2.0", 0, 0, false},
@@ -253,13 +255,8 @@ static const phi__preset_model phi__preset_geminis[] = {
 };
 
 PHI_API phi_model phi_model_google(const char *id, const char *api_key) {
-    static const phi__preset preset = {"google",
-                                       "https://generativelanguage.googleapis.com/v1beta",
-                                       0,
-                                       1000000,
-                                       8192,
-                                       false,
-                                       phi__preset_geminis};
+    static const phi__preset preset = {"google", PHI__PRESET_GOOGLE, 0, 1000000, 8192,
+                                       false,    phi__preset_geminis};
     return phi__presets_make(PHI_PROTOCOL_GOOGLE, phi__gemini_codec, &preset, id, api_key);
 }
 
@@ -273,13 +270,8 @@ PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const c
 }
 
 PHI_API phi_model phi_model_interactions(const char *id, const char *api_key) {
-    static const phi__preset preset = {"google_interactions",
-                                       "https://generativelanguage.googleapis.com/v1beta",
-                                       0,
-                                       1000000,
-                                       8192,
-                                       false,
-                                       phi__preset_geminis};
+    static const phi__preset preset = {
+        "google_interactions", PHI__PRESET_GOOGLE, 0, 1000000, 8192, false, phi__preset_geminis};
     return phi__presets_make(PHI_PROTOCOL_INTERACTIONS, phi__interactions_codec, &preset, id,
                              api_key);
 }

@@ -120,14 +120,6 @@ PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf
 
 /* ---- the body of a count ---- */
 
-static bool phi__queries_keeps(const phi__queries *q, phi__json_text key) {
-    const char *const *name = q->kept;
-    if (name == NULL) return true;
-    for (; *name != NULL; name++)
-        if (phi__json_cursor_text_is(key, phi_str_of(*name))) return true;
-    return false;
-}
-
 /* Kept members move to the left, over the others: the text never grows. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out) {
     phi__json_cursor c;
@@ -137,7 +129,7 @@ PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len,
     if (!phi__json_cursor_in_object(&c, phi__str(body, len))) return false;
     while (phi__json_cursor_next_key(&c, &key)) {
         if (!phi__json_cursor_take_raw(&c, &value)) break;
-        if (!phi__queries_keeps(q, key)) continue;
+        if (q->kept != NULL && !phi__opaque_knows(q->kept, key)) continue;
         if (n > 0) body[n++] = ',';
         body[n++] = '"';
         memmove(body + n, key.at, key.len);
@@ -235,15 +227,14 @@ static void phi__queries_list(phi__queries_reading *r, phi__json_cursor *c) {
 }
 
 static void phi__queries_member(phi__queries_reading *r, phi__json_cursor *c, phi__json_text key) {
-    if (!r->listed && (phi__json_cursor_text_is(key, PHI__LIT("data")) ||
-                       phi__json_cursor_text_is(key, PHI__LIT("models")) ||
-                       phi__json_cursor_text_is(key, PHI__LIT("modelSummaries")))) {
+    if (!r->listed && (PHI__TEXT_IS(key, "data") || PHI__TEXT_IS(key, "models") ||
+                       PHI__TEXT_IS(key, "modelSummaries"))) {
         if (phi__json_cursor_enter_array(c)) phi__queries_list(r, c);
-    } else if (phi__json_cursor_text_is(key, PHI__LIT("has_more")))
+    } else if (PHI__TEXT_IS(key, "has_more"))
         (void)phi__json_cursor_take_bool(c, &r->more);
-    else if (phi__json_cursor_text_is(key, PHI__LIT("last_id")))
+    else if (PHI__TEXT_IS(key, "last_id"))
         (void)phi__json_cursor_take_text(c, &r->last);
-    else if (phi__json_cursor_text_is(key, PHI__LIT("nextPageToken")))
+    else if (PHI__TEXT_IS(key, "nextPageToken"))
         (void)phi__json_cursor_take_text(c, &r->token);
     else
         (void)phi__json_cursor_skip(c);

@@ -7,6 +7,7 @@
 #define PHI_CODECS_SIGV4_IN_H
 
 #include "codecs/codecs_in.h"
+#include "wire/codec_in.h"
 
 /* Borrowed for the call. */
 typedef struct phi__sigv4 {

@@ -1,7 +1,7 @@
 /* translate.c - see translate.h: the rules are those of wire/translate.c, by the codec of the
    target's protocol. */
 #include "codecs/translate.h"
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 
 /* ---- public ---- */
 

@@ -1,5 +1,5 @@
 /* assembly.c - blocks that grow, and the checks at their end. */
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 
 /* ---- The JSON text of blocks that phi does not interpret: parts are put into it, and
    every other byte stays as the wire gave it. Pure functions over text. */
@@ -53,7 +53,7 @@ PHI__FN void phi__opaque_push(phi__buf *array, phi_str item) {
     phi__buf_char(array, ']');
 }
 
-static bool phi__opaque_knows(const char *const *known, phi__json_text key) {
+PHI__FN bool phi__opaque_knows(const char *const *known, phi__json_text key) {
     for (; *known != NULL; known++)
         if (phi__json_cursor_text_is(key, phi_str_of(*known))) return true;
     return false;
@@ -78,7 +78,7 @@ PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *cons
     }
 }
 
-PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known) {
+static void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known) {
     size_t from = out->len;
     phi__buf_char(out, '{');
     phi__opaque_members(out, object, known);
@@ -97,14 +97,14 @@ static void phi__assembly_tell(phi__assembly *a, phi__part part, size_t block, s
     if (a->sink != NULL) a->sink(a->ctx, a, part, block, from);
 }
 
-static void phi__assembly_free_draft(phi__draft *d) {
-    phi__buf_free(&d->bytes);
-    phi__buf_free(&d->signature);
-    phi__buf_free(&d->replay);
-    phi__buf_free(&d->citations);
-    phi__buf_free(&d->id);
-    phi__buf_free(&d->name);
-    phi__buf_free(&d->note);
+/* The buffers of a block. */
+static const size_t phi__assembly_bufs[] = {
+    offsetof(phi__draft, bytes),     offsetof(phi__draft, signature), offsetof(phi__draft, replay),
+    offsetof(phi__draft, citations), offsetof(phi__draft, id),        offsetof(phi__draft, name),
+    offsetof(phi__draft, note)};
+
+static phi__buf *phi__assembly_buf(phi__draft *d, size_t i) {
+    return (phi__buf *)(void *)((char *)d + phi__assembly_bufs[i]);
 }
 
 /* ---- bytes ---- */
@@ -233,7 +233,7 @@ static bool phi__assembly_parses(phi__assembly *a, phi_str text, uint32_t flags)
     return status == PHI_OK;
 }
 
-PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
+static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     return phi__assembly_parses(a, text, PHI_JSON_BORROW);
 }
 
@@ -317,7 +317,9 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {
-    for (size_t i = 0; i < a->count; i++) phi__assembly_free_draft(&a->drafts[i]);
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; k < PHI__COUNT(phi__assembly_bufs); k++)
+            phi__buf_free(phi__assembly_buf(&a->drafts[i], k));
     phi__free(a->memory, a->drafts, a->cap * sizeof *a->drafts);
     phi__buf_free(&a->raw_stop_reason);
     phi__buf_free(&a->model);
@@ -333,6 +335,12 @@ PHI__FN void phi__assembly_start(phi__assembly *a) {
     if (a->started) return;
     a->started = true;
     phi__assembly_tell(a, PHI__PART_START, 0, 0);
+}
+
+PHI__FN void phi__assembly_begin(phi__assembly *a, phi__json_text id, phi__json_text model) {
+    if (a->response_id.len == 0 && id.len > 0) phi__assembly_put(a, &a->response_id, id);
+    if (a->model.len == 0 && model.len > 0) phi__assembly_put(a, &a->model, model);
+    phi__assembly_start(a);
 }
 
 PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text) {
@@ -373,15 +381,9 @@ PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64
     }
     a->drafts = drafts;
     d = &drafts[a->count];
-    phi_memory *memory = a->memory;
     memset(d, 0, sizeof *d);
-    phi__buf_init(&d->bytes, memory);
-    phi__buf_init(&d->signature, memory);
-    phi__buf_init(&d->replay, memory);
-    phi__buf_init(&d->citations, memory);
-    phi__buf_init(&d->id, memory);
-    phi__buf_init(&d->name, memory);
-    phi__buf_init(&d->note, memory);
+    for (size_t k = 0; k < PHI__COUNT(phi__assembly_bufs); k++)
+        phi__buf_init(phi__assembly_buf(d, k), a->memory);
     d->kind = kind;
     d->open = true;
     d->key = key;
@@ -509,12 +511,22 @@ PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str argument
     if (d->replay.failed) a->no_memory = true;
 }
 
+PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
+                                const char *const *known) {
+    phi__buf *rest = &a->drafts[block].citations;
+    phi__opaque_rest(rest, call, known);
+    if (rest->failed) a->no_memory = true;
+    if (!phi__assembly_is_json(a, phi__buf_str(rest))) phi__buf_clear(rest);
+}
+
 PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments) {
     phi__draft *d = &a->drafts[block];
     if (d->bytes.len == 0) phi__assembly_add(a, block, arguments);
     phi__buf_free(&d->replay);
     d->replay_open = false;
     phi__assembly_close(a, block);
+    d->replay = d->citations;
+    phi__buf_init(&d->citations, a->memory);
 }
 
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure) {

@@ -583,19 +583,36 @@ PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
         phi__classify_event(a, text);
 }
 
-PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                                phi_str word) {
-    char words[200];
-    size_t len = phi__utf8_cut(word, 80), at = sizeof "the model stopped with the reason \"" - 1;
-    if (kind == PHI_FAILURE_CONTENT_FILTER) {
-        phi__assembly_fail(a, kind, retryable, word,
-                           PHI__LIT("the answer was stopped by the provider's content filter"));
-        return;
+static bool phi__classify_has(const char *words, phi_str word) {
+    for (size_t n; (n = strlen(words)) > 0; words += n + 1)
+        if (words[n - 1] != '*' ? phi__str_is(word, words)
+                                : word.len >= n && memcmp(word.at, words, n - 1) == 0)
+            return true;
+    return false;
+}
+
+PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table,
+                                phi__json_text said) {
+    static const char before[] = "the model stopped with the reason \"";
+    char text[200];
+    phi_str word = phi__buf_str(&a->raw_stop_reason), message = {text, 0};
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    while (table->words != NULL && !phi__classify_has(table->words, word)) table++;
+    a->unknown_stop = table->words == NULL;
+    a->stop_reason = table->words == NULL ? PHI_STOP_REASON_STOP : table->reason;
+    if (table->words == NULL || table->failure == PHI_FAILURE_NONE) return;
+    if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &message))
+        a->no_memory = true;
+    if (message.len == 0 && table->failure == PHI_FAILURE_CONTENT_FILTER)
+        message = PHI__LIT("the answer was stopped by the provider's content filter");
+    else if (message.len == 0) {
+        size_t len = phi__utf8_cut(word, 80), at = sizeof before - 1;
+        memcpy(text, before, at);
+        if (len > 0) memcpy(text + at, word.at, len);
+        text[at + len] = '"';
+        message = phi__str(text, at + len + 1);
     }
-    memcpy(words, "the model stopped with the reason \"", at);
-    if (len > 0) memcpy(words + at, word.at, len);
-    words[at + len] = '"';
-    phi__assembly_fail(a, kind, retryable, word, phi__str(words, at + len + 1));
+    phi__assembly_fail(a, table->failure, table->retryable, word, message);
 }
 
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard) {

@@ -3,6 +3,12 @@
 
 enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
 
+PHI__FN bool phi__codec_among(phi_str text, const char *const *words) {
+    for (; *words != NULL; words++)
+        if (phi__str_is(text, *words)) return true;
+    return false;
+}
+
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol) {
     if (phi__str_is(protocol, names[0])) return true; /* as phi writes it */
     for (size_t i = 0; i < PHI__CODEC_NAMES && names[i] != NULL; i++)

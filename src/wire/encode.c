@@ -50,23 +50,8 @@ PHI__FN void phi__encode_scratch(phi__encoder *e) {
     if (phi__encode_copy(e, &copy)) phi__encode_piece(e, copy);
 }
 
-PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json) {
-    phi__rendered **list = e->spec->items[item].rendered;
-    const phi__rendered *r = list != NULL ? *list : e->last_item == item ? &e->last : NULL;
-    for (; r != NULL; r = r->next) {
-        if (r->form != form || r->block != block) continue;
-        *json = r->json;
-        return true;
-    }
-    phi__buf_clear(&e->scratch);
-    e->fill.count = 0;
-    return false;
-}
-
 /* Beside its message, or, where that keeps none, until the next one. */
-PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                               phi_str json) {
+PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_str json) {
     const phi__item *kept = &e->spec->items[item];
     phi__rendered *r = &e->last;
     if (kept->rendered != NULL) {
@@ -77,7 +62,6 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uin
         }
     }
     r->form = form;
-    r->block = block;
     r->json = json;
     r->next = NULL;
     e->last_item = item;
@@ -86,24 +70,14 @@ PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uin
     *kept->rendered = r;
 }
 
-PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json) {
-    const phi__item *kept = &e->spec->items[item];
-    phi_arena *arena = kept->rendered != NULL ? kept->arena : e->arena;
-    phi_arena_mark mark = phi_arena_save(arena);
-    if (e->scratch.failed) e->failed = true;
-    if (!e->failed && e->fill.count > 0) {
-        phi__fill_begin(e, item, block, form);
-        return false;
-    }
-    if (!e->failed && !phi__arena_str(arena, phi__buf_str(&e->scratch), json)) e->failed = true;
-    phi__buf_clear(&e->scratch);
-    if (!e->failed) phi__encode_store(e, item, block, form, *json);
-    if (e->failed)
-        phi_arena_reset(arena, mark);
-    else
-        e->fresh += json->len;
-    return !e->failed;
+PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json) {
+    if (e->open_role == role)
+        begin = PHI__LIT(",");
+    else if (e->open_role == (phi_role)0)
+        begin = phi__str_skip(begin, sizeof "]}," - 1);
+    e->open_role = role;
+    phi__encode_piece(e, begin);
+    phi__encode_piece(e, json);
 }
 
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {

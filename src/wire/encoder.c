@@ -65,8 +65,7 @@ static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, ui
     size_t at, found = 0;
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            n = phi__prefix_use(e->spec, c->name, n);
+        if (phi__codec_is_call(c)) n = phi__prefix_use(e->spec, c->name, n);
         for (at = 0; phi__takes_reference(c, &at, &name); found++)
             n = phi__prefix_use(e->spec, name, n);
     }
@@ -152,7 +151,7 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
         return made;
     }
     *kept = made;
-    phi__encode_store(e, at, UINT32_MAX, PHI__PREFIX_FORM, phi__str((char *)kept, sizeof *kept));
+    phi__encode_store(e, at, PHI__PREFIX_FORM, phi__str((char *)kept, sizeof *kept));
     return made;
 }
 
@@ -279,14 +278,10 @@ enum {
 
 /* ---- calls and their results ---- */
 
-static bool phi__encoder_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
     const phi_message *message = e->spec->items[at].message;
     size_t i = 0;
-    while (i < message->content_count && !phi__encoder_is_call(&message->content[i])) i++;
+    while (i < message->content_count && !phi__codec_is_call(&message->content[i])) i++;
     if (i == message->content_count) return;
     e->had_calls = true;
     if (e->answered_cap < message->content_count) {
@@ -310,7 +305,7 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     const phi_message *calls = e->spec->items[e->calls_item].message;
     for (size_t n = 0; n < calls->content_count; n++) {
         i = (e->next_call + n) % calls->content_count;
-        if (e->answered[i] || !phi__encoder_is_call(&calls->content[i])) continue;
+        if (e->answered[i] || !phi__codec_is_call(&calls->content[i])) continue;
         if (!phi_str_equal(calls->content[i].id, result->tool_call_id)) continue;
         e->answered[i] = 1;
         e->next_call = (i + 1) % calls->content_count;
@@ -319,25 +314,99 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     return false;
 }
 
+/* Finds the rendering of an item in a form that is kept with its message. False: there is none. */
+static bool phi__encoder_kept(const phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
+    phi__rendered **list = e->spec->items[at].rendered;
+    const phi__rendered *r = list != NULL ? *list : e->last_item == at ? &e->last : NULL;
+    while (r != NULL && r->form != form) r = r->next;
+    if (r != NULL) *json = r->json;
+    return r != NULL;
+}
+
+/* The same, and renders what is not kept. False: memory ended, or a long text has still to be
+   filled in; then the same is asked again. */
+static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
+    const phi__item *item = &e->spec->items[at];
+    if (phi__encoder_kept(e, at, form, json)) return true;
+    phi__buf_clear(&e->scratch);
+    e->fill.count = 0;
+    e->codec->render(e, item->message, at, form);
+    if (e->scratch.failed) e->failed = true;
+    if (e->failed) return false;
+    if (e->fill.count > 0) {
+        phi__fill_begin(e, at, form);
+        return false;
+    }
+    phi_arena *arena = item->rendered != NULL ? item->arena : e->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    if (!phi__arena_str(arena, phi__buf_str(&e->scratch), json)) e->failed = true;
+    phi__buf_clear(&e->scratch);
+    if (!e->failed) phi__encode_store(e, at, form, *json);
+    if (e->failed)
+        phi_arena_reset(arena, mark);
+    else
+        e->fresh += json->len;
+    return !e->failed;
+}
+
+/* Gives a call that has no result one. */
+static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
+    phi_message result = PHI_ZERO;
+    phi_content words = PHI_ZERO;
+    phi_str json;
+    words.kind = PHI_CONTENT_TEXT;
+    words.text = phi_str_of(phi__texts_get(e->spec->texts, PHI_TEXT_RESULT_MISSING));
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.is_error = true;
+    result.content = &words;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    phi__buf_clear(&e->scratch);
+    e->codec->render(e, &result, SIZE_MAX, 0);
+    if (phi__encode_copy(e, &json)) e->codec->append(e, &result, SIZE_MAX, 0, json);
+}
+
+/* True for a message of one text, as most results are: nothing of it follows. */
+static bool phi__encoder_is_text(const phi_message *m) {
+    return m->content_count == 1 && m->content[0].kind == PHI_CONTENT_TEXT;
+}
+
+/* After the last result: the missing ones, and the blocks that follow them all. */
 static void phi__encoder_close_calls(phi__encoder *e) {
-    size_t item = e->calls_item;
-    if (item == SIZE_MAX) return;
-    const phi_message *message = e->spec->items[item].message;
+    phi_str json;
+    if (e->calls_item == SIZE_MAX) return;
+    const phi_message *calls = e->spec->items[e->calls_item].message;
     e->fill.refuses = true; /* no holes: a second pass would add these pieces again */
-    for (size_t i = 0; i < message->content_count; i++)
-        if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
-            e->codec->missing(e, item, i);
-    e->codec->after_results(e, e->results_from, e->at);
+    for (size_t i = 0; i < calls->content_count; i++)
+        if (phi__codec_is_call(&calls->content[i]) && !e->answered[i])
+            phi__encoder_missing(e, &calls->content[i]);
+    for (size_t i = e->results_from; i < e->at && !e->failed; i++) {
+        const phi_message *m = e->spec->items[i].message;
+        bool looks = m->role == PHI_ROLE_TOOL_RESULT && !phi__encoder_is_text(m);
+        uint32_t form = looks ? e->codec->form(e, i, true) : 0;
+        if (form != 0 && phi__encoder_render(e, i, form, &json))
+            e->codec->append(e, m, i, form, json);
+    }
     e->fill.refuses = false;
     e->calls_item = SIZE_MAX;
 }
 
-/* Calls the codec for an item; again, when its long texts have been filled in. */
+/* Appends an item; in several calls if long texts have to be filled in. What follows the results is
+   rendered with its result if that can be kept: there it cannot be put off. */
 static void phi__encoder_put(phi__encoder *e) {
-    e->codec->item(e, e->at);
-    if (e->fill.going || e->failed) return;
-    if (e->spec->items[e->at].message->role == PHI_ROLE_ASSISTANT)
-        phi__encoder_open_calls(e, e->at);
+    const phi__item *item = &e->spec->items[e->at];
+    uint32_t form = e->codec->form(e, e->at, false), after = 0;
+    phi_str json;
+    if (!phi__encoder_kept(e, e->at, form, &json)) {
+        if (item->message->role == PHI_ROLE_TOOL_RESULT && item->rendered != NULL &&
+            !phi__encoder_is_text(item->message))
+            after = e->codec->form(e, e->at, true);
+        if (after != 0 && !phi__encoder_render(e, e->at, after, &json)) return;
+        if (!phi__encoder_render(e, e->at, form, &json)) return;
+    }
+    e->codec->append(e, item->message, e->at, form, json);
+    if (item->message->role == PHI_ROLE_ASSISTANT) phi__encoder_open_calls(e, e->at);
     e->at++;
 }
 
@@ -367,7 +436,7 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
             const phi__fill *f = &e->fill;
             phi_str json;
             if (!phi__fill_advance(e, &units, &json)) return false;
-            if (!e->failed) phi__encode_store(e, f->item, f->block, f->form, json);
+            if (!e->failed) phi__encode_store(e, f->item, f->form, json);
             if (!e->failed) phi__encoder_put(e);
             continue;
         }

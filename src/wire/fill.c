@@ -28,13 +28,12 @@ PHI__FN bool phi__fill_hole(phi__encoder *e, phi_str source, bool base64) {
     return true;
 }
 
-PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
+PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t form) {
     phi__fill *f = &e->fill;
     const phi__item *kept = &e->spec->items[item];
     f->going = true;
     f->measured = false;
     f->item = item;
-    f->block = block;
     f->form = form;
     f->hole = f->done = f->len = 0;
     f->total = e->scratch.len;

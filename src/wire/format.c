@@ -14,8 +14,6 @@
     "Give your final answer by calling the tool " PHI_RESPOND_TOOL                                 \
     ", once and as the last thing you do; the arguments are the answer."
 
-enum { PHI__FORMAT_WHY = 300 }; /* bytes of the message about a schema's fault */
-
 /* ---- the tool in its place ---- */
 
 PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line) {
@@ -31,30 +29,22 @@ PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const ch
     return done;
 }
 
-/* In the form that the target wants. */
+/* In the form that the target wants. PHI_BAD_ARG: there is none, and words say why. */
 static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
     phi__strict_form form = phi__strict_form_of(codec, spec->model);
     phi__format_schema_rule rule = codec->rules->format_schema;
-    if (spec->format.kind != PHI_FORMAT_JSON_SCHEMA || rule == PHI__SCHEMA_AS_IS) return PHI_OK;
+    struct phi__adapted made;
+    if (spec->format.kind != PHI_FORMAT_JSON_SCHEMA) return PHI_OK;
     if (rule == PHI__SCHEMA_IF_STRICT && !spec->format.strict) return PHI_OK;
     if (form == PHI__STRICT_NONE) form = PHI__STRICT_PLAIN; /* what every server takes */
-    /* The schema in a strict form. PHI_BAD_ARG: it has none, and words say why. */
-    const char **schema = &spec->format.schema;
-    phi__buf text;
-    phi_str kept = {NULL, 0};
-    char why[PHI__FORMAT_WHY];
-    phi_status status = PHI_OK;
-    phi__buf_init(&text, arena->memory);
-    if (!phi__strict_schema(&text, phi_str_of(*schema), form, why, sizeof why))
-        status = text.failed ? PHI_NO_MEMORY : PHI_BAD_ARG;
-    else if (!phi__arena_str(arena, phi__buf_str(&text), &kept))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&text);
-    if (status == PHI_OK) *schema = kept.at;
-    if (status == PHI_BAD_ARG)
-        (void)snprintf(words, words_size, "SchemaMismatch: format.schema: %s", why);
-    return status;
+    if (!phi__strict_make(codec, phi__format_ops(), phi_str_of(spec->format.schema), form, arena,
+                          &made))
+        return PHI_NO_MEMORY;
+    if (made.refused.len == 0) spec->format.schema = made.schema.at;
+    if (made.refused.len == 0 || rule == PHI__SCHEMA_TRIED) return PHI_OK;
+    (void)snprintf(words, words_size, "SchemaMismatch: format.schema: %s", made.refused.at);
+    return PHI_BAD_ARG;
 }
 
 /* ---- for the loop ---- */

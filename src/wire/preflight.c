@@ -120,10 +120,6 @@ static phi_status phi__preflight_opaque(phi__preflight_check *p, size_t at, cons
     return phi__preflight_no(p, "messages[%zu]: the JSON of an opaque block is no object", at);
 }
 
-static bool phi__preflight_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 /* The result of a call among the messages that follow; SIZE_MAX: none. */
 static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, phi_str id) {
     for (size_t i = from; i < spec->item_count; i++) {
@@ -142,8 +138,7 @@ static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t befo
         const phi_message *m = spec->items[i].message;
         if (m->role != PHI_ROLE_ASSISTANT) continue;
         for (j = 0; j < m->content_count; j++)
-            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
-                return i;
+            if (phi__codec_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id)) return i;
     }
     return SIZE_MAX;
 }
@@ -154,10 +149,10 @@ static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         phi_str id = c->id;
-        if (!phi__preflight_is_call(c)) continue;
+        if (!phi__codec_is_call(c)) continue;
         if (id.len == 0) return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
         for (j = 0; j < i; j++)
-            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
+            if (phi__codec_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
                 return phi__preflight_no(p, "messages[%zu]: two tool calls have the id \"%.*s\"",
                                          at, phi__preflight_len(id), id.at);
         other = phi__preflight_id_taken(p->spec, at, id);
@@ -177,7 +172,7 @@ static bool phi__preflight_says(const phi__codec *codec, const phi_message *m) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
         if (c->kind == PHI_CONTENT_DOCUMENT || c->kind == PHI_CONTENT_AUDIO) return true;
-        if (phi__render_is_image(c) || phi__preflight_is_call(c)) return true;
+        if (phi__render_is_image(c) || phi__codec_is_call(c)) return true;
         if (phi__render_is_opaque(codec, c)) return true;
     }
     return false;

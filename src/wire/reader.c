@@ -1,5 +1,5 @@
 /* reader.c - feeds a body's bytes to the codec's stream half. */
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 
 #include <stdio.h>
 
@@ -90,6 +90,26 @@ PHI__FN bool phi__reader_done(const phi__reader *r) {
 PHI__FN bool phi__reader_lingers(const phi__reader *r) {
     const phi__assembly *a = r->assembly;
     return a->terminal || (a->failure.kind != PHI_FAILURE_NONE && a->awaits_usage);
+}
+
+/* ---- for decoders ---- */
+
+PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
+                                 bool lists) {
+    if (data.len == 0 || a->no_memory) return false;
+    if (d->broken) {
+        phi__classify_bad_event(a);
+        return false;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return false;
+    }
+    if (phi__delta_cache_add(&d->repeat, a, data)) return false;
+    if (data.at[0] != '{' && !(lists && data.at[0] == '[')) return false;
+    d->heard = true;
+    phi__delta_cache_forget(&d->repeat);
+    return true;
 }
 
 /* ---- the answer's writer is the assembly that our own decoders write into ---- */

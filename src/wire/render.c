@@ -183,10 +183,9 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
 
 /* wire.md parts 2, 3 and 8. */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type) {
-    static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
+    static const char *const all[] = {"image/png", "image/jpeg", "image/webp", NULL};
     if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
-    for (size_t i = 0; i < PHI__COUNT(all); i++)
-        if (phi__str_is(type, all[i])) return true;
+    if (phi__codec_among(type, all)) return true;
     if (codec == NULL) return true;
     if ((codec->rules->bits & PHI__RULE_HEIF) != 0)
         return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif") ||
@@ -290,15 +289,10 @@ PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
     return phi__render_way_to(e, c) == PHI__RENDER_OMIT;
 }
 
-PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
+PHI__FN bool phi__render_any(const phi__encoder *e, const phi_message *message,
+                             phi__render_way way) {
     for (size_t i = 0; i < message->content_count; i++)
-        if (phi__render_omits(e, &message->content[i])) return true;
-    return false;
-}
-
-PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message) {
-    for (size_t i = 0; i < message->content_count; i++)
-        if (phi__render_way_to(e, &message->content[i]) == PHI__RENDER_BLOCK) return true;
+        if (phi__render_way_to(e, &message->content[i]) == way) return true;
     return false;
 }
 
@@ -320,11 +314,6 @@ PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kin
     return phi_str_of(phi__texts_get(texts, kind == PHI_CONTENT_DOCUMENT ? PHI_TEXT_DOCUMENT_OMITTED
                                             : kind == PHI_CONTENT_AUDIO  ? PHI_TEXT_AUDIO_OMITTED
                                                                          : PHI_TEXT_IMAGE_OMITTED));
-}
-
-PHI__FN void phi__render_missing(phi__encoder *e) {
-    phi__json_write_part(&e->scratch,
-                         phi_str_of(phi__texts_get(e->spec->texts, PHI_TEXT_RESULT_MISSING)));
 }
 
 PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i) {

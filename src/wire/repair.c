@@ -436,11 +436,8 @@ static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_jso
     bool any = false;
     while (!a->no_memory && (property = phi_json_next(&it)) != NULL) {
         phi_str type = phi_json_str(phi_json_get(property, "type"), "");
-        const phi_json *value = NULL, *member;
-        phi_json_iter members = phi_json_each(arguments);
+        const phi_json *value = phi__json_get_n(arguments, it.key);
         if (!phi__str_is(type, "array") && !phi__str_is(type, "object")) continue;
-        while ((member = phi_json_next(&members)) != NULL)
-            if (phi_str_equal(members.key, it.key)) value = member;
         if (!phi_json_is(value, PHI_JSON_STRING)) continue;
         phi_json *unpacked = phi__repair_unpacked(a, phi_json_str(value, ""));
         if (unpacked == NULL || !phi__str_is(type, phi__json_get_type_name(unpacked))) continue;

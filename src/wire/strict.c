@@ -1,7 +1,8 @@
-/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are
-   written in one fixed order, so that equal schemas give equal bytes. For the keywords of each
-   provider see wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and
-   Anthropic as of November 2026. */
+/* strict.c - rewrites a JSON Schema for a provider: into a strict form, in which the members of
+   each schema are written in one fixed order, so that equal schemas give equal bytes; or into
+   Gemini's form, which changes only what Google refuses. For the keywords of each provider see
+   wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and Anthropic, and
+   Google's documentation, as of November 2026. */
 #include "wire/codec_in.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
     return at;
 }
 
-/* ---- the keywords of JSON Schema, and their treatment in each strict form ---- */
+/* ---- the keywords of JSON Schema, and their treatment in each form ---- */
 
 typedef enum phi__strict_kind {
     PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
@@ -40,60 +41,77 @@ typedef enum phi__strict_kind {
     PHI__STRICT_REFUSED
 } phi__strict_kind;
 
+/* What a keyword's value is: a schema, or an array or object of them. */
+typedef enum phi__strict_room {
+    PHI__STRICT_NO_SCHEMA,
+    PHI__STRICT_ONE,
+    PHI__STRICT_MANY
+} phi__strict_room;
+
 enum {
     PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
-    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
+    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC,
+    PHI__STRICT_ROW = 7
 };
-
-enum { PHI__STRICT_ROW = 8 };
 
 /* Those that narrow are written in this order. */
 static const struct phi__strict_row {
     phi__strict_kind kind;
+    phi__strict_room room;
     unsigned forms; /* that have them */
     const char *names[PHI__STRICT_ROW];
 } phi__strict_rows[] = {
-    {PHI__STRICT_KEEP, 0, {"description", "title", "nullable", "$defs", "definitions"}},
-    {PHI__STRICT_OWN, 0, {"type", "properties", "required", "items", "enum", "const"}},
-    {PHI__STRICT_OWN, 0, {"additionalProperties", "unevaluatedProperties"}},
-    {PHI__STRICT_CHOICE, 0, {"anyOf", "oneOf", "allOf", "$ref"}},
-    {PHI__STRICT_NOTE, 0, {"default", "examples"}},
+    {PHI__STRICT_KEEP, PHI__STRICT_NO_SCHEMA, 0, {"description", "title", "nullable"}},
+    {PHI__STRICT_KEEP, PHI__STRICT_MANY, 0, {"$defs", "definitions"}},
+    {PHI__STRICT_OWN, PHI__STRICT_NO_SCHEMA, 0, {"type", "required", "enum", "const"}},
+    {PHI__STRICT_OWN, PHI__STRICT_NO_SCHEMA, 0, {"unevaluatedProperties"}},
+    {PHI__STRICT_OWN, PHI__STRICT_ONE, 0, {"items", "additionalProperties"}},
+    {PHI__STRICT_OWN, PHI__STRICT_MANY, 0, {"properties"}},
+    {PHI__STRICT_CHOICE, PHI__STRICT_MANY, 0, {"anyOf", "oneOf", "allOf"}},
+    {PHI__STRICT_CHOICE, PHI__STRICT_NO_SCHEMA, 0, {"$ref"}},
+    {PHI__STRICT_NOTE, PHI__STRICT_NO_SCHEMA, 0, {"default", "examples"}},
     {PHI__STRICT_NARROWS,
+     PHI__STRICT_NO_SCHEMA,
      PHI__STRICT_BY_OPENAI,
      {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern"}},
-    {PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC, {"format", "minItems"}},
-    {PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI, {"maxItems"}},
     {PHI__STRICT_NARROWS,
+     PHI__STRICT_NO_SCHEMA,
+     PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC,
+     {"format", "minItems"}},
+    {PHI__STRICT_NARROWS, PHI__STRICT_NO_SCHEMA, PHI__STRICT_BY_OPENAI, {"maxItems"}},
+    {PHI__STRICT_NARROWS,
+     PHI__STRICT_NO_SCHEMA,
      0,
      {"minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"}},
-    {PHI__STRICT_REFUSED, 0, {"not", "if", "then", "else", "contains", "propertyNames"}},
-    {PHI__STRICT_REFUSED, 0, {"patternProperties", "dependentRequired", "dependentSchemas"}},
-    {PHI__STRICT_REFUSED, 0, {"dependencies", "prefixItems", "additionalItems"}},
-    {PHI__STRICT_REFUSED, 0, {"unevaluatedItems", "$dynamicRef", "$recursiveRef"}},
+    {PHI__STRICT_REFUSED,
+     PHI__STRICT_ONE,
+     0,
+     {"not", "if", "then", "else", "contains", "propertyNames"}},
+    {PHI__STRICT_REFUSED, PHI__STRICT_MANY, 0, {"patternProperties", "prefixItems"}},
+    {PHI__STRICT_REFUSED,
+     PHI__STRICT_NO_SCHEMA,
+     0,
+     {"dependentRequired", "dependentSchemas", "dependencies", "additionalItems",
+      "unevaluatedItems", "$dynamicRef", "$recursiveRef"}},
 };
 
+/* The row of a keyword; an empty one if it is not known. */
 static const struct phi__strict_row *phi__strict_of(phi_str key) {
+    static const struct phi__strict_row other = PHI_ZERO;
     for (size_t i = 0; i < PHI__COUNT(phi__strict_rows); i++)
         for (size_t k = 0; k < PHI__STRICT_ROW && phi__strict_rows[i].names[k] != NULL; k++)
             if (phi__str_is(key, phi__strict_rows[i].names[k])) return &phi__strict_rows[i];
-    return NULL;
-}
-
-static phi__strict_kind phi__strict_words_kind(phi_str key) {
-    const struct phi__strict_row *word = phi__strict_of(key);
-    return word != NULL ? word->kind : PHI__STRICT_OTHER;
+    return &other;
 }
 
 /* True if the form has this keyword with this value. */
 static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json *value) {
-    const struct phi__strict_row *word = phi__strict_of(key);
-    if (word == NULL || (word->forms >> form & 1u) == 0) return false;
+    if ((phi__strict_of(key)->forms >> form & 1u) == 0) return false;
     if (phi__str_is(key, "format")) {
         phi_str format = phi_json_str(value, NULL);
         static const char *const names[] = {"date-time", "time", "date", "duration", "email",
-                                            "hostname",  "ipv4", "ipv6", "uuid"};
-        for (size_t i = 0; i < PHI__COUNT(names); i++)
-            if (phi__str_is(format, names[i])) return true;
+                                            "hostname",  "ipv4", "ipv6", "uuid",     NULL};
+        if (phi__codec_among(format, names)) return true;
         return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
     }
     if (phi__str_is(key, "pattern")) return phi_json_is(value, PHI_JSON_STRING);
@@ -102,21 +120,11 @@ static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json 
     return phi_json_is(value, PHI_JSON_NUMBER);
 }
 
-/* The next keyword that narrows and that a form has, in the order in which they are written; NULL:
-   no more. *at is 0 at first. */
-static const char *phi__strict_next(phi__strict_form form, size_t *at) {
-    while (*at < PHI__COUNT(phi__strict_rows) * PHI__STRICT_ROW) {
-        const struct phi__strict_row *row = &phi__strict_rows[*at / PHI__STRICT_ROW];
-        const char *name = row->names[(*at)++ % PHI__STRICT_ROW];
-        if (name != NULL && (row->forms >> form & 1u) != 0) return name;
-    }
-    return NULL;
-}
-
 /* ---- the strict form ---- */
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
+    PHI__STRICT_DEEPER = 200,   /* of Gemini's, which may be deeper */
     PHI__STRICT_WORK = 4000000, /* members visited; some tenths of a second */
     PHI__STRICT_PLACE = 200
 };
@@ -148,7 +156,10 @@ typedef struct phi__strict {
 
 /* ---- words ---- */
 
-/* Always false; the first reason stays. `what` is a keyword or a name, or empty. */
+/* Instead of a keyword: the schema as a whole. */
+static const phi_str phi__strict_it = {"", 0};
+
+/* Always false; the first reason stays. `what` is a keyword or a name. */
 static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
     int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
     if (s->refused) return false;
@@ -193,18 +204,18 @@ static size_t phi__strict_into_item(phi__strict *s, size_t index) {
 }
 
 static bool phi__strict_spend(phi__strict *s, size_t work) {
-    if (s->refused) return false;
+    if (s->refused || s->out->failed) return false;
     if (work <= PHI__STRICT_WORK && s->work <= PHI__STRICT_WORK - work) {
         s->work += (uint32_t)work;
         return true;
     }
-    return phi__strict_no(s, phi__str("", 0), "this is too large");
+    return phi__strict_no(s, phi__strict_it, "this is too large");
 }
 
 static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
     if (!phi__strict_spend(s, 1 + phi_json_count(schema))) return false;
-    if (s->depth >= PHI__STRICT_DEPTH)
-        return phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+    uint32_t most = s->form == PHI__STRICT_GEMINI ? PHI__STRICT_DEEPER : PHI__STRICT_DEPTH;
+    if (s->depth >= most) return phi__strict_no(s, phi__strict_it, "this is nested too deeply");
     s->depth++;
     return true;
 }
@@ -219,7 +230,7 @@ static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, 
     phi_str beside = phi__str("", 0);
     *choice = beside;
     while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_words_kind(it.key);
+        phi__strict_kind kind = phi__strict_of(it.key)->kind;
         if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
         if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
         if (kind != PHI__STRICT_CHOICE) continue;
@@ -267,7 +278,7 @@ static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
         if (phi_json_get(schema, "items") != NULL) types |= PHI__STRICT_ARRAY;
     }
     if (types == 0)
-        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must say a type");
+        (void)phi__strict_no(s, phi__strict_it, "a strict schema must say a type");
     else if (phi_json_bool(phi_json_get(schema, "nullable"), false))
         types |= PHI__STRICT_NULL;
     return types;
@@ -279,7 +290,7 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
 
 static void phi__strict_put_value(phi__strict *s, const phi_json *value) {
     if (phi__json_write(s->out, value, 0) == PHI_TOO_BIG)
-        (void)phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+        (void)phi__strict_no(s, phi__strict_it, "this is nested too deeply");
 }
 
 static void phi__strict_put_description(phi__strict *s, const phi_json *schema) {
@@ -294,7 +305,7 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
         open = true;
     }
     while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_words_kind(it.key);
+        phi__strict_kind kind = phi__strict_of(it.key)->kind;
         if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
         if (phi__strict_keep(s->form, it.key, it.at)) continue;
         if (!open) {
@@ -396,7 +407,7 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
         return;
     }
     if (!phi_json_is(properties, PHI_JSON_OBJECT) && more == NULL && s->depth > 1) {
-        (void)phi__strict_no(s, phi__str("", 0), "an object of any properties has no strict form");
+        (void)phi__strict_no(s, phi__strict_it, "an object of any properties has no strict form");
         return;
     }
     phi__strict_check_required(s, required, properties);
@@ -418,7 +429,7 @@ static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
 static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
     const phi_json *items = phi_json_get(schema, "items");
     if (items == NULL) {
-        (void)phi__strict_no(s, phi__str("", 0), "an array must say what its items are");
+        (void)phi__strict_no(s, phi__strict_it, "an array must say what its items are");
         return;
     }
     phi__json_write_key(s->out, PHI__LIT("items"));
@@ -513,10 +524,21 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
     s->place_len = was;
 }
 
+/* The keywords that narrow and that the form has. */
+static void phi__strict_put_narrowing(phi__strict *s, const phi_json *schema) {
+    for (size_t i = 0; i < PHI__COUNT(phi__strict_rows) * PHI__STRICT_ROW; i++) {
+        const char *name = phi__strict_rows[i / PHI__STRICT_ROW].names[i % PHI__STRICT_ROW];
+        const phi_json *value = name != NULL ? phi_json_get(schema, name) : NULL;
+        if (value == NULL || !phi__strict_keep(s->form, phi_str_of(name), value)) continue;
+        phi__json_write_key(s->out, phi_str_of(name));
+        phi__strict_put_value(s, value);
+    }
+}
+
 static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable) {
     phi_str word;
     if (!phi_json_is(schema, PHI_JSON_OBJECT)) {
-        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must be an object");
+        (void)phi__strict_no(s, phi__strict_it, "a strict schema must be an object");
         return;
     }
     if (!phi__strict_enter(s, schema)) return;
@@ -527,7 +549,7 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
     else {
         unsigned types = phi__strict_types_of(s, schema);
         if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
-            (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
+            (void)phi__strict_no(s, phi__strict_it, "the type must be \"object\"");
         if (!s->refused) {
             if (nullable) types |= PHI__STRICT_NULL;
             /* DeepSeek takes no list of types with one of these in it. */
@@ -550,15 +572,7 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
             phi__strict_put_enum(s, schema, nullable);
             if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
             if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
-            /* The keywords that narrow and that the form has. */
-            const char *name;
-            size_t at = 0;
-            while ((name = phi__strict_next(s->form, &at)) != NULL) {
-                const phi_json *value = phi_json_get(schema, name);
-                if (value == NULL || !phi__strict_keep(s->form, phi_str_of(name), value)) continue;
-                phi__json_write_key(s->out, phi_str_of(name));
-                phi__strict_put_value(s, value);
-            }
+            phi__strict_put_narrowing(s, schema);
             if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
         }
     }
@@ -634,9 +648,126 @@ static bool phi__strict_acyclic(phi__strict *s) {
     return !s->refused;
 }
 
+/* ---- Gemini's form, for parametersJsonSchema and responseJsonSchema: "const" is not known there
+   and becomes an "enum" of one, a "$ref" must be alone, and a schema may contain itself only inside
+   of a property that is not required. ---- */
+
+/* A reference that is being followed. */
+typedef struct phi__strict_path {
+    const struct phi__strict_path *above;
+    const phi_json *target;
+    bool optional; /* a property that is not required was entered since the one above */
+} phi__strict_path;
+
+static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__strict_path *under);
+
+static void phi__strict_follow_ref(phi__strict *s, phi_str ref, const phi__strict_path *under) {
+    size_t looked = 0;
+    phi__strict_path next = {under, phi__schema_ref_find(s->root, ref, &looked), false};
+    bool optional = false;
+    if (ref.len > 1 && ref.at[0] == '#' && ref.at[1] != '/') return; /* an $anchor */
+    if (!phi__strict_spend(s, looked)) return;
+    if (next.target == NULL) {
+        (void)phi__strict_no(s, PHI__LIT("$ref"), "leads nowhere in this schema");
+        return;
+    }
+    for (const phi__strict_path *r = under; r != NULL; r = r->above) {
+        optional = optional || r->optional;
+        if (r->target != next.target) continue;
+        if (!optional)
+            (void)phi__strict_no(s, phi__strict_it,
+                                 "a schema may contain itself only inside of a property that is "
+                                 "not required");
+        return;
+    }
+    phi__strict_follow(s, next.target, &next);
+}
+
+/* Follows every reference from here, until it comes back to a schema that it is in. */
+static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__strict_path *under) {
+    phi_json_iter it = phi_json_each(schema), in;
+    if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_enter(s, schema)) return;
+    while (!s->refused && phi_json_next(&it) != NULL) {
+        const struct phi__strict_row *word = phi__strict_of(it.key);
+        bool properties = phi__str_is(it.key, "properties"), was_optional = under->optional;
+        size_t was = phi__strict_into(s, it.key), here;
+        if (phi__str_is(it.key, "$ref"))
+            phi__strict_follow_ref(s, phi_json_str(it.at, NULL), under);
+        else if (word->room == PHI__STRICT_ONE)
+            phi__strict_follow(s, it.at, under);
+        else if (word->room == PHI__STRICT_MANY && word->kind != PHI__STRICT_KEEP)
+            for (in = phi_json_each(it.at); !s->refused && phi_json_next(&in) != NULL;) {
+                here = phi__strict_into(s, in.key);
+                if (properties && !phi__strict_listed(s, phi_json_get(schema, "required"), in.key))
+                    under->optional = true;
+                phi__strict_follow(s, in.at, under);
+                under->optional = was_optional;
+                s->place_len = here;
+            }
+        s->place_len = was;
+    }
+    s->depth--;
+}
+
+/* Puts an array of one value into a schema. */
+static void phi__strict_set_one(phi__strict *s, phi_json *node, const char *word, phi_json *value) {
+    phi_json *list = phi_json_new_array(s->arena);
+    if (list == NULL || value == NULL || phi_json_add(list, value) != PHI_OK ||
+        phi_json_set(s->arena, node, word, list) == PHI_NO_MEMORY)
+        s->out->failed = true;
+}
+
+/* {"$ref": r, "description": d} becomes {"description": d, "anyOf": [{"$ref": r}]}. */
+static void phi__strict_lone_ref(phi__strict *s, phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    bool beside = false;
+    if (phi_json_get(node, "$ref") == NULL) return;
+    while (phi_json_next(&it) != NULL) beside = beside || it.key.len == 0 || it.key.at[0] != '$';
+    if (!beside) return;
+    if (phi_json_get(node, "anyOf") != NULL) {
+        (void)phi__strict_no(s, PHI__LIT("$ref"), "beside anyOf is not taken");
+        return;
+    }
+    phi_json *inner = phi_json_new_object(s->arena);
+    if (inner == NULL ||
+        phi_json_set(s->arena, inner, "$ref", phi_json_remove(node, "$ref")) == PHI_NO_MEMORY)
+        s->out->failed = true;
+    phi__strict_set_one(s, node, "anyOf", inner);
+}
+
+static void phi__strict_revise(phi__strict *s, phi_json *node) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT) || !phi__strict_enter(s, node)) return;
+    phi_json *value = phi_json_remove(node, "const");
+    if (value != NULL) phi__strict_set_one(s, node, "enum", value);
+    phi__strict_lone_ref(s, node);
+    phi_json_iter it = phi_json_each(node), in;
+    while (!s->refused && !s->out->failed && phi_json_next(&it) != NULL) {
+        phi__strict_room room = phi__strict_of(it.key)->room;
+        size_t was = phi__strict_into(s, it.key), here;
+        if (room == PHI__STRICT_ONE) phi__strict_revise(s, it.at);
+        for (in = phi_json_each(it.at); room == PHI__STRICT_MANY && phi_json_next(&in) != NULL;) {
+            here = phi__strict_into(s, in.key);
+            phi__strict_revise(s, in.at);
+            s->place_len = here;
+        }
+        s->place_len = was;
+    }
+    s->depth--;
+}
+
+/* Writes the schema again if it has anything to change. */
+static void phi__strict_put_gemini(phi__strict *s, phi_json *root) {
+    phi__strict_path top = {NULL, root, false};
+    phi__strict_follow(s, root, &top);
+    phi__strict_revise(s, root);
+    if (!s->refused && !s->out->failed) phi__strict_put_value(s, root);
+}
+
 /* ---- for the codecs ---- */
 
-PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+/* Rewrites a schema by `put`, which has the form's code. */
+static bool phi__strict_rewrite(phi__buf *out, phi_str schema, phi__strict_form form,
+                                void (*put)(phi__strict *s, phi_json *root), char *words,
                                 size_t words_size) {
     phi_arena arena;
     phi_json *root = NULL;
@@ -655,12 +786,34 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     if (status == PHI_NO_MEMORY)
         out->failed = true;
     else if (status != PHI_OK)
-        (void)phi__strict_no(&s, phi__str("", 0), error.message);
-    else if (form != PHI__STRICT_ANTHROPIC || phi__strict_acyclic(&s))
-        phi__strict_put(&s, root, false);
+        (void)phi__strict_no(&s, phi__strict_it,
+                             form == PHI__STRICT_GEMINI ? "this is not JSON" : error.message);
+    else
+        put(&s, root);
+    if (out->failed && words_size > 0) words[0] = '\0';
     phi__buf_free(&s.hint);
     phi_arena_free(&arena);
     return !s.refused && !out->failed;
+}
+
+static void phi__strict_put_root(phi__strict *s, phi_json *root) {
+    if (s->form != PHI__STRICT_ANTHROPIC || phi__strict_acyclic(s)) phi__strict_put(s, root, false);
+}
+
+PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                                size_t words_size) {
+    return phi__strict_rewrite(out, schema, form, phi__strict_put_root, words, words_size);
+}
+
+PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size) {
+    if (phi__str_find(schema, 0, "\"const\"") == SIZE_MAX &&
+        phi__str_find(schema, 0, "\"$ref\"") == SIZE_MAX) {
+        if (words_size > 0) words[0] = '\0';
+        phi__buf_add_str(out, schema);
+        return !out->failed;
+    }
+    return phi__strict_rewrite(out, schema, PHI__STRICT_GEMINI, phi__strict_put_gemini, words,
+                               words_size);
 }
 
 /* ---- Turns the arguments of a strict tool into those of its schema: takes out nulls that mean
@@ -862,42 +1015,31 @@ PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_
 
 static bool phi__strict_wanted(const phi__tool_view *tool, phi__strict_form form) {
     if (tool->is_raw) return false;
-    return form != PHI__STRICT_NONE && (tool->strict != NULL || form == PHI__STRICT_BY_CODEC);
+    return form != PHI__STRICT_NONE && (tool->strict != NULL || form == PHI__STRICT_GEMINI);
 }
 
-static bool phi__strict_is_made(const phi__tool_view *tool, const phi__codec *codec,
-                                phi__strict_form form) {
-    return tool->adapted != NULL && tool->adapted[form].done &&
-           (form != PHI__STRICT_BY_CODEC || tool->adapted[form].by == codec->rules->adapt);
+static bool phi__strict_is_made(const phi__tool_view *tool, phi__strict_form form) {
+    return tool->adapted != NULL && tool->adapted[form].done;
 }
 
-/* Makes one form of one schema into `arena`. False: no memory. */
-static bool phi__strict_make(const phi__tool_view *tool, const phi__codec *codec,
-                             phi__strict_form form, phi_arena *arena, struct phi__adapted *out) {
-    const phi__formats *by = tool->strict;
-    phi_str schema = tool->schema;
+PHI__FN bool phi__strict_make(const phi__codec *codec, const phi__formats *by, phi_str schema,
+                              phi__strict_form form, phi_arena *arena, struct phi__adapted *out) {
     char words[PHI__STRICT_WORDS];
     phi__buf buf;
-    bool made;
     phi__buf_init(&buf, arena->memory);
     memset(out, 0, sizeof *out);
     if (phi__render_blank(schema)) schema = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
-    if (form == PHI__STRICT_BY_CODEC) {
-        out->by = codec->rules->adapt;
-        made = out->by(&buf, schema, words, sizeof words);
-    } else
-        made = by->schema(&buf, schema, form, words, sizeof words);
-    bool kept = true;
-    /* it lives as long as the tool */
+    bool made = form == PHI__STRICT_GEMINI ? codec->rules->adapt(&buf, schema, words, sizeof words)
+                                           : by->schema(&buf, schema, form, words, sizeof words);
+    out->done = true;
     if (made && phi_str_equal(phi__buf_str(&buf), schema))
         out->schema = schema;
     else if (made)
-        kept = phi__arena_str(arena, phi__buf_str(&buf), &out->schema);
+        out->done = phi__arena_str(arena, phi__buf_str(&buf), &out->schema);
     else
-        kept = !buf.failed && phi__arena_str(arena, phi_str_of(words), &out->refused);
+        out->done = !buf.failed && phi__arena_str(arena, phi_str_of(words), &out->refused);
     phi__buf_free(&buf);
-    out->done = kept;
-    return kept;
+    return out->done;
 }
 
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
@@ -910,8 +1052,8 @@ PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const 
             tool->adapted = (struct phi__adapted *)phi__arena_zero(
                 arena, PHI__STRICT_FORMS * sizeof *tool->adapted);
         if (tool->adapted == NULL) return false;
-        if (!phi__strict_is_made(tool, codec, form) &&
-            !phi__strict_make(tool, codec, form, arena, &tool->adapted[form]))
+        if (!phi__strict_is_made(tool, form) &&
+            !phi__strict_make(codec, tool->strict, tool->schema, form, arena, &tool->adapted[form]))
             return false;
     }
     return true;
@@ -927,9 +1069,9 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
         phi_arena arena;
         if (!phi__strict_wanted(tool, form)) continue;
         phi_arena_init(&arena, scratch, 0);
-        if (phi__strict_is_made(tool, codec, form))
+        if (phi__strict_is_made(tool, form))
             made = tool->adapted[form];
-        else if (!phi__strict_make(tool, codec, form, &arena, &made))
+        else if (!phi__strict_make(codec, tool->strict, tool->schema, form, &arena, &made))
             status = PHI_NO_MEMORY;
         if (status == PHI_OK && made.refused.len > 0) {
             (void)snprintf(words, words_size, "tools[%llu]: schema of \"%.*s\" %.*s",
@@ -948,11 +1090,11 @@ static phi_str phi__strict_tools_put(phi__encoder *e, const phi__tool_view *tool
     struct phi__adapted made;
     *strict = false;
     if (phi__strict_wanted(tool, form)) {
-        if (phi__strict_is_made(tool, e->codec, form))
+        if (phi__strict_is_made(tool, form))
             made = tool->adapted[form];
-        else if (!phi__strict_make(tool, e->codec, form, e->arena, &made))
+        else if (!phi__strict_make(e->codec, tool->strict, tool->schema, form, e->arena, &made))
             e->failed = true;
-        *strict = made.schema.len > 0 && form != PHI__STRICT_BY_CODEC;
+        *strict = made.schema.len > 0 && form != PHI__STRICT_GEMINI;
         if (made.schema.len > 0) return made.schema; /* the loop does not send refused tools */
     }
     return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")

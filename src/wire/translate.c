@@ -28,10 +28,6 @@ static void phi__translate_put(phi__translation *t, const phi_message *message) 
         t->out[t->count++] = message;
 }
 
-static bool phi__translate_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
 static bool phi__translate_id(phi__translation *t, phi_str *id) {
     char room[PHI__ID_ROOM];
     phi_str mapped = phi__render_map_id(*id, t->ids, room);
@@ -57,7 +53,7 @@ static phi_message *phi__translate_copy(phi__translation *t, const phi_message *
 
 static void phi__translate_close_calls(phi__translation *t) {
     for (size_t i = 0; t->calls != NULL && i < t->calls->content_count; i++)
-        if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i]) {
+        if (phi__codec_is_call(&t->calls->content[i]) && !t->answered[i]) {
             phi_content *content;
             phi_message result = PHI_ZERO;
             result.role = PHI_ROLE_TOOL_RESULT;
@@ -80,8 +76,7 @@ static void phi__translate_close_calls(phi__translation *t) {
 static bool phi__translate_answers(phi__translation *t, const phi_message *result) {
     for (size_t i = 0; t->calls != NULL && i < t->calls->content_count; i++) {
         const phi_content *c = &t->calls->content[i];
-        if (t->answered[i] || !phi__translate_is_call(c) ||
-            !phi_str_equal(c->id, result->tool_call_id))
+        if (t->answered[i] || !phi__codec_is_call(c) || !phi_str_equal(c->id, result->tool_call_id))
             continue;
         t->answered[i] = 1;
         return true;
@@ -100,23 +95,6 @@ static bool phi__translate_is_protocol(const phi__translation *t, phi_str protoc
     return false;
 }
 
-/* Without the opaque blocks of other protocols. */
-static const phi_message *phi__translate_opaque(phi__translation *t, const phi_message *m) {
-    phi_content *content;
-    size_t i = 0, n = 0;
-    while (i < m->content_count && (m->content[i].kind != PHI_CONTENT_OPAQUE ||
-                                    phi__translate_is_protocol(t, m->content[i].protocol)))
-        i++;
-    if (i == m->content_count) return m;
-    phi_message *copy = phi__translate_copy(t, m, &content);
-    for (i = 0; copy != NULL && i < m->content_count; i++)
-        if (m->content[i].kind != PHI_CONTENT_OPAQUE ||
-            phi__translate_is_protocol(t, m->content[i].protocol))
-            content[n++] = m->content[i];
-    if (copy != NULL) copy->content_count = n;
-    return copy;
-}
-
 /* Images where the target takes none, documents and audio that it does not take. */
 static bool phi__translate_omits(const phi__translation *t, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE)
@@ -125,34 +103,38 @@ static bool phi__translate_omits(const phi__translation *t, const phi_content *c
            phi__render_way_of(t->codec, t->target, c) == PHI__RENDER_OMIT;
 }
 
-/* One line of text for those of one kind in a row. */
-static const phi_message *phi__translate_media(phi__translation *t, const phi_message *m) {
-    phi_content *content;
-    size_t i = 0, n = 0;
-    while (i < m->content_count && !phi__translate_omits(t, &m->content[i])) i++;
-    if (i == m->content_count) return m;
-    phi_message *copy = phi__translate_copy(t, m, &content);
-    for (i = 0; copy != NULL && i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (!phi__translate_omits(t, c))
-            content[n++] = *c;
-        else if (i == 0 || c[-1].kind != c->kind || !phi__translate_omits(t, &c[-1])) {
-            memset(&content[n], 0, sizeof content[n]);
-            content[n].kind = PHI_CONTENT_TEXT;
-            content[n++].text = phi__render_omitted(NULL, c->kind);
-        }
-    }
-    if (copy != NULL) copy->content_count = n;
-    return copy;
+/* True for an opaque block of another protocol. */
+static bool phi__translate_is_foreign(const phi__translation *t, const phi_content *c) {
+    return c->kind == PHI_CONTENT_OPAQUE && !phi__translate_is_protocol(t, c->protocol);
 }
 
-/* A message of the user, or a result, as the target takes it. NULL: no memory. */
+/* A message of the user, or a result, as the target takes it: without foreign blocks, and with one
+   line of text for omitted media of one kind in a row. NULL: no memory. */
 static const phi_message *phi__translate_said(phi__translation *t, const phi_message *m) {
-    size_t i = 0;
-    while (i < m->content_count && m->content[i].kind == PHI_CONTENT_TEXT) i++;
+    phi_content *content;
+    phi_content_kind omitted = (phi_content_kind)0; /* the block before this one was of this kind */
+    size_t i = 0, n = 0;
+    while (i < m->content_count && !phi__translate_is_foreign(t, &m->content[i]) &&
+           !phi__translate_omits(t, &m->content[i]))
+        i++;
     if (i == m->content_count) return m;
-    m = phi__translate_opaque(t, m);
-    return m != NULL ? phi__translate_media(t, m) : NULL;
+    phi_message *copy = phi__translate_copy(t, m, &content);
+    if (copy == NULL) return NULL;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool omits = phi__translate_omits(t, c);
+        if (phi__translate_is_foreign(t, c) || (omits && c->kind == omitted)) continue;
+        omitted = omits ? c->kind : (phi_content_kind)0;
+        content[n] = *c;
+        if (omits) {
+            memset(&content[n], 0, sizeof content[n]);
+            content[n].kind = PHI_CONTENT_TEXT;
+            content[n].text = phi__render_omitted(NULL, c->kind);
+        }
+        n++;
+    }
+    copy->content_count = n;
+    return copy;
 }
 
 static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
@@ -225,7 +207,7 @@ static void phi__translate_answer(phi__translation *t, const phi_message *m) {
     if (!same) copy->content_count = n;
     if (n > 0) phi__translate_put(t, same ? m : copy);
     size_t i = 0;
-    while (i < m->content_count && !phi__translate_is_call(&m->content[i])) i++;
+    while (i < m->content_count && !phi__codec_is_call(&m->content[i])) i++;
     if (i == m->content_count) return;
     t->answered = (uint8_t *)phi__arena_zero(t->arena, m->content_count);
     if (t->answered == NULL) t->failed = true;

@@ -23,20 +23,6 @@ typedef struct phi__codec phi__codec;
 
 typedef struct phi__assembly phi__assembly;
 
-/* The value of a member of an object, as a view of its text; the last one of equal names counts.
-   False: there is none, or the object is not whole. */
-PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value);
-
-/* Appends an item to the array that the buffer holds; an empty buffer becomes an array. */
-PHI__FN void phi__opaque_push(phi__buf *array, phi_str item);
-
-/* Appends each member of an object whose name is not among `known` (NULL ends it) and whose value
-   is not null, verbatim, with commas between. */
-PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *const *known);
-
-/* The same as an object; nothing, if there are none. */
-PHI__FN void phi__opaque_rest(phi__buf *out, phi_str object, const char *const *known);
-
 /* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
    pairs. */
 enum {
@@ -114,100 +100,12 @@ struct phi__assembly {
 };
 
 PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory);
-PHI__FN void phi__assembly_free(phi__assembly *a);  /* twice is harmless */
-PHI__FN void phi__assembly_start(phi__assembly *a); /* once; later calls do nothing */
-
-/* A new block of a kind, open, with the protocol's key; its place, or SIZE_MAX: no memory. */
-PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64_t key);
-
-/* A hash of a text without its escapes; 0: it is empty. */
-PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
-
-/* For each element of a list of calls or items in one event; *n counts them and begins with 0.
-   False: the answer failed, or the list is longer than an answer may be, and the answer fails. */
-PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
-PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* latest, or SIZE_MAX */
-
-/* The last block if it is of this kind and open, else a new one (protocols without block starts);
-   a text or thinking block before it is then whole. */
-PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
-
-/* Appends to a block's bytes and calls the sink: plain bytes, or the inside of a JSON string that
-   is unescaped on the way. A block of SIZE_MAX takes nothing. */
-PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
-PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
-
-static inline void phi__assembly_add_text(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
-
-PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
-
-/* Appends a text to a->held.bytes, unescaped, as phi__assembly_add_text does to a block's. */
-PHI__FN void phi__assembly_hold_text(phi__assembly *a, phi__json_text text);
-
-/* No more text comes to a->held: half a character in it becomes U+FFFD. */
-PHI__FN void phi__assembly_hold_end(phi__assembly *a);
-
-/* Changes the kind of a block whose deltas the sink had already; the sink gets all of them again,
-   after PHI__PART_AGAIN. */
-PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
-
-/* assembly.c */
-/* A block that phi does not interpret: its type and its JSON, byte for byte, in draft->name and
-   draft->replay. `open`: more of its JSON follows, so the sink hears of its end later, from
-   phi__assembly_close. Its place, or SIZE_MAX: no memory. */
-PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
-                                    bool open);
-
-/* Puts a member into an opaque block's JSON, or replaces its value; `outer`: the member whose
-   object holds it, or empty. All other bytes stay. Too many changes make the block incomplete. */
-PHI__FN void phi__assembly_opaque_set(phi__assembly *a, size_t block, phi_str outer, phi_str key,
-                                      phi_str value);
-
-/* Closes an opaque block: the bytes added to it become a member's value; `text`: as a string, else
-   they are JSON, and the block is incomplete where they are not. */
-PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str outer, phi_str key,
-                                        bool text);
-
-/* True if a text is one JSON value; beyond a size only strings and brackets are looked at. Where
-   memory ends, no_memory is set. */
-PHI__FN bool phi__assembly_is_json(phi__assembly *a, phi_str text);
-
-/* Appends a citation, JSON text, to a text block's array. Broken JSON is left out. Text that is not
-   UTF-8 gets U+FFFD. A block of SIZE_MAX takes nothing. */
-PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
-
-/* Arguments that come whole with a call's start, where deltas may take their place: they wait where
-   a call keeps nothing else, in `replay`. Appends to the bytes that wait. */
-PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
-
-/* Closes a call some of whose arguments wait. They count where there were no deltas. */
-PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments);
-
-/* Replaces the text of one of the buffers. */
-PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
-
-/* The same of a text in JSON form. */
-PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text);
-
-/* Appends to a block's signature. */
-PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text text);
+PHI__FN void phi__assembly_free(phi__assembly *a); /* twice is harmless */
 
 /* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
    failure stays. Words are copied, without control characters. */
 PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool retryable,
                                 phi_str code, phi_str message);
-
-/* The same, of all that a failure holds. */
-PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
-
-/* A stop word that the codec does not know: the answer ends with what came, and a warning names the
-   word. */
-static inline void phi__assembly_unknown_stop(phi__assembly *a) {
-    a->stop_reason = PHI_STOP_REASON_STOP;
-    a->unknown_stop = true;
-}
 
 /* The kind that readers of the message see: with `respond`, the call that is the answer is a TEXT.
    Decoders use draft->kind, which stays a call's. */
@@ -233,27 +131,6 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 /* The value of a header, case-insensitively; empty when absent. */
 PHI__FN phi_str phi__headers_value(phi_str headers, const char *name);
 
-/* Fails the assembly by the JSON of an error event, or of a body that came with 200. What its words
-   do not say is a failure of the server. */
-PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
-
-/* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
-PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
-
-/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and
-   empty values are none. */
-PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
-
-/* The same for a table of members: a bool, whether it is an error. */
-PHI__FN void phi__classify_take_flag(phi__json_cursor *c, void *is_error);
-
-/* An event that is no JSON, and not the last one. */
-PHI__FN void phi__classify_bad_event(phi__assembly *a);
-
-/* A stop word that means an error. */
-PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                                phi_str word);
-
 /* The end of a stream that did not end as its protocol says. */
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
@@ -276,7 +153,7 @@ typedef struct phi__fill {
     bool going;   /* a rendering with holes waits to be filled */
     bool measured;
     size_t item;
-    uint32_t block, form;
+    uint32_t form;
     size_t hole, done; /* the slice that comes next */
     size_t total;      /* bytes of the whole rendering */
     phi_arena *arena;  /* where it will be */
@@ -286,12 +163,11 @@ typedef struct phi__fill {
     phi__buf slice;
 } phi__fill;
 
-/* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
+/* The rendered form of a message, kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
     /* which codec and variant rendered it; the top four bits: codecs/names_in.h */
     uint32_t form;
-    uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
 
@@ -420,7 +296,7 @@ typedef enum phi__strict_form {
     PHI__STRICT_OPENAI,    /* api.openai.com */
     PHI__STRICT_PLAIN,     /* the same without any keyword that narrows; what every server takes */
     PHI__STRICT_ANTHROPIC, /* Claude, at Bedrock too */
-    PHI__STRICT_BY_CODEC,  /* nothing is promised; phi__codec_rules.adapt makes it, of every tool */
+    PHI__STRICT_GEMINI,    /* of every tool: nothing is promised, but Google refuses less */
     PHI__STRICT_FORMS
 } phi__strict_form;
 
@@ -435,7 +311,7 @@ typedef enum phi__format_way {
 typedef enum phi__format_schema_rule {
     PHI__SCHEMA_IF_STRICT = 0, /* strict where the request wants that, else as it is */
     PHI__SCHEMA_STRICT,        /* strict always: the target takes no other */
-    PHI__SCHEMA_AS_IS          /* never: it holds to any */
+    PHI__SCHEMA_TRIED          /* in the target's form, or as it is: the target holds to any */
 } phi__format_schema_rule;
 
 enum {
@@ -492,8 +368,8 @@ typedef struct phi__codec_settings {
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
-    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory
-       (out->failed), or `words` say why it takes none such. */
+    /* phi__strict_gemini, for PHI__STRICT_GEMINI: by pointer, so that other codecs do not link it
+       */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -522,16 +398,18 @@ struct phi__codec {
     const char *names[PHI__CODEC_NAMES];
     const phi__codec_rules *rules;
     size_t state_bytes; /* of a decoder */
-    /* Encoding: everything before the messages, item `at` (never an extension, and a tool result
-       only where its call waits for it), everything after; and url + headers. */
+    /* Encoding: everything before the messages, and after them; url and headers. */
     void (*head)(phi__encoder *e);
-    void (*item)(phi__encoder *e, size_t at);
     void (*tail)(phi__encoder *e);
     void (*address)(phi__encoder *e);
-    /* A call (block of item) that has no result gets one; and what must follow all results of the
-       items [from, to). */
-    void (*missing)(phi__encoder *e, size_t item, size_t block);
-    void (*after_results)(phi__encoder *e, size_t from, size_t to);
+    /* A message: never an extension, and a tool result only if its call waits for it. `form` says
+       in bits which rendering this target gets; `after`: of the blocks that follow all results of a
+       turn, and 0 means that the result has none. `render` writes that form into e->scratch, and
+       `append` makes a rendering, which may be empty, part of the request. The result that a call
+       without one gets is no item: `at` is SIZE_MAX, and the form 0. */
+    uint32_t (*form)(const phi__encoder *e, size_t at, bool after);
+    void (*render)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form);
+    void (*append)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str json);
     /* Decoding: zeroed state first, which needs no clean-up. One stream event; the end of the body.
        Findings go into the assembly (its failure too); a bad event is a failure there, never a
        crash. */
@@ -573,49 +451,15 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
 
-/* For codecs. */
 /* True if any block of a message is sent: thinking alone, blank text and cut calls are not. */
 PHI__FN bool phi__encode_says(const phi_message *message);
-
-/* True if an update is sent as a system message here: the target takes one, it follows the user's
-   message, and an answer or the end follows it. */
-PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item);
-PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed */
-PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
-PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
-
-/* A copy of e->scratch in the arena; clears it. False: the encoder failed. */
-PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
-
-/* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
-   calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
-   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec
-   adds nothing and returns, and is called for the same item again. */
-PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json);
-PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json);
-
-/* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
-PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
 
 /* Copied, without control characters. A later header of the same name replaces an earlier one. */
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
 
-/* Adds the headers content-type (JSON) and accept. */
-PHI__FN void phi__encode_accept(phi__encoder *e, const char *accept);
-
-/* The model's key in a header (NULL: as a bearer's token), then the model's headers. */
-PHI__FN void phi__encode_key(phi__encoder *e, const char *header);
-
 /* All of a request that was rendered elsewhere; its headers are there. `body` is borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
-
-/* The url: the model's base, `version` ("/v1") where the base does not end in it (only_bare: only
-   where the base has no path at all), and `path`, which the base may have too. */
-PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
-                             const char *path);
 
 /* An HTTP answer that is an error: class, retryable, delay, words. Strings point into `arena`.
    `now` is not needed: an HTTP date is compared with the answer's own Date header.
@@ -641,30 +485,9 @@ enum {
     PHI__TAKES_STOP_MOST = 16
 };
 
-/* The keys of a protocol; NULL: the protocol has none, or writes it elsewhere. */
-typedef struct phi__takes_keys {
-    const char *temperature, *top_p, *top_k, *stop, *seed, *tier;
-} phi__takes_keys;
-
-/* Writes the settings that are set and that `takes` has, each as ,"key":value, into the scratch
-   buffer. */
-PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes);
-
-/* True when the request asks for one call at a time, has tools to call, and the target can. */
-PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
-
-/* The comma before a tool by its index. True: it is a raw one, which is a piece now, as it is. */
-PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool);
-
-/* A tool of the request is deferred, or was: the target's tool search has to be among them. */
-PHI__FN bool phi__takes_deferred(const phi__request_spec *spec);
-
 /* Finds the next tool that the result of Claude's tool search names, from *at on, and advances *at
    past it. False: there is none. */
 PHI__FN bool phi__takes_reference(const phi_content *block, size_t *at, phi_str *name);
-
-/* The level of thinking that is sent for the wanted one. */
-PHI__FN phi_thinking phi__takes_level(const phi__codec *codec, const phi__request_spec *spec);
 
 /* A copy in the arena. False: no memory. */
 PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
@@ -708,9 +531,6 @@ PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts);
 /* Hashes items, as far as the units go, and then decides. False: the units are used up. */
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units);
 
-/* True if the thinking of an answer goes back: this target made it, and it is still valid. */
-PHI__FN bool phi__prefix_sends(const phi__encoder *e, size_t item);
-
 /* phi_message.prefix and .prefix_parts of the answer to this request. */
 PHI__FN uint64_t phi__prefix_value(const phi__prefix *p);
 PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p);
@@ -737,9 +557,6 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec 
                                      phi_arena *arena, char *words, size_t words_size);
 PHI__FN const struct phi__formats *phi__format_ops(void);
 
-/* For codecs: a line more of the system prompt. False: no memory. */
-PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line);
-
 typedef struct phi__frame {
     phi_str name;    /* the event's type; of an exception or an error: '!' and its type or code */
     phi_str payload; /* JSON; of an error: its message, not JSON */
@@ -765,15 +582,6 @@ typedef struct phi__framing {
     int (*next)(phi__frames *frames, phi__frame *out);
     bool (*cut)(const phi__frames *frames);
 } phi__framing;
-
-PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
-PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
-PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
-
-/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG,
-   PHI_NO_MEMORY. */
-PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
-PHI__FN const phi__framing *phi__frames_framing(void);
 
 /* Spreads every bit over all 64 (the finaliser of MurmurHash3, public domain). */
 static inline uint64_t phi__hash_mix(uint64_t n) {
@@ -846,81 +654,11 @@ PHI__FN bool phi__reader_lingers(const phi__reader *r);
 
 static inline phi_answer *phi__writer_of(phi__assembly *assembly) { return (phi_answer *)assembly; }
 
-enum { PHI__DELTA_CACHE_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
-
-typedef struct phi__delta_cache {
-    uint16_t head;       /* bytes before the string's text; 0: empty */
-    uint16_t tail;       /* and after it, with its quote */
-    size_t block, count; /* where the text goes, and how many blocks there were */
-    char around[PHI__DELTA_CACHE_MOST];
-} phi__delta_cache;
-
-/* Keeps an event that is nothing but `text`, which lies in `data`, for a block. */
-PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
-                                    phi__json_text text, size_t block);
-
-static inline void phi__delta_cache_forget(phi__delta_cache *r) { r->head = 0; }
-
-/* Adds the event's text to its block, if the event is the kept one with another text; else
-   false. */
-PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data);
-
-/* A call's id with its quotes; `before`: text that goes first. */
-PHI__FN void phi__render_id(phi__buf *out, const char *before, phi_str id, phi__id_rule rule);
-
-/* A tool's name from history, which another provider may have allowed: [a-zA-Z0-9_-], cut. */
-PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, size_t most);
-PHI__FN bool phi__render_blank(phi_str text); /* nothing but white space */
-PHI__FN phi_str phi__render_trim_end(phi_str text);
-
-/* As phi__records_str into the scratch buffer, and the inside of a string alone: for texts of a
-   message, which may be long and are then filled in later. */
-PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
-PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
-
-/* Arguments as the JSON text of an object: anything else becomes {}. Uses and resets e->arena. */
-PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
-
 /* True if this target minted the message, so that its signatures may go back. */
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
-/* True if any model of this target's protocol made the message. */
-PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
-
 /* True if an opaque block goes back: it is of this protocol, and whole. */
 PHI__FN bool phi__render_is_opaque(const phi__codec *codec, const phi_content *c);
-PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
-
-/* True if a request may hold a text as a value: JSON without half of a surrogate pair, which
-   servers refuse. Answers are checked when they come, but transcripts come from files and hosts as
-   well, and one broken value makes every later request fail. Beyond a size only strings and
-   brackets are looked at. Uses and resets e->arena. */
-PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json);
-
-/* The block's JSON as it is, with a comma before it where one is needed; nothing if it is no
-   object. */
-PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
-
-/* Appends the members of an object to the object that is being written. */
-PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
-
-/* True if the next message after an answer and its results is the user's. */
-PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
-
-/* True if an answer's server-side calls without a result can get none any more, because the user
-   has spoken since. Providers refuse such a call. is_call: true for the name of an opaque block
-   that is a call. */
-PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
-                                  bool (*is_call)(phi_str name));
-
-/* True if a later opaque block of the message names this call's id: `id` and `refs` are the paths
-   of the ids in a call and in results. */
-PHI__FN bool phi__render_is_answered(const phi_message *message, size_t block, const char *id,
-                                     const char *const *refs);
-PHI__FN bool phi__render_is_image(const phi_content *c);
-
-/* True if a target takes images of a type, "image/png". */
-PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
 
 /* How a block of a user's message or of a result goes to a target. */
 typedef enum phi__render_way {
@@ -932,79 +670,6 @@ typedef enum phi__render_way {
 
 PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_model *model,
                                            const phi_content *c);
-PHI__FN phi__render_way phi__render_way_to(const phi__encoder *e, const phi_content *c);
-PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
-
-/* Any block that goes as PHI__RENDER_BLOCK. */
-PHI__FN bool phi__render_sends_media(const phi__encoder *e, const phi_message *message);
-
-/* "image", "document", "audio" for the blocks that go as PHI__RENDER_BLOCK; of several kinds:
-   "files". */
-PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message);
-
-/* The text of a result that is missing, as a part of a JSON string. */
-PHI__FN void phi__render_missing(phi__encoder *e);
-
-/* The line in place of block i: only for the first of several of one kind in a row. Else empty. */
-PHI__FN phi_str phi__render_stand_in(const phi__encoder *e, const phi_message *message, size_t i);
-
-/* The inside of a string, into the scratch buffer: a text; of a document, "Document: " and its
-   title on a line, where it has one, then its text. */
-PHI__FN void phi__render_said(phi__encoder *e, const phi_content *c);
-
-/* {"type":"text","text":...}, with a comma before it where one is needed: a block as
-   phi__render_said writes it, and a text. */
-PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c);
-PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text);
-
-/* Text, media and opaque blocks of a message, each by the codec's own function; blank text is left
-   out, and so are all others where `media` is false. `said` writes phi__render_said; `opaque` NULL:
-   such blocks are left out. */
-PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool media,
-                               void (*said)(phi__encoder *e, const phi_content *c),
-                               void (*block)(phi__encoder *e, const phi_content *c),
-                               void (*opaque)(phi__encoder *e, const phi_content *c));
-PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
-                                const char *after);
-
-/* The usual ending of a type's files: "pdf", "csv", "wav"; NULL: not a type of PHI__MEDIA_. */
-PHI__FN const char *phi__render_ending(phi_str mime_type);
-
-/* A document's title as the name of a file with its ending, with quotes. */
-PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c);
-
-/* Tokens to think with at a level; 0: off. */
-PHI__FN uint32_t phi__render_budget(phi_thinking level);
-
-/* The faults of a text that was to be a JSON object. */
-enum {
-    PHI__REPAIR_STRING = 1 << 0,  /* the object was inside a string */
-    PHI__REPAIR_COMMA = 1 << 1,   /* a comma before a closing bracket */
-    PHI__REPAIR_QUOTES = 1 << 2,  /* single quotes */
-    PHI__REPAIR_PYTHON = 1 << 3,  /* True, False, None */
-    PHI__REPAIR_KEYS = 1 << 4,    /* keys without quotes */
-    PHI__REPAIR_OPEN = 1 << 5,    /* closing brackets were missing, at the end */
-    PHI__REPAIR_CLOSED = 1 << 6,  /* there were too many, at the end */
-    PHI__REPAIR_CONTROL = 1 << 7, /* a string had a raw line feed or another control character */
-    PHI__REPAIR_ESCAPE = 1 << 8,  /* a string had an escape that JSON does not have */
-    PHI__REPAIR_FENCE = 1 << 9,   /* a code fence around it */
-    PHI__REPAIR_TWICE = 1 << 10,  /* it came twice, or after an empty one */
-    PHI__REPAIR_WORDS = 1 << 11,  /* words came after it */
-    PHI__REPAIR_NULL = 1 << 12,   /* null instead of it */
-    PHI__REPAIR_BITS = 13
-};
-
-/* The place of the tool that a name means: the tool of that name, else the only one that it fits
-   when case, '-' and '_' do not count, without a prefix ("functions.", "tools/", "default_api:")
-   and without ":0" or "<|...|>" at its end. SIZE_MAX: none, or more than one. */
-PHI__FN size_t phi__repair_tool(const phi__tool_view *tools, size_t count, phi_str name);
-
-/* The tool of exactly that name, or SIZE_MAX. */
-PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, phi_str name);
-
-/* Appends the value at *at as JSON, and advances *at past it. False: it cannot be read in one way
-   only, or memory ended (out->failed). *faults: bits are added. */
-PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, uint32_t *faults);
 
 /* Repairs the calls of an answer after phi__assembly_finish; draft->note lists the repairs. */
 PHI__FN void phi__repair_calls(phi__assembly *a);
@@ -1017,8 +682,6 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
-    /* of PHI__STRICT_BY_CODEC */
-    bool (*by)(phi__buf *out, phi_str schema, char *words, size_t words_size);
 };
 
 /* Strict forms and formats, by pointer: phi_feature_formats names them. */
@@ -1031,8 +694,8 @@ typedef struct phi__formats {
                         char *words, size_t words_size);
 } phi__formats;
 
-/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet,
-   into `arena`, which lives as long as the views. False: no memory. */
+/* Makes the form of each strict tool (PHI__STRICT_GEMINI: of each tool) that has none yet, into
+   `arena`, which lives as long as the views. False: no memory. */
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena);
 
@@ -1042,19 +705,8 @@ PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const 
 PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
                                              phi_memory *scratch, char *words, size_t words_size);
 
-/* For codecs: a tool's name, its description and its schema as members of an object that the codec
-   opens and closes; `schema`: the schema's key, with its comma and colon. Returns whether the
-   schema is a strict one. */
-PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
-
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to
    be null. Returns how many. Bounded work: what would take more is left as it is. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
-
-/* codec NULL: the protocol is a host's own. The target has a protocol and an id. */
-PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
-                                  const phi_message *const *messages, size_t count,
-                                  phi_arena *arena, const phi_message *const **out,
-                                  size_t *out_count);
 
 #endif

@@ -6,42 +6,38 @@
 #include "codecs/codecs_in.h"
 #include "codecs/names_in.h"
 
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 
 enum { PHI__MADE_UP_FORM = 15 << 27 };
 
 static void phi__made_up_nothing(phi__encoder *e) { (void)e; }
 
-static void phi__made_up_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->spec->items[at].message;
-    phi_str words;
+static uint32_t phi__made_up_form(const phi__encoder *e, size_t at, bool after) {
+    (void)e;
+    (void)at;
+    return after ? 0 : PHI__MADE_UP_FORM;
+}
+
+static void phi__made_up_render(phi__encoder *e, const phi_message *m, size_t at, uint32_t form) {
     size_t i;
-    if (!phi__encode_kept(e, at, UINT32_MAX, PHI__MADE_UP_FORM, &words)) {
-        phi__buf_text(&e->scratch, m->role == PHI_ROLE_ASSISTANT ? "assistant:" : "user:");
-        for (i = 0; i < m->content_count; i++)
-            if (m->content[i].kind == PHI_CONTENT_TEXT) {
-                phi__buf_char(&e->scratch, ' ');
-                phi__buf_add_str(&e->scratch, m->content[i].text);
-            }
-        phi__buf_char(&e->scratch, '\n');
-        if (!phi__encode_keep(e, at, UINT32_MAX, PHI__MADE_UP_FORM, &words)) return;
-    }
-    phi__encode_piece(e, words);
+    (void)at;
+    (void)form;
+    phi__buf_text(&e->scratch, m->role == PHI_ROLE_ASSISTANT ? "assistant:" : "user:");
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TEXT) {
+            phi__buf_char(&e->scratch, ' ');
+            phi__buf_add_str(&e->scratch, m->content[i].text);
+        }
+    phi__buf_char(&e->scratch, '\n');
+}
+
+static void phi__made_up_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str words) {
+    (void)m;
+    (void)form;
+    if (at != SIZE_MAX) phi__encode_piece(e, words);
 }
 
 static void phi__made_up_address(phi__encoder *e) { phi__encode_url(e, "", false, "/made-up"); }
-
-static void phi__made_up_missing(phi__encoder *e, size_t item, size_t block) {
-    (void)e;
-    (void)item;
-    (void)block;
-}
-
-static void phi__made_up_after_results(phi__encoder *e, size_t from, size_t to) {
-    (void)e;
-    (void)from;
-    (void)to;
-}
 
 static void phi__made_up_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     (void)state;
@@ -70,11 +66,11 @@ PHI__FN const phi__codec *phi__made_up_codec(void) {
                                      &rules,
                                      1,
                                      phi__made_up_nothing,
-                                     phi__made_up_item,
                                      phi__made_up_nothing,
                                      phi__made_up_address,
-                                     phi__made_up_missing,
-                                     phi__made_up_after_results,
+                                     phi__made_up_form,
+                                     phi__made_up_render,
+                                     phi__made_up_append,
                                      phi__made_up_event,
                                      phi__made_up_end,
                                      phi__made_up_whole,

@@ -3,8 +3,6 @@
    not what a server sent. */
 #include "wire/wire_support.h"
 
-#include "codecs/openai_responses_in.h"
-
 #include "codecs/openai_in.h"
 #include "wire/wire_in.h"
 

@@ -2,13 +2,12 @@
    unbounded work; what comes out is JSON that is adapted to itself, or words. Behind a first zero byte stands
    a value, from which nulls are taken. */
 #include "base/base_in.h"
-#include "codecs/gemini_in.h"
 #include "wire/codec_in.h"
 
 #include <stdlib.h>
 
 static bool make(phi__buf *out, phi_str schema, phi__strict_form form, char *words, size_t size) {
-    return form == PHI__STRICT_BY_CODEC ? phi__gemini_schema_adapt(out, schema, words, size)
+    return form == PHI__STRICT_GEMINI ? phi__strict_gemini(out, schema, words, size)
                                         : phi__strict_schema(out, schema, form, words, size);
 }
 
@@ -22,7 +21,7 @@ static void check(phi_memory *memory, phi_str schema, phi__strict_form form) {
     if (!make(&out, schema, form, words, sizeof words)) {
         phi_str said = phi_str_of(words);
         if (said.len == 0 || phi__utf8_valid(said) != said.len) abort();
-    } else if (form != PHI__STRICT_BY_CODEC || out.len != schema.len) {
+    } else if (form != PHI__STRICT_GEMINI || out.len != schema.len) {
         if (phi_json_parse(&arena, phi__buf_str(&out), 0, &tree, NULL) != PHI_OK) abort();
     }
     phi__buf_free(&out);

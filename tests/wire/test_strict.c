@@ -282,7 +282,7 @@ static const char *gemini(const char *schema) {
     phi__buf out;
     phi_memory_init(&memory, &allocator, 0);
     phi__buf_init(&out, &memory);
-    if (phi__gemini_schema_adapt(&out, phi_str_of(schema), words, sizeof words))
+    if (phi__strict_gemini(&out, phi_str_of(schema), words, sizeof words))
         (void)snprintf(adapted, sizeof adapted, "%.*s", (int)out.len, out.at);
     else
         (void)snprintf(adapted, sizeof adapted, "refused: %s", words);

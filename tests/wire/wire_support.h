@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "support/test.h"
 #include "text/json_in.h"
-#include "wire/wire_in.h"
+#include "wire/codec_in.h"
 #include "support/codec_of.h"
 
 /* ---- streams ---- */
