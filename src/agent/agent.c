@@ -47,7 +47,7 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
-    const phi_failure *why = phi__run_refusal(agent);
+    const phi_failure *why = agent->refused;
     return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
                       why != NULL ? why->message.at : "out of memory");
 }

@@ -4,6 +4,8 @@
 #include "features/features_in.h"
 
 #include <stdio.h>
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 /* ---- settings copied into an agent's memory ---- */
 
@@ -85,7 +87,9 @@ static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     return true;
 }
 
-PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
+/* The same into an arena that has others: a request under way points to those. `there`: texts that
+   are in it already, and are not copied again. */
+static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
     const phi_texts *texts = desc->texts;
@@ -100,7 +104,9 @@ PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_tex
     return false;
 }
 
-PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
+/* Copies them into an arena, which is made, and points the desc to the copies. False: no memory,
+   there is no arena, and the desc is not to be used. */
+static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
     if (phi__said_add(desc, arena, NULL)) return true;
     phi_arena_free(arena);
@@ -186,9 +192,9 @@ PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi
 
 /* ---- what features check ---- */
 
-PHI__FN phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
-                                       const phi_provider *own, const phi_tool *tools,
-                                       size_t tool_count) {
+static phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
+                                      const phi_provider *own, const phi_tool *tools,
+                                      size_t tool_count) {
     return failover == NULL ? PHI_OK
                             : rt->features.failover->check(rt, failover, own, tools, tool_count,
                                                            phi__check_model);
@@ -288,7 +294,8 @@ static phi_status phi__check_effects(phi_runtime *rt, const phi_effect_policy *p
                             (unsigned)policy->max_state_bytes);
 }
 
-PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
+/* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
+static phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
         status =
@@ -453,7 +460,7 @@ PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
 
 /* ---- all of it ---- */
 
-PHI__FN void phi__make_defaults(phi_agent_desc *desc) {
+static void phi__make_defaults(phi_agent_desc *desc) {
     desc->tool_options.batch = phi__make_or_default(desc->tool_options.batch, PHI__AGENT_BATCH);
     desc->tool_options.timeout_ms =
         phi__make_or_default(desc->tool_options.timeout_ms, PHI__AGENT_TOOL_MS);
@@ -512,6 +519,79 @@ static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given
     return true;
 }
 
+/* The middle of its loop ids; config_id NULL: made of the model's names. Provider.slug[.thinking]:
+   the middle of a loop id; behaviours B 29. */
+static bool phi__take_segment(phi__agent *agent, const char *config_id) {
+    phi__buf segment;
+    phi_str taken;
+    bool done;
+    if (config_id != NULL) {
+        done = phi__arena_str(&agent->model_arena, phi_str_of(config_id), &taken);
+        if (done) agent->line.segment = taken;
+        return done;
+    }
+    phi__buf_init(&segment, &agent->memory);
+    phi__buf_text(&segment, agent->desc.model.provider);
+    phi__buf_char(&segment, '.');
+    for (const char *p = agent->desc.model.id; *p != '\0'; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-';
+        phi__buf_char(&segment, plain ? *p : '-');
+    }
+    if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    done = !segment.failed && phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &taken);
+    if (done) agent->line.segment = taken;
+    phi__buf_free(&segment);
+    return done;
+}
+
+/* own: the provider whatever the model says; NULL: that of the model's protocol. */
+static bool phi__take_model(phi__agent *agent, const phi_provider *own, const phi_model *model) {
+    phi__speaker seat;
+    if (!phi__speaker_take(agent->rt, &agent->model_arena, own, model, &seat)) return false;
+    phi__speaker_set(agent, &seat);
+    return true;
+}
+
+/* Makes agent->projected, if it is not there: then taking a policy needs no memory. */
+static bool phi__take_projected(phi__agent *agent) {
+    if (agent->projected == NULL)
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+    return agent->projected != NULL;
+}
+
+static bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
+                             const phi_token_counter *counter) {
+    bool counts = counter != NULL && counter->count_text != NULL;
+    if (agent->projected == NULL && policy == NULL && !counts) return true;
+    if (!phi__take_projected(agent)) return false;
+    if (counts) agent->projected->counter = *counter;
+    agent->projected->has_policy = policy != NULL;
+    if (policy != NULL) agent->projected->policy = *policy;
+    return true;
+}
+
+static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
+    const char *given = format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL;
+    phi_str schema = {NULL, 0}, name = {NULL, 0};
+    memset(out, 0, sizeof *out);
+    if (format->kind == PHI_FORMAT_TEXT) return true;
+    if (!phi__take_own(agent, given, &schema)) return false;
+    if (!phi__take_own(agent, format->name, &name)) {
+        phi__take_disown(agent, &schema);
+        return false;
+    }
+    *out = *format;
+    out->schema = schema.at;
+    out->name = name.at;
+    return true;
+}
+
+static bool phi__line_join(phi__agent *agent, phi_str session_id) {
+    agent->line.session = phi__session_take(&agent->rt->sessions, session_id);
+    return agent->line.session != NULL;
+}
+
 static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__make_merge(given);
     const phi_agent_desc *desc = &merged;
@@ -542,7 +622,7 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     agent->desc.tool_options.raw_tool_count = 0;
     phi__make_defaults(&agent->desc);
     agent->budget.limits = desc->budget;
-    if (desc->ids.config_id != NULL) phi__line_keep_segment(agent);
+    if (desc->ids.config_id != NULL) agent->line.segment_given = true;
     if (!phi__take_model(agent, desc->provider, &desc->model) ||
         !phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                            agent->desc.tool_options.timeout_ms) ||
@@ -583,6 +663,90 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
 }
 
 /* ---- making one ---- */
+
+/* parent NULL: harmless */
+static void phi__end_adopt(phi__agent *parent, phi__agent *child) {
+    child->tree.parent = parent;
+    if (parent == NULL) return;
+    child->tree.prev_child = NULL;
+    child->tree.next_child = parent->tree.first_child;
+    if (parent->tree.first_child != NULL) parent->tree.first_child->tree.prev_child = child;
+    parent->tree.first_child = child;
+}
+
+/* Free the copies in desc.compaction.focus_message, and in desc.filters. */
+static void phi__take_off_filters(phi__agent *agent) {
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.input.filters,
+              agent->desc.input.filter_count * sizeof *agent->desc.input.filters);
+    agent->desc.input.filters = NULL;
+    agent->desc.input.filter_count = 0;
+}
+
+static void phi__take_off_focus(phi__agent *agent) {
+    phi_str focus = phi_str_of(agent->desc.compaction.focus_message);
+    phi__take_disown(agent, &focus);
+    agent->desc.compaction.focus_message = NULL;
+}
+
+/* Copies a format with its texts; the second frees the copies. */
+static void phi__take_off_format(phi__agent *agent, phi_format *format) {
+    phi_str schema = phi_str_of(format->schema), name = phi_str_of(format->name);
+    phi__take_disown(agent, &schema);
+    phi__take_disown(agent, &name);
+    memset(format, 0, sizeof *format);
+}
+
+/* Gives a new agent its session. False: no memory. Of one without a session, too */
+static void phi__line_free(phi__agent *agent) {
+    phi__session_drop(&agent->rt->sessions, agent->line.session);
+    phi__line_take_last(agent, phi__str(NULL, 0));
+}
+
+static void phi__end_destroy(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (agent->run != NULL) phi__run_destroy(agent->run);
+    phi__responses_drop(agent);
+    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
+    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
+    phi__input_free_queues(agent);
+    phi__journal_free_thread(&agent->own);
+    phi__toolset_free(&agent->toolset);
+    phi__head_free(agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->free(agent);
+    if (agent->sources != NULL) agent->rt->features.sources->free(agent);
+    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
+    phi_arena_free(&agent->model_arena);
+    phi_arena_free(&agent->said);
+    phi_arena_free(&agent->arena);
+    phi__line_free(agent);
+    phi__take_disown(agent, &agent->agent_id);
+    phi__take_disown(agent, &agent->system_prompt);
+    phi__take_off_format(agent, &agent->desc.format);
+    phi__take_disown(agent, &agent->workspace);
+    phi__take_off_focus(agent);
+    phi__take_off_filters(agent);
+    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
+    phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
+}
+
+/* Makes at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they
+   are put into. False: no memory. */
+static bool phi__at_limit_name(phi__agent *agent) {
+    if (agent->desc.memory.limit_bytes == 0) return true;
+    phi__limit_failure *at_limit =
+        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *at_limit);
+    agent->room.at_limit = at_limit;
+    if (at_limit == NULL) return false;
+    (void)snprintf(at_limit->words, sizeof at_limit->words,
+                   "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
+                   (unsigned long long)agent->desc.memory.limit_bytes,
+                   agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP
+                       ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
+                       : "this run needs more than the older turns had; raise it");
+    at_limit->failure = phi__failure_of(PHI_FAILURE_NO_MEMORY, false, at_limit->words);
+    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
+    return true;
+}
 
 static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent =
@@ -690,4 +854,480 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
 PHI__FN const phi_profile *phi__make_profile(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->desc.profile : NULL;
+}
+
+/* Copies a string; NULL gives an empty one without memory. */
+PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out) {
+    size_t n = text != NULL ? strlen(text) : 0;
+    char *copy = NULL;
+    if (text != NULL) {
+        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
+        if (copy == NULL) return false;
+        memcpy(copy, text, n + 1);
+    }
+    *out = phi__str(copy, n);
+    return true;
+}
+
+PHI__FN void phi__take_disown(phi__agent *agent, phi_str *s) {
+    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
+    *s = phi__str(NULL, 0);
+}
+
+PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+    unsigned char random[16];
+    phi__io_random(agent->rt->io, random, sizeof random);
+    phi__id_uuid(random, out);
+}
+
+/* The agents that were freed in the step. */
+PHI__FN void phi__end_destroy_retired(phi_runtime *rt) {
+    while (rt->retired != NULL) {
+        phi__agent *agent = rt->retired;
+        rt->retired = agent->next_retired;
+        phi__end_destroy(agent);
+    }
+}
+
+PHI__FN void phi__end_of_step(phi_runtime *rt) {
+    phi__end_destroy_retired(rt);
+    rt->in_step = false;
+}
+
+static void phi__end_cancel_children(phi__agent *agent) {
+    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
+    for (phi__agent *child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
+        phi__schedule_cancel_tree(child, false);
+}
+
+/* frees those below it that are hidden */
+static void phi__end_drop_hidden(phi__agent *agent) {
+    phi__agent *child = agent->tree.first_child;
+    while (child != NULL) {
+        phi__agent *next = child->tree.next_child;
+        /* the host may be called: look again; a child without a slot is being freed already */
+        if (phi__find_hidden(child) && child->slot != NULL) {
+            phi__end_drop(child);
+            next = agent->tree.first_child;
+        }
+        child = next;
+    }
+}
+
+PHI__FN void phi__end_retire(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    phi__slot *slot = agent->slot;
+    if (slot == NULL) return;
+    if (agent->run != NULL) phi__run_detach(agent->run);
+    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
+    agent->slot = NULL;
+    if (agent->questions != NULL) phi__question_drop_all(agent);
+    phi__forget_unpress(agent);
+    phi__end_drop_hidden(agent);
+    phi__end_cancel_children(agent);
+    if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
+        agent->tree.watch->gone(agent);
+    phi__agent *parent = agent->tree.parent, *child;
+    if (parent != NULL) {
+        if (agent->tree.prev_child != NULL)
+            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
+        else
+            parent->tree.first_child = agent->tree.next_child;
+        if (agent->tree.next_child != NULL)
+            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
+    }
+    while ((child = agent->tree.first_child) != NULL) {
+        agent->tree.first_child = child->tree.next_child;
+        child->tree.next_child = child->tree.prev_child = NULL;
+        phi__end_adopt(parent, child);
+    }
+    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
+    if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
+    phi__responses_drop(agent);
+    phi__slots_release(&rt->agents, slot);
+    phi__events_purge(rt, agent);
+    agent->next_retired = rt->retired;
+    rt->retired = agent;
+}
+
+PHI__FN void phi__end_drop(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step;
+    rt->in_step = true; /* the tools' cancel functions must not step */
+    phi__end_retire(agent);
+    if (!inside) phi__end_of_step(rt);
+}
+
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
+    phi__thread_move(before, agent->thread);
+}
+
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
+    phi__journal_close(agent->thread); /* its entries must not be stored */
+    phi__journal_free_thread(agent->thread);
+    phi__thread_move(agent->thread, before);
+}
+
+/* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not
+   begin, the agent stays until the end. */
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
+    phi_runtime *rt = agent->rt;
+    bool inside = rt->in_step;
+    rt->in_step = true;
+    phi__events_purge(rt, agent);
+    phi__responses_drop(agent);
+    phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
+    phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
+    phi__end_drop_hidden(agent);
+    if (before != NULL) phi__journal_free_thread(before);
+    bool there = agent->slot != NULL;
+    if (!inside) phi__end_of_step(rt);
+    return there;
+}
+
+enum {
+    PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,
+    PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_RETRY | PHI_SET_CACHE | PHI_SET_TOOL_CHOICE |
+                          PHI_SET_BUDGET | PHI_SET_DEADLINES | PHI_SET_QUEUES | PHI_SET_REPEAT |
+                          PHI_SET_OPTIONS,
+    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS
+};
+
+static const uint32_t phi__agent_set_speaker = PHI_SET_MODEL | PHI_SET_PROVIDER;
+
+/* The model as it was, with what depends on it. */
+typedef struct phi__agent_seat {
+    phi__speaker speaker;
+    phi_str segment;
+    phi_arena strings; /* of both */
+    phi_thinking thinking;
+} phi__agent_seat;
+
+/* The new values, and their copies. */
+typedef struct phi__agent_setting {
+    phi__agent *agent;
+    uint32_t fields;
+    phi_agent_desc desc;
+    phi_str focus; /* compaction.focus_message */
+    phi_str prompt;
+    phi_format format;
+    phi_filter *filters;
+    phi__failover_made models;
+    bool has_models; /* they were made */
+    phi_arena said;
+    bool has_said; /* the same */
+    phi__agent_seat before;
+    bool has_before; /* the agent has another model now */
+} phi__agent_setting;
+
+static bool phi__set_has(const phi__agent_setting *s, uint32_t fields) {
+    return (s->fields & fields) != 0;
+}
+
+/* ---- which ---- */
+
+static void phi__set_tools(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+    if ((fields & (uint32_t)PHI_SET_TOOL_MODE) != 0) {
+        desc->tool_options.mode = to->tool_options.mode;
+        desc->tool_options.batch = to->tool_options.batch;
+    }
+    if ((fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0)
+        desc->tool_options.timeout_ms = to->tool_options.timeout_ms;
+    if ((fields & (uint32_t)PHI_SET_REPEAT) != 0) {
+        desc->tool_options.repeat_warn_after = to->tool_options.repeat_warn_after;
+        desc->tool_options.repeat_stop_after = to->tool_options.repeat_stop_after;
+    }
+    if ((fields & (uint32_t)PHI_SET_RESULTS) != 0) {
+        desc->tool_options.max_result_bytes = to->tool_options.max_result_bytes;
+        desc->tool_options.max_result_image_bytes = to->tool_options.max_result_image_bytes;
+    }
+    if ((fields & (uint32_t)PHI_SET_EFFECTS) != 0)
+        desc->tool_options.effects = to->tool_options.effects;
+    if ((fields & (uint32_t)PHI_SET_DEFER_PERCENT) != 0)
+        desc->tool_options.defer_percent = to->tool_options.defer_percent;
+}
+
+static void phi__set_said(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
+    if ((fields & (uint32_t)PHI_SET_OPTIONS) != 0) desc->options = to->options;
+    if ((fields & (uint32_t)PHI_SET_RAW_TOOLS) != 0) {
+        desc->tool_options.raw_tools = to->tool_options.raw_tools;
+        desc->tool_options.raw_tool_count = to->tool_options.raw_tool_count;
+    }
+    if ((fields & (uint32_t)PHI_SET_TEXTS) != 0) desc->texts = to->texts;
+}
+
+/* ---- whether ---- */
+
+/* Tools that the agent has are checked again where their rules have changed. */
+static phi_status phi__set_check_tools(const phi__agent_setting *s) {
+    const phi_agent_desc *d = &s->desc;
+    phi_runtime *rt = s->agent->rt;
+    bool approves = (d->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
+    phi__tool_rules rules = phi__tool_check_rules(rt, d->provider, &d->model, approves);
+    if (phi__set_has(s, PHI_SET_TOOLS | PHI_SET_HOOKS))
+        return phi__tool_check_all(rt, &rules, d->tools, d->tool_count);
+    if (phi__set_has(s, phi__agent_set_speaker))
+        return phi__tool_check_names(rt, &rules, d->tools, d->tool_count);
+    return PHI_OK;
+}
+
+static phi_status phi__set_check(const phi__agent_setting *s) {
+    const phi_agent_desc *d = &s->desc;
+    phi_runtime *rt = s->agent->rt;
+    const char *fault = d->policy != NULL ? phi__policy_fault(d->policy) : NULL;
+    phi_status status = PHI_OK;
+    if (phi__set_has(s, PHI_SET_PROVIDER) && d->provider != NULL)
+        status = phi__provider_check(rt, "provider", d->provider);
+    if (status == PHI_OK && phi__set_has(s, phi__agent_set_speaker))
+        status = phi__check_model(rt, "", d->provider, &d->model);
+    if (status == PHI_OK) status = phi__check_settings(rt, d);
+    if (status == PHI_OK && fault != NULL) status = phi__error(rt, PHI_BAD_ARG, "%s", fault);
+    if (status == PHI_OK) status = phi__set_check_tools(s);
+    if (status == PHI_OK &&
+        phi__set_has(s, phi__agent_set_speaker | PHI_SET_TOOLS | PHI_SET_FAILOVER))
+        status = phi__check_failover(rt, d->failover, d->provider, d->tools, d->tool_count);
+    if (status == PHI_OK && phi__set_has(s, PHI_SET_TOOLS | PHI_SET_FORMAT))
+        status = phi__check_format(rt, &d->format, d->tools, d->tool_count);
+    return status;
+}
+
+/* PHI_OK, or why an agent that runs, or is somebody else's, cannot be changed now. */
+static phi_status phi__set_may(phi__agent *agent, uint32_t fields) {
+    phi_runtime *rt = agent->rt;
+    if (fields == 0 || (fields & ~(uint32_t)PHI__AGENT_SET_ALL) != 0)
+        return phi__error(rt, PHI_BAD_ARG, "phi_agent_set: fields is 0x%x: expected PHI_SET_ bits",
+                          (unsigned)fields);
+    if (!agent->thread->of_agent)
+        return phi__error(rt, PHI_MISUSE, "phi_agent_set: an agent of phi_run is for that one run");
+    return (fields & ~(uint32_t)PHI__AGENT_SET_LIVE) != 0 ? phi__find_idle(agent, "phi_agent_set")
+                                                          : PHI_OK;
+}
+
+/* ---- copies ---- */
+
+/* Its model, provider and thinking, and the middle of its loop ids, which names them. False: no
+   memory, and the agent is as it was, or phi__set_drop makes it so. */
+static bool phi__set_seat(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi__agent_seat *before = &s->before;
+    if (!phi__set_has(s, phi__agent_set_speaker) && s->desc.thinking == agent->desc.thinking)
+        return true;
+    before->speaker = phi__speaker_of(agent);
+    before->segment = agent->line.segment;
+    before->strings = agent->model_arena;
+    before->thinking = agent->desc.thinking;
+    s->has_before = true;
+    phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    agent->desc.thinking = s->desc.thinking;
+    return phi__take_model(agent, s->desc.provider, &s->desc.model) &&
+           phi__take_segment(agent, agent->line.segment_given ? before->segment.at : NULL);
+}
+
+/* The old tools stay if there is no memory. */
+static bool phi__set_take_tools(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi_agent_desc *d = &s->desc;
+    uint32_t before = agent->desc.tool_options.timeout_ms, timeout = d->tool_options.timeout_ms;
+    if (!phi__set_has(s, PHI_SET_TOOLS)) return true;
+    agent->desc.tool_options.timeout_ms = timeout;
+    bool done = agent->sources != NULL
+                    ? agent->rt->features.sources->own(agent, d->tools, d->tool_count) == PHI_OK
+                    : phi__toolset_take(&agent->toolset, d->tools, d->tool_count, timeout);
+    agent->desc.tool_options.timeout_ms = before;
+    return done;
+}
+
+static void phi__set_drop(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi__take_disown(agent, &s->focus);
+    phi__take_disown(agent, &s->prompt);
+    phi__take_off_format(agent, &s->format);
+    phi__free(&agent->memory, s->filters, s->desc.input.filter_count * sizeof *s->filters);
+    if (s->has_models) phi_arena_free(&s->models.arena);
+    if (s->has_said) phi_arena_free(&s->said);
+    if (!s->has_before) return;
+    phi_arena_free(&agent->model_arena);
+    agent->model_arena = s->before.strings;
+    agent->desc.thinking = s->before.thinking;
+    phi__speaker_set(agent, &s->before.speaker);
+    agent->line.segment = s->before.segment;
+}
+
+static bool phi__set_copy_said(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    if (!phi__set_has(s, PHI__AGENT_SET_SAID)) return true;
+    s->has_said = agent->run == NULL && phi__said_copy(agent, &s->desc, &s->said);
+    /* the run's request points to the old copies: they stay until a change between runs */
+    return s->has_said ||
+           (agent->run != NULL && phi__said_add(&s->desc, &agent->said, agent->desc.texts));
+}
+
+static bool phi__set_copy_filters(phi__agent_setting *s) {
+    size_t bytes = phi__mul(s->desc.input.filter_count, sizeof *s->filters);
+    if (!phi__set_has(s, PHI_SET_FILTERS) || bytes == 0) return true;
+    s->filters = (phi_filter *)phi__realloc(&s->agent->memory, NULL, 0, bytes);
+    if (s->filters == NULL) return false;
+    memcpy(s->filters, s->desc.input.filters, bytes);
+    return true;
+}
+
+/* False: no memory; phi__set_drop undoes it. */
+static bool phi__set_copy(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    const phi_agent_desc *d = &s->desc;
+    if (!phi__set_copy_said(s) || !phi__set_copy_filters(s)) return false;
+    if (phi__set_has(s, PHI_SET_COMPACTION) &&
+        !phi__take_own(agent, d->compaction.focus_message, &s->focus))
+        return false;
+    if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT) &&
+        !phi__take_own(agent, d->system_prompt, &s->prompt))
+        return false;
+    if (phi__set_has(s, PHI_SET_FORMAT) && !phi__take_format(agent, &d->format, &s->format))
+        return false;
+    if (phi__set_has(s, PHI_SET_POLICY) && d->policy != NULL && !phi__take_projected(agent))
+        return false;
+    if (phi__set_has(s, PHI_SET_FAILOVER))
+        s->has_models = phi__failover_make(agent, d->failover, &s->models);
+    return (s->has_models || !phi__set_has(s, PHI_SET_FAILOVER)) && phi__set_seat(s) &&
+           phi__set_take_tools(s);
+}
+
+/* ---- the exchange ---- */
+
+/* Another default for the deadline of calls: tools that have the old one get the new one. */
+static void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {
+    for (size_t i = 0; i < set->count; i++)
+        if (set->tools[i].timeout_ms == from_ms) set->tools[i].timeout_ms = to_ms;
+    for (size_t i = 0; set->finders != NULL && i < 2; i++) set->finders[i].timeout_ms = to_ms;
+}
+
+static void phi__set_keep(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi_agent_desc *desc = &agent->desc;
+    uint32_t timeout = desc->tool_options.timeout_ms;
+    if (phi__set_has(s, PHI_SET_COMPACTION)) {
+        phi__take_off_focus(agent);
+        s->desc.compaction.focus_message = s->focus.at;
+    }
+    if (phi__set_has(s, PHI_SET_FILTERS)) {
+        phi__take_off_filters(agent);
+        s->desc.input.filters = s->filters;
+    }
+    if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT)) {
+        phi__take_disown(agent, &agent->system_prompt);
+        agent->system_prompt = s->prompt;
+    }
+    if (phi__set_has(s, PHI_SET_FORMAT)) {
+        phi__take_off_format(agent, &agent->desc.format);
+        s->desc.format = s->format;
+    }
+    if (phi__set_has(s, PHI_SET_POLICY)) (void)phi__take_policy(agent, s->desc.policy, NULL);
+    if (s->has_said) {
+        phi_arena_free(&agent->said);
+        agent->said = s->said;
+    }
+    if (s->has_models) phi__failover_put(agent, &s->models);
+    if (s->has_before) phi_arena_free(&s->before.strings);
+    s->desc.compaction.texts = s->desc.texts;
+    s->desc.failover = desc->failover;
+    s->desc.model = desc->model;
+    s->desc.provider = desc->provider;
+    s->desc.tools = NULL; /* the agent has these three elsewhere */
+    s->desc.tool_count = 0;
+    s->desc.system_prompt = NULL;
+    s->desc.policy = NULL;
+    if (phi__set_has(s, PHI_SET_BUDGET)) agent->budget.limits = s->desc.budget;
+    memset(&s->desc.budget, 0, sizeof s->desc.budget);
+    *desc = s->desc;
+    if (phi__set_has(s, PHI_SET_TOOL_TIMEOUT) && !phi__set_has(s, PHI_SET_TOOLS))
+        phi__toolset_retime(&agent->toolset, timeout, desc->tool_options.timeout_ms);
+    if (phi__set_has(s, phi__agent_set_speaker | PHI_SET_HOOKS)) phi__sources_recheck(agent);
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    if (phi__set_has(s, PHI_SET_BUDGET)) phi__pause_wake_all(agent->rt);
+}
+
+static phi_status phi__set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {
+    phi__agent_setting s = PHI_ZERO;
+    s.agent = agent;
+    s.fields = fields;
+    s.desc = agent->desc;
+    s.desc.tools = agent->toolset.tools;
+    s.desc.tool_count = agent->toolset.own;
+    phi_agent_desc *desc = &s.desc;
+    if ((fields & (uint32_t)PHI_SET_MODEL) != 0) desc->model = to->model;
+    if ((fields & (uint32_t)PHI_SET_PROVIDER) != 0) desc->provider = to->provider;
+    if ((fields & (uint32_t)PHI_SET_SYSTEM_PROMPT) != 0) desc->system_prompt = to->system_prompt;
+    if ((fields & (uint32_t)PHI_SET_TOOLS) != 0) {
+        desc->tools = to->tools;
+        desc->tool_count = to->tool_count;
+    }
+    if ((fields & (uint32_t)PHI_SET_FORMAT) != 0) desc->format = to->format;
+    if ((fields & (uint32_t)PHI_SET_POLICY) != 0) desc->policy = to->policy;
+    if ((fields & (uint32_t)PHI_SET_THINKING) != 0) s.desc.thinking = to->thinking;
+    if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) s.desc.max_tokens = to->max_tokens;
+    if ((fields & (uint32_t)PHI_SET_RETRY) != 0) s.desc.retry = to->retry;
+    if ((fields & (uint32_t)PHI_SET_CACHE) != 0) s.desc.cache = to->cache;
+    if ((fields & (uint32_t)PHI_SET_DEADLINES) != 0) s.desc.deadlines = to->deadlines;
+    if ((fields & (uint32_t)PHI_SET_TOOL_CHOICE) != 0)
+        s.desc.tool_options.choice = to->tool_options.choice;
+    if ((fields & (uint32_t)PHI_SET_FAILOVER) != 0) s.desc.failover = to->failover;
+    if ((fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
+        s.desc.compaction = to->compaction;
+        s.desc.compactor = to->compactor;
+    }
+    if ((fields & (uint32_t)PHI_SET_LIMITS) != 0) s.desc.limits = to->limits;
+    if ((fields & (uint32_t)PHI_SET_BUDGET) != 0) s.desc.budget = to->budget;
+    if ((fields & (uint32_t)PHI_SET_KEEP) != 0) s.desc.keep = to->keep;
+    if ((fields & (uint32_t)PHI_SET_HOOKS) != 0) {
+        s.desc.hook_fn = to->hook_fn;
+        s.desc.hook_points = to->hook_points;
+        s.desc.hook_user_data = to->hook_user_data;
+    }
+    if ((fields & (uint32_t)PHI_SET_FILTERS) != 0) {
+        s.desc.input.filters = to->input.filters;
+        s.desc.input.filter_count = to->input.filter_count;
+    }
+    if ((fields & (uint32_t)PHI_SET_QUEUES) != 0) {
+        s.desc.input.steering_mode = to->input.steering_mode;
+        s.desc.input.follow_up_mode = to->input.follow_up_mode;
+        s.desc.input.queue_limit = to->input.queue_limit;
+    }
+    phi__set_tools(&s.desc, to, fields);
+    phi__set_said(&s.desc, to, fields);
+    phi_status status = phi__set_check(&s);
+    if (status != PHI_OK) return status;
+    phi__make_defaults(&s.desc);
+    if (!phi__set_copy(&s)) {
+        phi__set_drop(&s);
+        return phi__error(agent->rt, PHI_NO_MEMORY, "phi_agent_set: out of memory");
+    }
+    phi__set_keep(&s);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uint32_t fields) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    phi_status status = phi__set_may(agent, fields);
+    if (status != PHI_OK) return status;
+    bool ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
+    bool moves = (fields & (phi__agent_set_speaker | PHI_SET_FAILOVER)) != 0;
+    uint32_t at = phi__failover_leave(agent);
+    status = phi__set_now(agent, to, fields);
+    if (status != PHI_OK || !moves) phi__failover_back(agent, at);
+    if (status == PHI_OK && ends_job) {
+        /* The job of the compactor that was replaced. The host may free the agent in `end`: as
+           inside a step, it then stays until the end of this. */
+        phi_runtime *rt = agent->rt;
+        bool inside = rt->in_step;
+        rt->in_step = true;
+        phi__compaction_forget(agent);
+        bool there = agent->slot != NULL;
+        if (!inside) phi__end_of_step(rt);
+        return there ? PHI_OK : PHI_STALE;
+    }
+    return status;
 }

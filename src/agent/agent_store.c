@@ -117,6 +117,12 @@ PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc
     return PHI_OK;
 }
 
+static phi_status phi__feature_opened(phi__agent *agent) {
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
 PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
     const char *id = desc->thread_id;

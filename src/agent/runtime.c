@@ -46,6 +46,13 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
     return PHI_OK;
 }
 
+static void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
+                              uint32_t connections) {
+    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
+    rt->fetches.transport = transport;
+    rt->fetches.stages = stages;
+}
+
 static void phi__runtime_attach(phi_runtime *rt, uint32_t connections) {
     phi_tape *tape = rt->tape;
     rt->tells_stages = rt->http != NULL;
@@ -98,6 +105,12 @@ static const char *phi__runtime_refuse(const phi_runtime_desc *desc) {
     return NULL;
 }
 
+static void phi__feature_close(phi_runtime *rt) {
+    for (size_t i = 0; i < rt->features.count; i++)
+        if (rt->features.places[i].feature->close != NULL)
+            rt->features.places[i].feature->close(rt);
+}
+
 static void phi__runtime_unmake(phi_runtime *rt) {
     phi_memory memory = rt->memory;
     phi__http_free(rt->http);
@@ -115,6 +128,42 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
 }
 
+/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
+   more than there may be. */
+static bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
+    for (; list != NULL && *list != NULL; list++) {
+        const phi__feature *feature = (*list)();
+        size_t i = 0;
+        while (i < features->count && features->places[i].feature->order < feature->order) i++;
+        if (i < features->count && features->places[i].feature == feature) continue;
+        if (features->count == PHI__FEATURE_MOST) return false;
+        for (size_t at = features->count++; at > i; at--)
+            features->places[at] = features->places[at - 1];
+        features->places[i].name = *list;
+        features->places[i].feature = feature;
+    }
+    return true;
+}
+
+enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
+
+static size_t phi__feature_room(size_t bytes) {
+    return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
+}
+
+static void phi__feature_open(phi_runtime *rt) {
+    phi__features *features = &rt->features;
+    for (size_t i = 0; i < features->count; i++) {
+        phi__feature_place *place = &features->places[i];
+        place->run_at = features->run_bytes;
+        place->agent_at = features->agent_bytes;
+        features->run_bytes += phi__feature_room(place->feature->run_bytes);
+        features->agent_bytes += phi__feature_room(place->feature->agent_bytes);
+        features->wanted |= place->feature->points;
+        if (place->feature->open != NULL) place->feature->open(rt);
+    }
+}
+
 /* What each agent can do, and what the desc names. */
 static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc) {
     static const phi_feature_fn all[] = {phi__ask_model_feature, phi__compaction_feature,
@@ -123,6 +172,17 @@ static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc)
         return false;
     phi__feature_open(rt);
     return true;
+}
+
+static void phi__at_limit_name_all(phi_runtime *rt) {
+    (void)snprintf(
+        rt->at_limit.words, sizeof rt->at_limit.words,
+        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
+        "free agents or their histories",
+        (unsigned long long)rt->memory.limit_bytes);
+    phi_failure *failure = &rt->at_limit.failure;
+    *failure = phi__failure_of(PHI_FAILURE_NO_MEMORY, false, rt->at_limit.words);
+    failure->code = failure->request_id = phi__str("", 0);
 }
 
 /* The runtime's own struct is the one thing that is not counted: the counters are in it. */
@@ -141,7 +201,7 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->tickets, &rt->memory);
     phi__slots_init(&rt->responses, &rt->memory);
     phi__session_init(&rt->sessions, &rt->memory);
-    phi__events_init(&rt->events, &rt->memory);
+    rt->events.memory = &rt->memory;
     rt->slice.budget_us =
         desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RUNTIME_STEP_US;
     rt->slice.budget_bytes =
@@ -194,6 +254,12 @@ static void phi__runtime_io_pump(phi_runtime *rt, int wait) {
 
 static void phi__runtime_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
+}
+
+/* the models to poll in this step */
+static void phi__provider_wake_all(phi_runtime *rt) {
+    for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
+        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
 }
 
 /* Tools, and models of the host's own. */
@@ -378,8 +444,9 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     if (rt == NULL) return -1;
     if (phi__crew_under_way(rt) || rt->ready.first != NULL || rt->polls.busy ||
         rt->fetches.ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
-        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
-        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
+        rt->events.popped.first != rt->events.kept ||
+        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
+        phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     uint64_t next = phi__io_next_timer_us(rt->io);

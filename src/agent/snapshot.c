@@ -121,6 +121,16 @@ static const phi__snap_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_ST
                                                        {"follow_ups", PHI_INPUT_FOLLOW_UP},
                                                        {"injected", PHI_INPUT_INJECTED}};
 
+/* Requests for a snapshot: without those of a pot, which the restored run reserves again, giving
+   back its own call for it; and of a run that reserves its call again, without that. */
+static uint64_t phi__budget_requests(const phi__agent *agent, bool again) {
+    uint64_t seen = agent->budget.seen.requests;
+    const phi__run *run = agent->run;
+    if (run == NULL || (!run->pot && !again)) return seen;
+    uint64_t made = seen - (seen < run->reserved.requests ? seen : run->reserved.requests);
+    return run->pot ? made + 1 : made;
+}
+
 static phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;

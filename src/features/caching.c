@@ -143,9 +143,7 @@ static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
 static phi__state phi__caching_take(phi__moment *moment) {
     phi__caching *c = (phi__caching *)moment->agent_state;
     switch (moment->point) {
-    case PHI__POINT_REQUEST:
-        phi__caching_sent(moment->agent, c, phi__attempt_spec(moment->run));
-        break;
+    case PHI__POINT_REQUEST: phi__caching_sent(moment->agent, c, &moment->run->attempt.spec); break;
     case PHI__POINT_CHARGED: phi__caching_answered(c, moment->usage); break;
     case PHI__POINT_CHANGED: c->known = false; break;
     case PHI__POINT_LOG_RENEWED: phi__caching_renewed(c, moment); break;

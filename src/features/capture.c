@@ -68,7 +68,7 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
 }
 
 static void phi__capture_origins(const phi__run *run, const phi__capture *capture, phi__buf *out) {
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     const phi_message *last = NULL;
     size_t index = 0;
     for (size_t i = 0; i < spec->item_count; i++) {
@@ -85,7 +85,7 @@ static void phi__capture_origins(const phi__run *run, const phi__capture *captur
 /* ---- the request ---- */
 
 static void phi__capture_tools(phi__run *run, phi__buf *out) {
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     for (size_t i = 0; i < spec->tool_count; i++) {
         const phi__tool_view *tool = &spec->tools[i];
         phi__json_write_comma(out);
@@ -123,7 +123,7 @@ static void phi__capture_format(phi__run *run, phi__buf *out) {
 
 static void phi__capture_settings(phi__run *run, phi__buf *out) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high", "xhigh", "max"};
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     size_t level = (size_t)spec->thinking < PHI__COUNT(levels) ? (size_t)spec->thinking : 0;
     phi__records_str(out, "model_id", phi_str_of(spec->model->id));
     phi__records_str(out, "thinking_level", phi_str_of(levels[level]));
@@ -142,9 +142,9 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
         return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
-    phi__json_write_str(&out, phi__attempt_spec(run)->system_prompt);
+    phi__json_write_str(&out, run->attempt.spec.system_prompt);
     phi__buf_text(&out, ",\"messages\":[");
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     for (size_t i = 0; i < spec->item_count; i++) {
         if (spec->items[i].message->role == PHI_ROLE_EXTENSION) continue;
         phi__json_write_comma(&out);

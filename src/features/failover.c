@@ -475,7 +475,7 @@ static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent 
         phi__state next = PHI__RUN_TURN_END;
         if (!run->end.cancelled && !run->end.stopping) {
             phi__attempt_clear(run);
-            phi__ask_list_clear(run);
+            run->listed.messages = NULL;
             phi__projection_clear(run);
             next = phi__failover_next_or_pause(run, f, r, moment->wait);
         }

@@ -129,11 +129,6 @@ static size_t phi__events_round(size_t bytes) {
     return (bytes + PHI__EVENT_ALIGN - 1) & ~(size_t)(PHI__EVENT_ALIGN - 1);
 }
 
-PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
-    memset(events, 0, sizeof *events);
-    events->memory = memory;
-}
-
 static phi_str phi__events_partial(const phi__record *record) {
     const phi_message *message = record->event.message;
     if (message == NULL || record->event.block_index >= message->content_count)
@@ -208,10 +203,6 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
         if (agent->events.reserve[i].in_use) return false;
     return true;
 }
-
-PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.all.first != NULL; }
-
-PHI__FN void phi__events_drop_unemitted(phi__agent *agent) { agent->events.untold_drops++; }
 
 /* The list that holds the record. */
 static phi__list *phi__events_list(phi__events *events, const phi__record *record) {
@@ -461,10 +452,6 @@ static void phi__events_paid(phi__record *record) {
     if (phi__events_emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
 }
 
-PHI__FN bool phi__events_due(const phi_runtime *rt) {
-    return rt->events.popped.first != rt->events.kept;
-}
-
 PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
     phi__events *events = &rt->events;
     uint64_t left = PHI__EVENTS_FREED + (events->seq - events->freed_at);
@@ -484,7 +471,7 @@ PHI__FN void phi__events_free(phi__events *events) {
     PHI_ASSERT(!events->queued.first && !events->held.first && !events->popped.first);
     if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
-    phi__events_init(events, events->memory);
+    events->current = events->spare = NULL;
 }
 
 /* ---- a run's entries in its agent's log, and their events ---- */
@@ -533,12 +520,6 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite) {
     return phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id, run->turn.index, NULL, NULL,
                              0);
-}
-
-PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
-                                  const phi_token_counter *counter, size_t *removed) {
-    return phi__truncate(run->agent->thread, target_tokens, counter, run->agent->desc.texts,
-                         run->loop_id, run->turn.index, removed);
 }
 
 /* ---- public ---- */

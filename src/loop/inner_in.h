@@ -69,8 +69,7 @@ PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint
 /* PHI_EV_OPAQUE, with copies of the block's type and JSON. */
 PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
                                      phi_str json, phi__answer *answer);
-PHI__FN void phi__events_drop_unemitted(phi__agent *agent); /* a message; reported later */
-PHI__FN bool phi__events_backlog(const phi__agent *agent);  /* the host does not drain */
+PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
 /* The time, and which run and turn it is of. */
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
@@ -130,9 +129,7 @@ PHI__FN void phi__filter_init(phi__run *run);
    Warnings are in the messages. */
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
 PHI__FN phi__hooked phi__filter_pending(phi__run *run);
-PHI__FN void phi__filter_end(phi__run *run);                /* ends the filtering under way */
-PHI__FN phi_str phi__filter_text(const phi__run *run);      /* under way */
-PHI__FN phi_str phi__filter_rejection(const phi__run *run); /* of the prompts; empty: none */
+PHI__FN void phi__filter_end(phi__run *run); /* ends the filtering under way */
 
 /* ---- limits.c ---- */
 PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
@@ -222,31 +219,31 @@ PHI__FN phi_status phi__transfer_status(phi_status status);
 PHI__FN phi_status phi__network_status(phi_status status);
 
 /* ---- model_call.c ---- */
+/* After a request was rendered: emits one warning each time another change takes thinking away.
+   False: no memory. */
+PHI__FN bool phi__thinking_look(phi__run *run);
+
+/* The policy has left out messages. */
+PHI__FN bool phi__thinking_left_out(const phi__run *run);
+
 /* True if a server refused the request for its thinking, although phi's record of the prefix
    matches: something on the way changed it. The words are from the documents. */
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure);
 
-/* No thinking so far goes back any more. */
-PHI__FN void phi__thinking_bar(phi__run *run);
-
 /* Gives an answer on its way into the log the numbers of the request that it answers. */
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer);
-PHI__FN phi__state phi__ask_transform(phi__run *run, bool *wait);
-PHI__FN phi__state phi__ask_convert(phi__run *run, bool *wait);
+
+/* The list that the hooks get is made; and the hook's list is taken: its own messages are copied for
+   the turn, NULLs are left out. False: no memory. */
+PHI__FN bool phi__ask_list_make(phi__run *run);
+PHI__FN bool phi__ask_list_take(phi__run *run, const phi_hook *hook);
+
+/* The list in the encoder's form, after the host's translation, if there is one: the thread's own
+   messages come with their kept renderings. PHI_NO_MEMORY, or the translation's status. */
+PHI__FN phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t *count);
 
 /* Pins the segments of log messages in the host's list. False: no memory for that. */
 PHI__FN bool phi__ask_list_pin(phi__run *run);
-
-/* The states REQUEST, CREDENTIAL and SIGN. */
-PHI__FN phi__state phi__ask_request(phi__run *run, bool *wait);
-PHI__FN phi__state phi__ask_credential(phi__run *run, bool *wait);
-PHI__FN phi__state phi__ask_sign(phi__run *run);
-
-/* ---- turn.c ---- */
-PHI__FN void phi__attempt_init(phi__run *run);
-
-/* It fails before it began: there is nothing to be retracted. */
-PHI__FN void phi__attempt_none(phi__run *run);
 
 /* Charges the cost so far, before the answer is discarded. Harmless without an attempt. */
 PHI__FN void phi__attempt_charge(phi__run *run);
@@ -259,6 +256,23 @@ PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure
 
 /* Frees an attempt that has ended, or must not continue; harmless without one. */
 PHI__FN void phi__attempt_drop(phi__run *run);
+
+/* The transport's own trouble; and a server's error, of which the body is collected. */
+PHI__FN phi__state phi__attempt_broken(phi__run *run);
+PHI__FN phi__state phi__attempt_classify(phi__run *run);
+
+/* phi__attempt_failed with such a failure. words NULL: the status's. */
+PHI__FN phi__state phi__attempt_fault(phi__run *run, phi_failure_kind kind, bool retryable,
+                                      phi_status status, const char *words);
+
+/* The words of the assistant message's error_message. */
+PHI__FN void phi__end_words(const phi_failure *failure, char *out, size_t size);
+PHI__FN bool phi__end_emit_retry(phi__run *run, const phi_failure *failure);
+
+/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
+   them: such calls get another. Servers that count their calls from 0 in each answer do that.
+   False: no memory. */
+PHI__FN bool phi__end_unique_ids(phi__run *run);
 
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
 PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
@@ -290,19 +304,11 @@ PHI__FN uint64_t phi__repeat_hash(phi_arena *arena, phi_str name, phi_str argume
 PHI__FN uint32_t phi__repeat_note(phi__repeat_guard *guard, uint64_t hash);
 PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memory */
 
-/* PHI_OK, or PHI_BAD_ARG with words that begin with the function's name. */
-PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
-                                   const phi_tool_result *result);
-
 /* A result of one text block, which is the caller's. */
 PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error);
 
 /* The result with its `text` as its content, which is *one then. */
-PHI__FN phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
-
-/* The tape that its results go through; NULL: none. */
-PHI__FN phi_tape *phi__call_tape(const phi__toolcall *call);
 
 /* ---- cap.c ---- */
 /* Gives a claimed call its result; NULL: memory ran out. */
@@ -332,27 +338,11 @@ PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before);
    reserve was used, and the run must end. */
 PHI__FN bool phi__run_emit_start(phi__run *run);
 
-/* The run was refused: its end is its only event from here on. */
-PHI__FN void phi__run_silence(phi__run *run);
-
 /* failure: in the thread, or static. */
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
 
 /* Handles PHI__RUN_LOST: releases everything that the run holds of its turn. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
-
-/* Copies a text of the request's into *at, run->own.extra or run->own.context; empty: none. False:
-   no memory. */
-PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at);
-
-/* The same for its format; NULL: it has none. */
-PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format);
-
-/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
-   phi__run_take on. NULL: no memory. */
-PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
-PHI__FN void phi__run_take(phi__run *run);
-PHI__FN void phi__run_unmake(phi__run *run);
 
 /* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
    harmless. */
@@ -371,7 +361,6 @@ PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run);
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
-PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 
 /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_press(phi__agent *agent);
@@ -382,33 +371,13 @@ PHI__FN void phi__attempt_close(phi__run *run, bool settle);
 
 /* ---- draft.c ---- */
 
-PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order);
-
 /* ---- hooks.c ---- */
-
-PHI__FN phi_ticket phi__decision_ticket(const phi__decision *d);
-PHI__FN phi_str phi__hooks_arguments(const phi__decision *d);
 
 /* ---- limits.c ---- */
 
-PHI__FN uint64_t phi__limits_less(uint64_t a, uint64_t b);
-PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
-                                      size_t size);
-
 /* ---- input.c ---- */
 
-PHI__FN phi_status phi__input_add(phi__agent *agent, phi_input kind, const phi_content *content,
-                                  size_t count, phi_str source, phi_str details);
-PHI__FN void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str text,
-                                     const char *why);
-
 /* ---- deferral.c ---- */
-
-PHI__FN bool phi__defer_is_own(phi_str name);
-PHI__FN phi__defer_plan phi__defer_plan_of(const phi__agent *agent);
-PHI__FN bool phi__defer_keep(phi__agent *agent, phi_str name);
-PHI__FN bool phi__defer_look(phi__agent *agent, phi_arena *arena);
-PHI__FN void phi__defer_describe(phi__tool_view out[2]);
 
 /* ---- deferral_tools.c ---- */
 

@@ -61,10 +61,6 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
    False: no memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
-/* Gives a new agent its session. False: no memory. */
-PHI__FN bool phi__line_join(phi__agent *agent, phi_str session_id);
-PHI__FN void phi__line_free(phi__agent *agent); /* of one without a session, too */
-
 /* Replaces the session by another, with one more user. */
 PHI__FN void phi__line_move(phi__agent *agent, phi__session *session);
 
@@ -82,18 +78,9 @@ PHI__FN void phi__line_active(phi__agent *agent); /* a run goes on, after a snap
 /* So many runs were before, at least. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
-/* segment: in the memory of the agent's model. */
-PHI__FN void phi__line_set_segment(phi__agent *agent, phi_str segment);
-PHI__FN void phi__line_keep_segment(phi__agent *agent); /* whatever the model is */
-
 /* ---- feature.c ---- */
-/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
-   more than there may be. */
-PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *list);
 
 /* The runtime has all its features. */
-PHI__FN void phi__feature_open(phi_runtime *rt);
-PHI__FN void phi__feature_close(phi_runtime *rt);
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order);
 
 /* PHI_UNSUPPORTED, with the line to add: what wants it ("failover"), and its name. */
@@ -124,7 +111,6 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 
 /* Its log was read from a store just now. PHI_OK, or a feature's status. */
-PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
 /* The state of one of them; NULL: it was left out. */
@@ -138,7 +124,6 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
 
 /* words: may be NULL. */
 PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
-PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
 PHI__FN void phi__events_free(phi__events *events);
 
 /* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
@@ -163,15 +148,11 @@ PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
 
 /* Events popped before this step are not the host's any more: frees a part of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
-PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
-PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
 PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
 
 /* phi__edit_rewrite and phi__truncate by the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
-PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
-                                  const phi_token_counter *counter, size_t *removed);
 
 /* ---- hooks.c ---- */
 /* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
@@ -250,9 +231,6 @@ PHI__FN void phi__posts_read_aborts(phi_runtime *rt);
 PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* the place of the next post */
 
-/* ---- limits.c ---- */
-PHI__FN const phi__spent *phi__charge_of(const phi__run *run);
-
 /* Runs of children that are now in the agent's log; their budgets were charged already. */
 PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
 PHI__FN void phi__pause_end(phi__run *run); /* not pausing: harmless */
@@ -270,10 +248,6 @@ PHI__FN bool phi__budget_limited(const phi__agent *agent);
 PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                               char *reason, size_t size);
 
-/* Requests for a snapshot: without those of a pot, which the restored run reserves again, giving
-   back its own call for it; and of a run that reserves its call again, without that. */
-PHI__FN uint64_t phi__budget_requests(const phi__agent *agent, bool again);
-
 /* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent
    and of all above it, until it is given back to each of them: the tree may be another by then. */
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
@@ -290,11 +264,6 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
 /* Pauses the run at a limit: then *wait, and the outcome is its state, which looks again when it is
    woken. RUN_ON: it may not pause, or has for long enough. Its caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
-
-/* Makes at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they
-   are put into. False: no memory. */
-PHI__FN bool phi__at_limit_name(phi__agent *agent);
-PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
 
 /* ---- projection.c ---- */
 /* The projection by the effective policy now; false: there is no policy. */
@@ -314,13 +283,6 @@ PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
    the overhead, and an estimate of the messages since; where the list was changed since then, or
    nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
-
-/* True if an item is in a span, from *span on. Items and spans both ascend; spans that do not are
-   refused later. */
-PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item);
-
-/* What plan->rewrite would come to, and of how many runs something goes. */
-PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan);
 
 /* True if less would be in view afterwards. */
 PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite);
@@ -382,9 +344,6 @@ PHI__FN void phi__toolset_free(phi__toolset *set);
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 
-/* Another default for the deadline of calls: tools that have the old one get the new one. */
-PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms);
-
 /* The tools of a request to a protocol: those of the set as that protocol has them and as they are
    changed, then the raw tools that are for it. names: of its codec, else the model's own protocol
    alone. *views: in the arena. False: no memory. */
@@ -412,8 +371,8 @@ PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
 
 /* The registered one of a protocol, or NULL. */
 PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol);
+
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
-PHI__FN void phi__provider_wake_all(phi_runtime *rt); /* the models to poll in this step */
 
 /* Copies a model and its provider into the arena, with defaults filled in. False: no memory. */
 PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const phi_provider *own,
@@ -438,9 +397,7 @@ PHI__FN void phi__fetch_close(phi__fetch *fetch);
 /* True if text can be in a header's value: no control characters but the tab. */
 PHI__FN bool phi__fetch_value_fits(phi_str value);
 PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
-                               uint32_t connections);
-PHI__FN void phi__fetch_pump(phi_runtime *rt); /* hands on a bounded part */
+PHI__FN void phi__fetch_pump(phi_runtime *rt);   /* hands on a bounded part */
 
 /* All: they end with PHI_CANCELLED in the next step, or at once. */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
@@ -455,16 +412,9 @@ PHI__FN phi_status phi__transfer_push_now(phi_transfer transfer, const char *byt
 PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status status,
                                          const char *words);
 
-/* ---- model_call.c ---- */
-PHI__FN void phi__ask_list_clear(phi__run *run); /* its hooks are called again */
-
 /* ---- turn.c ---- */
 /* A turn begins, with its memory given back. */
 PHI__FN void phi__attempt_clear(phi__run *run);
-PHI__FN const phi__request_spec *phi__attempt_spec(const phi__run *run);
-PHI__FN phi__answer *phi__attempt_answer(const phi__run *run); /* NULL: none is under way */
-PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found no memory */
-PHI__FN bool phi__attempt_lost(const phi__run *run);
 
 /* For good: PHI__RUN_GIVE_UP. failure: in the thread. */
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
@@ -500,9 +450,6 @@ PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *re
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
-/* A polled call has its next slice ready: the next step does not sleep. */
-PHI__FN void phi__call_has_work(phi_runtime *rt);
-
 /* ---- cap.c ---- */
 /* A copy: its run is the message's loop_id, its effects are the extension_data. NULL: no memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
@@ -521,9 +468,6 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* The same with one prompt, a user's message of these blocks. NULL: without a prompt. */
 PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
-
-/* The limit that refused it memory; NULL: the allocator. */
-PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
 
 /* The request's, or the agent's. */
 PHI__FN const phi_format *phi__run_format_of(const phi__run *run);

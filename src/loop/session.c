@@ -181,11 +181,6 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 /* ---- how an agent's runs are named and follow each other ---- */
 
-PHI__FN bool phi__line_join(phi__agent *agent, phi_str session_id) {
-    agent->line.session = phi__session_take(&agent->rt->sessions, session_id);
-    return agent->line.session != NULL;
-}
-
 PHI__FN void phi__line_move(phi__agent *agent, phi__session *session) {
     phi__session_drop(&agent->rt->sessions, agent->line.session);
     agent->line.session = session;
@@ -228,15 +223,4 @@ PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id) {
 
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops) {
     if (loops > agent->line.loops) agent->line.loops = loops;
-}
-
-PHI__FN void phi__line_set_segment(phi__agent *agent, phi_str segment) {
-    agent->line.segment = segment;
-}
-
-PHI__FN void phi__line_keep_segment(phi__agent *agent) { agent->line.segment_given = true; }
-
-PHI__FN void phi__line_free(phi__agent *agent) {
-    phi__session_drop(&agent->rt->sessions, agent->line.session);
-    phi__line_take_last(agent, phi__str(NULL, 0));
 }

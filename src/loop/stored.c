@@ -86,7 +86,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     if (agent != NULL && phi__find_reader(agent)) return false;
-    if (thread->of_agent) return !phi__events_any(agent);
+    if (thread->of_agent) return agent->events.all.first == NULL;
     return thread->rt->events.queued.first == NULL && thread->rt->events.held.first == NULL;
 }
 

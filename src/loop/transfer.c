@@ -638,13 +638,6 @@ PHI__FN void phi__fetch_resume(phi__fetch *f) {
 
 /* ---- for the runtime ---- */
 
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
-                               uint32_t connections) {
-    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
-    rt->fetches.transport = transport;
-    rt->fetches.stages = stages;
-}
-
 PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     phi__list *ready = &rt->fetches.ready;
     size_t done = 0;

@@ -837,7 +837,7 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
 static bool phi__strategy_spent(const phi__strategy_job *job) {
     const phi__run *run = job->agent->run;
     const phi_limits *limits = &run->limits;
-    const phi__spent *spent = phi__charge_of(run);
+    const phi__spent *spent = &run->spent;
     if (limits->pause) return false;
     if (limits->max_tokens != UINT64_MAX &&
         spent->usage.input + spent->usage.output >= limits->max_tokens)

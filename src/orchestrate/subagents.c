@@ -107,7 +107,7 @@ static void phi__child_drop(phi__child *child) {
 /* Frees the child after the host has popped its events, because they are freed with it. */
 static void phi__child_leave(phi__child *child) {
     child->over = true;
-    if (phi__find_hidden(child->agent) || !phi__events_any(child->agent)) phi__child_drop(child);
+    if (phi__find_hidden(child->agent) || child->agent->events.all.first == NULL) phi__child_drop(child);
 }
 
 /* Frees the oldest that have finished, beyond as many as are kept. */
