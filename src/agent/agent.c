@@ -4,32 +4,12 @@
 #include "agent/agent_info.h"
 #include "features/features_in.h"
 
-/* ---- the tree of agents, and freeing them ---- */
-
-/* An agent that is freed is taken out of every table at once; its memory goes when the step ends,
-   for the function of the host's that freed it may have been called with it in hand. */
-
-/* ---- the tree ---- */
-
-/* ---- its memory ---- */
-
-/* ---- out of every table ---- */
-
 /* ---- public ---- */
 
 PHI_API void phi_agent_free(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
     if (agent != NULL) phi__end_drop(agent);
 }
-
-/* ---- replaces an agent's log by another, with the state that depends on it ---- */
-
-/* The new log is made at the old one's address, and the old one is kept aside until nothing can
-   fail: parts of a log point to that address, and the new log may be made of the old one's
-   messages. Everything that points into a log is dropped with it: events, responses, a compaction
-   at work, hidden agents. */
-
-/* ---- shared by the files of this folder: checking, making and freeing agents ---- */
 
 /* ---- beginning a run ---- */
 

@@ -7,11 +7,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 
-/* ---- settings copied into an agent's memory ---- */
-
 /* ---- the model ---- */
-
-/* ---- format and policy ---- */
 
 /* ---- what a host says in requests: options, an extra, raw tools, texts ---- */
 
@@ -362,41 +358,45 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
 /* ---- making agents; all defaults but those of the model are resolved here ---- */
 
 enum {
-    PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
-    PHI__AGENT_TOKENS = 1000000,     /* the same */
-    PHI__AGENT_DURATION_MS = 600000, /* the same */
-    PHI__AGENT_CONNECT_MS = 15000,
-    PHI__AGENT_FIRST_EVENT_MS = 300000, /* a cold local model loads for minutes */
-    PHI__AGENT_IDLE_MS = 120000,
-    PHI__AGENT_DEFER_PERCENT = 10,
-    PHI__AGENT_TOOL_MS = 120000, /* a tool call */
-    PHI__AGENT_BATCH = 4,
-    PHI__AGENT_RETRIES = 3, /* behaviours C 40, and the three below */
-    PHI__AGENT_RETRY_MS = 1000,
-    PHI__AGENT_RETRY_FACTOR = 2,
-    PHI__AGENT_RETRY_MOST_MS = 30000,
-    PHI__AGENT_SERVER_DELAY_MS = 60000, /* DESIGN part 10 */
-    PHI__AGENT_DECISION_MS = 300000,
-    PHI__AGENT_QUEUE_LIMIT = 64, /* spec, threads and strategies, D */
-    PHI__AGENT_REPEAT_WARN = 3,  /* demands, row 19 */
-    PHI__AGENT_REPEAT_STOP = 5,  /* the same */
+    PHI__AGENT_TURNS = 50, /* behaviours C 17, and the two below */
+    PHI__AGENT_TOKENS = 1000000,
+    PHI__AGENT_DURATION_MS = 600000,
+    PHI__AGENT_RETRY_FACTOR = 2, /* behaviours C 40 */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
-    PHI__AGENT_RESULT_BYTES = 2097152, /* the largest text of C 27, with line numbers, is whole */
-    PHI__AGENT_IMAGE_BYTES = 20971520, /* behaviours C 27 */
     PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
-/* ---- defaults ---- */
+/* A uint32_t of the desc that means its default when it is 0. */
+typedef struct phi__default {
+    uint16_t at;
+    uint32_t value;
+} phi__default;
 
-static uint32_t phi__make_or_default(uint32_t value, uint32_t fallback) {
-    return value != 0 ? value : fallback;
-}
+#define PHI__DEFAULT(member, value)                                                                \
+    { (uint16_t) offsetof(phi_agent_desc, member), (value) }
+
+static const phi__default phi__make_default[] = {
+    PHI__DEFAULT(tool_options.batch, 4), PHI__DEFAULT(tool_options.timeout_ms, 120000),
+    PHI__DEFAULT(tool_options.defer_percent, 10),
+    PHI__DEFAULT(tool_options.repeat_warn_after, 3), /* demands, row 19, as the next */
+    PHI__DEFAULT(tool_options.repeat_stop_after, 5),
+    /* the largest text of behaviours C 27, with line numbers, is whole; its images */
+    PHI__DEFAULT(tool_options.max_result_bytes, 2097152),
+    PHI__DEFAULT(tool_options.max_result_image_bytes, 20971520),
+    PHI__DEFAULT(retry.max_retries, 3), /* behaviours C 40, as the next two */
+    PHI__DEFAULT(retry.initial_delay_ms, 1000), PHI__DEFAULT(retry.max_delay_ms, 30000),
+    PHI__DEFAULT(retry.max_server_delay_ms, 60000), /* DESIGN part 10 */
+    PHI__DEFAULT(deadlines.connect_ms, 15000),
+    PHI__DEFAULT(deadlines.first_event_ms, 300000), /* a cold local model loads for minutes */
+    PHI__DEFAULT(deadlines.idle_ms, 120000), PHI__DEFAULT(deadlines.total_ms, PHI_UNLIMITED),
+    PHI__DEFAULT(deadlines.decision_ms, 300000),
+    PHI__DEFAULT(input.queue_limit, 64)}; /* spec, threads and strategies, D */
 
 PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
     phi_limits limits = *given;
-    limits.max_turns = phi__make_or_default(limits.max_turns, PHI__AGENT_TURNS);
-    limits.max_duration_ms = phi__make_or_default(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
+    if (limits.max_turns == 0) limits.max_turns = PHI__AGENT_TURNS;
+    if (limits.max_duration_ms == 0) limits.max_duration_ms = PHI__AGENT_DURATION_MS;
     if (limits.max_tokens == 0) limits.max_tokens = PHI__AGENT_TOKENS;
     if (limits.disable) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
@@ -410,14 +410,6 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
 
 /* ---- profiles ---- */
 
-static bool phi__make_copy_text(phi__agent *agent, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(&agent->arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) {
     char made[PHI__UUID_SIZE];
     if (given == NULL) return true;
@@ -430,16 +422,16 @@ static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) 
     if (profile->profile_id == NULL) profile->profile_id = made;
     for (size_t i = 0; i < given->skill_count; i++) {
         skills[i] = given->skills[i];
-        if (!phi__make_copy_text(agent, &skills[i])) return false;
+        if (!phi__said_text(&agent->arena, &skills[i])) return false;
     }
     profile->skills = skills;
     agent->desc.profile = profile;
-    return phi__make_copy_text(agent, &profile->profile_id) &&
-           phi__make_copy_text(agent, &profile->name) &&
-           phi__make_copy_text(agent, &profile->description) &&
-           phi__make_copy_text(agent, &profile->system_prompt) &&
-           phi__make_copy_text(agent, &profile->config_id) &&
-           phi__make_copy_text(agent, &profile->workspace);
+    return phi__said_text(&agent->arena, &profile->profile_id) &&
+           phi__said_text(&agent->arena, &profile->name) &&
+           phi__said_text(&agent->arena, &profile->description) &&
+           phi__said_text(&agent->arena, &profile->system_prompt) &&
+           phi__said_text(&agent->arena, &profile->config_id) &&
+           phi__said_text(&agent->arena, &profile->workspace);
 }
 
 PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
@@ -461,54 +453,31 @@ PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
 /* ---- all of it ---- */
 
 static void phi__make_defaults(phi_agent_desc *desc) {
-    desc->tool_options.batch = phi__make_or_default(desc->tool_options.batch, PHI__AGENT_BATCH);
-    desc->tool_options.timeout_ms =
-        phi__make_or_default(desc->tool_options.timeout_ms, PHI__AGENT_TOOL_MS);
-    desc->tool_options.defer_percent =
-        phi__make_or_default(desc->tool_options.defer_percent, PHI__AGENT_DEFER_PERCENT);
-    phi_retry *retry = &desc->retry;
-    retry->max_retries = phi__make_or_default(retry->max_retries, PHI__AGENT_RETRIES);
-    retry->initial_delay_ms = phi__make_or_default(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
-    retry->max_delay_ms = phi__make_or_default(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
-    retry->max_server_delay_ms =
-        phi__make_or_default(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
-    if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
-    desc->deadlines.decision_ms =
-        phi__make_or_default(desc->deadlines.decision_ms, PHI__AGENT_DECISION_MS);
-    desc->input.queue_limit = phi__make_or_default(desc->input.queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    desc->tool_options.repeat_warn_after =
-        phi__make_or_default(desc->tool_options.repeat_warn_after, PHI__AGENT_REPEAT_WARN);
-    desc->tool_options.repeat_stop_after =
-        phi__make_or_default(desc->tool_options.repeat_stop_after, PHI__AGENT_REPEAT_STOP);
-    desc->tool_options.max_result_bytes =
-        phi__make_or_default(desc->tool_options.max_result_bytes, PHI__AGENT_RESULT_BYTES);
-    desc->tool_options.max_result_image_bytes =
-        phi__make_or_default(desc->tool_options.max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
+    for (size_t i = 0; i < PHI__COUNT(phi__make_default); i++) {
+        char *at = (char *)desc + phi__make_default[i].at;
+        uint32_t value;
+        memcpy(&value, at, sizeof value);
+        if (value == 0) memcpy(at, &phi__make_default[i].value, sizeof value);
+    }
+    if (!(desc->retry.backoff_multiplier > 0))
+        desc->retry.backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
     if (desc->input.first_turn_trigger == (phi_trigger)0)
         desc->input.first_turn_trigger = PHI_TRIGGER_USER;
-    phi_deadlines *deadlines = &desc->deadlines;
     desc->limits = phi__make_limits_of(&desc->limits);
-    deadlines->connect_ms = phi__make_or_default(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
-    deadlines->first_event_ms =
-        phi__make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
-    deadlines->idle_ms = phi__make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
-    deadlines->total_ms = phi__make_or_default(deadlines->total_ms, PHI_UNLIMITED);
-    if (desc->memory.event_queue_bytes == 0)
-        desc->memory.event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
-    if (desc->memory.max_event_bytes == 0) desc->memory.max_event_bytes = PHI__AGENT_EVENT_BYTES;
-    if (desc->memory.max_response_bytes == 0)
-        desc->memory.max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
+    phi_agent_memory *memory = &desc->memory;
+    if (memory->event_queue_bytes == 0) memory->event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
+    if (memory->max_event_bytes == 0) memory->max_event_bytes = PHI__AGENT_EVENT_BYTES;
+    if (memory->max_response_bytes == 0) memory->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
-static bool phi__make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
-    size_t bytes = phi__mul(desc->input.filter_count, sizeof *desc->input.filters);
-    if (desc->input.filter_count == 0) return true;
-    phi_filter *filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
-    if (filters == NULL) return false;
-    memcpy(filters, desc->input.filters, bytes);
-    agent->desc.input.filters = filters;
-    agent->desc.input.filter_count = desc->input.filter_count;
-    return true;
+/* A copy of the desc's filters. False: no memory. */
+static bool phi__take_filters(phi__agent *agent, const phi_agent_desc *desc, phi_filter **out) {
+    size_t bytes = phi__mul(desc->input.filter_count, sizeof **out);
+    *out = NULL;
+    if (bytes == 0) return true;
+    *out = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
+    if (*out != NULL) memcpy(*out, desc->input.filters, bytes);
+    return *out != NULL;
 }
 
 static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given) {
@@ -636,8 +605,13 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     agent->desc.tool_options.raw_tools = copy.tool_options.raw_tools;
     agent->desc.tool_options.raw_tool_count = copy.tool_options.raw_tool_count;
     agent->desc.texts = agent->desc.compaction.texts = copy.texts;
-    if (!phi__make_take_failover(agent, desc->failover) || !phi__make_take_filters(agent, desc) ||
-        (desc->tool_options.source_count != 0 &&
+    phi_filter *filters;
+    if (!phi__make_take_failover(agent, desc->failover) ||
+        !phi__take_filters(agent, desc, &filters))
+        return false;
+    agent->desc.input.filters = filters;
+    agent->desc.input.filter_count = desc->input.filter_count;
+    if ((desc->tool_options.source_count != 0 &&
          !agent->rt->features.sources->make(agent, desc->tool_options.sources,
                                             desc->tool_options.source_count)) ||
         !phi__make_copy_profile(agent, given->profile))
@@ -645,7 +619,7 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_str focus;
     if (!phi__take_own(agent, desc->compaction.focus_message, &focus)) return false;
     agent->desc.compaction.focus_message = focus.at;
-    if (!phi__make_copy_text(agent, &agent->desc.tool_options.result_directory) ||
+    if (!phi__said_text(&agent->arena, &agent->desc.tool_options.result_directory) ||
         !phi__take_own(agent, desc->system_prompt, &agent->system_prompt) ||
         !phi__take_own(agent, desc->workspace, &agent->workspace) ||
         !phi__take_policy(agent, desc->policy, &desc->token_counter) ||
@@ -1026,37 +1000,61 @@ static bool phi__set_has(const phi__agent_setting *s, uint32_t fields) {
 
 /* ---- which ---- */
 
-static void phi__set_tools(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
-    if ((fields & (uint32_t)PHI_SET_TOOL_MODE) != 0) {
-        desc->tool_options.mode = to->tool_options.mode;
-        desc->tool_options.batch = to->tool_options.batch;
-    }
-    if ((fields & (uint32_t)PHI_SET_TOOL_TIMEOUT) != 0)
-        desc->tool_options.timeout_ms = to->tool_options.timeout_ms;
-    if ((fields & (uint32_t)PHI_SET_REPEAT) != 0) {
-        desc->tool_options.repeat_warn_after = to->tool_options.repeat_warn_after;
-        desc->tool_options.repeat_stop_after = to->tool_options.repeat_stop_after;
-    }
-    if ((fields & (uint32_t)PHI_SET_RESULTS) != 0) {
-        desc->tool_options.max_result_bytes = to->tool_options.max_result_bytes;
-        desc->tool_options.max_result_image_bytes = to->tool_options.max_result_image_bytes;
-    }
-    if ((fields & (uint32_t)PHI_SET_EFFECTS) != 0)
-        desc->tool_options.effects = to->tool_options.effects;
-    if ((fields & (uint32_t)PHI_SET_DEFER_PERCENT) != 0)
-        desc->tool_options.defer_percent = to->tool_options.defer_percent;
-}
+/* A member of the desc, and the bit that replaces it. */
+typedef struct phi__set_member {
+    uint32_t field;
+    uint16_t at, bytes;
+} phi__set_member;
 
-static void phi__set_said(phi_agent_desc *desc, const phi_agent_desc *to, uint32_t fields) {
-    if ((fields & (uint32_t)PHI_SET_OPTIONS) != 0) desc->options = to->options;
-    if ((fields & (uint32_t)PHI_SET_RAW_TOOLS) != 0) {
-        desc->tool_options.raw_tools = to->tool_options.raw_tools;
-        desc->tool_options.raw_tool_count = to->tool_options.raw_tool_count;
+#define PHI__SET_MEMBER(bit, member)                                                               \
+    {                                                                                              \
+        (uint32_t)(bit), (uint16_t)offsetof(phi_agent_desc, member),                               \
+            (uint16_t)sizeof(((phi_agent_desc *)0)->member)                                        \
     }
-    if ((fields & (uint32_t)PHI_SET_TEXTS) != 0) desc->texts = to->texts;
-}
 
-/* ---- whether ---- */
+static const phi__set_member phi__set_members[] = {
+    PHI__SET_MEMBER(PHI_SET_MODEL, model),
+    PHI__SET_MEMBER(PHI_SET_PROVIDER, provider),
+    PHI__SET_MEMBER(PHI_SET_SYSTEM_PROMPT, system_prompt),
+    PHI__SET_MEMBER(PHI_SET_TOOLS, tools),
+    PHI__SET_MEMBER(PHI_SET_TOOLS, tool_count),
+    PHI__SET_MEMBER(PHI_SET_FORMAT, format),
+    PHI__SET_MEMBER(PHI_SET_POLICY, policy),
+    PHI__SET_MEMBER(PHI_SET_THINKING, thinking),
+    PHI__SET_MEMBER(PHI_SET_MAX_TOKENS, max_tokens),
+    PHI__SET_MEMBER(PHI_SET_RETRY, retry),
+    PHI__SET_MEMBER(PHI_SET_CACHE, cache),
+    PHI__SET_MEMBER(PHI_SET_DEADLINES, deadlines),
+    PHI__SET_MEMBER(PHI_SET_FAILOVER, failover),
+    PHI__SET_MEMBER(PHI_SET_COMPACTION, compaction),
+    PHI__SET_MEMBER(PHI_SET_COMPACTION, compactor),
+    PHI__SET_MEMBER(PHI_SET_LIMITS, limits),
+    PHI__SET_MEMBER(PHI_SET_BUDGET, budget),
+    PHI__SET_MEMBER(PHI_SET_KEEP, keep),
+    PHI__SET_MEMBER(PHI_SET_HOOKS, hook_fn),
+    PHI__SET_MEMBER(PHI_SET_HOOKS, hook_points),
+    PHI__SET_MEMBER(PHI_SET_HOOKS, hook_user_data),
+    PHI__SET_MEMBER(PHI_SET_FILTERS, input.filters),
+    PHI__SET_MEMBER(PHI_SET_FILTERS, input.filter_count),
+    PHI__SET_MEMBER(PHI_SET_QUEUES, input.steering_mode),
+    PHI__SET_MEMBER(PHI_SET_QUEUES, input.follow_up_mode),
+    PHI__SET_MEMBER(PHI_SET_QUEUES, input.queue_limit),
+    PHI__SET_MEMBER(PHI_SET_TOOL_CHOICE, tool_options.choice),
+    PHI__SET_MEMBER(PHI_SET_TOOL_MODE, tool_options.mode),
+    PHI__SET_MEMBER(PHI_SET_TOOL_MODE, tool_options.batch),
+    PHI__SET_MEMBER(PHI_SET_TOOL_TIMEOUT, tool_options.timeout_ms),
+    PHI__SET_MEMBER(PHI_SET_REPEAT, tool_options.repeat_warn_after),
+    PHI__SET_MEMBER(PHI_SET_REPEAT, tool_options.repeat_stop_after),
+    PHI__SET_MEMBER(PHI_SET_RESULTS, tool_options.max_result_bytes),
+    PHI__SET_MEMBER(PHI_SET_RESULTS, tool_options.max_result_image_bytes),
+    PHI__SET_MEMBER(PHI_SET_EFFECTS, tool_options.effects),
+    PHI__SET_MEMBER(PHI_SET_DEFER_PERCENT, tool_options.defer_percent),
+    PHI__SET_MEMBER(PHI_SET_OPTIONS, options),
+    PHI__SET_MEMBER(PHI_SET_RAW_TOOLS, tool_options.raw_tools),
+    PHI__SET_MEMBER(PHI_SET_RAW_TOOLS, tool_options.raw_tool_count),
+    PHI__SET_MEMBER(PHI_SET_TEXTS, texts)};
+
+/* ---- checks of a change ---- */
 
 /* Tools that the agent has are checked again where their rules have changed. */
 static phi_status phi__set_check_tools(const phi__agent_setting *s) {
@@ -1162,20 +1160,13 @@ static bool phi__set_copy_said(phi__agent_setting *s) {
            (agent->run != NULL && phi__said_add(&s->desc, &agent->said, agent->desc.texts));
 }
 
-static bool phi__set_copy_filters(phi__agent_setting *s) {
-    size_t bytes = phi__mul(s->desc.input.filter_count, sizeof *s->filters);
-    if (!phi__set_has(s, PHI_SET_FILTERS) || bytes == 0) return true;
-    s->filters = (phi_filter *)phi__realloc(&s->agent->memory, NULL, 0, bytes);
-    if (s->filters == NULL) return false;
-    memcpy(s->filters, s->desc.input.filters, bytes);
-    return true;
-}
-
 /* False: no memory; phi__set_drop undoes it. */
 static bool phi__set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     const phi_agent_desc *d = &s->desc;
-    if (!phi__set_copy_said(s) || !phi__set_copy_filters(s)) return false;
+    if (!phi__set_copy_said(s) ||
+        (phi__set_has(s, PHI_SET_FILTERS) && !phi__take_filters(agent, d, &s->filters)))
+        return false;
     if (phi__set_has(s, PHI_SET_COMPACTION) &&
         !phi__take_own(agent, d->compaction.focus_message, &s->focus))
         return false;
@@ -1253,47 +1244,11 @@ static phi_status phi__set_now(phi__agent *agent, const phi_agent_desc *to, uint
     s.desc = agent->desc;
     s.desc.tools = agent->toolset.tools;
     s.desc.tool_count = agent->toolset.own;
-    phi_agent_desc *desc = &s.desc;
-    if ((fields & (uint32_t)PHI_SET_MODEL) != 0) desc->model = to->model;
-    if ((fields & (uint32_t)PHI_SET_PROVIDER) != 0) desc->provider = to->provider;
-    if ((fields & (uint32_t)PHI_SET_SYSTEM_PROMPT) != 0) desc->system_prompt = to->system_prompt;
-    if ((fields & (uint32_t)PHI_SET_TOOLS) != 0) {
-        desc->tools = to->tools;
-        desc->tool_count = to->tool_count;
+    for (size_t i = 0; i < PHI__COUNT(phi__set_members); i++) {
+        const phi__set_member *m = &phi__set_members[i];
+        if (phi__set_has(&s, m->field))
+            memcpy((char *)&s.desc + m->at, (const char *)to + m->at, m->bytes);
     }
-    if ((fields & (uint32_t)PHI_SET_FORMAT) != 0) desc->format = to->format;
-    if ((fields & (uint32_t)PHI_SET_POLICY) != 0) desc->policy = to->policy;
-    if ((fields & (uint32_t)PHI_SET_THINKING) != 0) s.desc.thinking = to->thinking;
-    if ((fields & (uint32_t)PHI_SET_MAX_TOKENS) != 0) s.desc.max_tokens = to->max_tokens;
-    if ((fields & (uint32_t)PHI_SET_RETRY) != 0) s.desc.retry = to->retry;
-    if ((fields & (uint32_t)PHI_SET_CACHE) != 0) s.desc.cache = to->cache;
-    if ((fields & (uint32_t)PHI_SET_DEADLINES) != 0) s.desc.deadlines = to->deadlines;
-    if ((fields & (uint32_t)PHI_SET_TOOL_CHOICE) != 0)
-        s.desc.tool_options.choice = to->tool_options.choice;
-    if ((fields & (uint32_t)PHI_SET_FAILOVER) != 0) s.desc.failover = to->failover;
-    if ((fields & (uint32_t)PHI_SET_COMPACTION) != 0) {
-        s.desc.compaction = to->compaction;
-        s.desc.compactor = to->compactor;
-    }
-    if ((fields & (uint32_t)PHI_SET_LIMITS) != 0) s.desc.limits = to->limits;
-    if ((fields & (uint32_t)PHI_SET_BUDGET) != 0) s.desc.budget = to->budget;
-    if ((fields & (uint32_t)PHI_SET_KEEP) != 0) s.desc.keep = to->keep;
-    if ((fields & (uint32_t)PHI_SET_HOOKS) != 0) {
-        s.desc.hook_fn = to->hook_fn;
-        s.desc.hook_points = to->hook_points;
-        s.desc.hook_user_data = to->hook_user_data;
-    }
-    if ((fields & (uint32_t)PHI_SET_FILTERS) != 0) {
-        s.desc.input.filters = to->input.filters;
-        s.desc.input.filter_count = to->input.filter_count;
-    }
-    if ((fields & (uint32_t)PHI_SET_QUEUES) != 0) {
-        s.desc.input.steering_mode = to->input.steering_mode;
-        s.desc.input.follow_up_mode = to->input.follow_up_mode;
-        s.desc.input.queue_limit = to->input.queue_limit;
-    }
-    phi__set_tools(&s.desc, to, fields);
-    phi__set_said(&s.desc, to, fields);
     phi_status status = phi__set_check(&s);
     if (status != PHI_OK) return status;
     phi__make_defaults(&s.desc);

@@ -92,7 +92,7 @@ static void phi__stored_emit_torn(phi__agent *agent, uint64_t torn) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
-    (void)phi__events_emit(agent, &event, NULL, 0);
+    (void)phi__events_emit(agent, &event);
 }
 
 /* ---- shared ---- */

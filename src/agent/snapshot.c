@@ -81,8 +81,6 @@ static phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
     return PHI_OK;
 }
 
-/* ---- writes an agent as one JSON text, and makes it again from the text ---- */
-
 /* ---- writing ---- */
 
 static const phi__field phi__snapshot_budget[] = {

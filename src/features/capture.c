@@ -160,7 +160,7 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TURN_REQUEST;
     event.text = phi__buf_str(&out);
-    bool emitted = !out.failed && phi__events_emit(run->agent, &event, NULL, 0);
+    bool emitted = !out.failed && phi__events_emit(run->agent, &event);
     phi__buf_free(&out);
     if (emitted) capture->emitted = run->turn.index + 1;
     return emitted;

@@ -403,7 +403,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     phi_event event = PHI_ZERO;
     event.kind = kind;
     event.compaction = phi__compaction_of(run)->emitted;
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event);
 }
 
 /* The figures before the compaction, also for the hook. */

@@ -113,7 +113,7 @@ static bool phi__deferred_emit(phi__agent *agent, const phi_rewrite *rewrite, ph
     event.status = status;
     event.text = phi_str_of(rewrite->op_id);
     event.source = words;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewrite,

@@ -286,7 +286,7 @@ static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
     bool noted = !note.failed &&
                  phi__note_add_of_run(thread, PHI_NOTE_FAILOVER, phi__buf_str(&note)) == PHI_OK;
     phi__buf_free(&note);
-    return noted && phi__events_emit(run->agent, &event, NULL, 0);
+    return noted && phi__events_emit(run->agent, &event);
 }
 
 /* Sits at a model, if there is room for its call. RUN_TURN: it may be called; RUN_ON: there is no

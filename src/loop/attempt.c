@@ -208,7 +208,7 @@ PHI__FN bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
     event.attempts = attempts;
     event.delay_ms = run->attempt.delay_ms;
     event.text = phi_str_of(line);
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event);
 }
 
 /* ---- in the log ---- */

@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- the runtime's last error: a status, and a message with the fault ---- */
-
 /* ---- the event queue, a list of records in shared blocks; and streaming answers ----
 
    Events show an answer as it is when they are popped. A block without records is freed, but for a
@@ -329,10 +327,9 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
     return true;
 }
 
-PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                              size_t partial_len) {
+PHI__FN bool phi__events_emit_of(phi__agent *agent, const phi_event *event, phi__answer *answer) {
     if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
-    phi__record *record = phi__events_make(agent, event->text, answer, partial_len);
+    phi__record *record = phi__events_make(agent, event->text, answer, 0);
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
@@ -342,11 +339,15 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
     return true;
 }
 
+PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event) {
+    return phi__events_emit_of(agent, event, NULL);
+}
+
 PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = text;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
@@ -406,7 +407,7 @@ PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, ph
 }
 
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event) {
-    if (phi__events_emit(agent, event, NULL, 0)) return true;
+    if (phi__events_emit(agent, event)) return true;
     for (size_t i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++) {
         phi__record *record = &agent->events.reserve[i];
         if (record->in_use) continue;
@@ -449,7 +450,7 @@ static void phi__events_paid(phi__record *record) {
     event.kind = PHI_EV_INPUT_DROPPED;
     event.message_count = agent->events.untold_drops;
     event.source = PHI__LIT("The queues of messages and of events were full");
-    if (phi__events_emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
+    if (phi__events_emit(agent, &event)) agent->events.untold_drops = 0;
 }
 
 PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
@@ -505,9 +506,9 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
     event.message = message;
     event.input = input;
     event.source = source;
-    if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
+    if (!phi__events_emit(run->agent, &event)) return false;
     event.kind = PHI_EV_MESSAGE_END;
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event);
 }
 
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {

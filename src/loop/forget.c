@@ -143,7 +143,7 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_FORGOTTEN;
     event.forgotten = made;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 /* More than it may take; a log that has but the beginning of a run has nothing to give. */

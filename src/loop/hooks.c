@@ -134,7 +134,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
         event.arguments = d->asked->arguments;
         return phi__events_emit_asked(d->agent, &event);
     }
-    return phi__events_emit(d->agent, &event, NULL, 0);
+    return phi__events_emit(d->agent, &event);
 }
 
 /* ---- calling the host ---- */

@@ -62,6 +62,9 @@ PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
                                    const phi_message *part);
 
+/* As phi__events_emit, of an answer, which the event shows. */
+PHI__FN bool phi__events_emit_of(phi__agent *agent, const phi_event *event, phi__answer *answer);
+
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                                     phi_str text, phi__answer *answer, size_t partial_len);

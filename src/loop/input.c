@@ -103,7 +103,7 @@ static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str t
         agent->events.untold_drops++;
         return;
     }
-    if (phi__events_emit(agent, &event, NULL, 0)) return;
+    if (phi__events_emit(agent, &event)) return;
     (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
     if (agent->run != NULL) agent->run->end.starved = true;
 }
@@ -147,8 +147,6 @@ PHI__FN void phi__input_return(phi__run *run) {
     }
     phi__input_drop(agent, &dropped, "The run ended before it was seen");
 }
-
-/* ---- what other threads say ---- */
 
 /* ---- polling ---- */
 
@@ -307,7 +305,7 @@ static bool phi__filter_emit_rejected(phi__run *run) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_REJECTED;
     event.text = phi__filter_reason(run);
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event);
 }
 
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {

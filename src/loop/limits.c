@@ -332,7 +332,7 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
     if (!pause->reason.failed && phi__io_deadline_set(rt->io, &run->timer, after) == PHI_OK &&
-        phi__events_emit(run->agent, &event, NULL, 0))
+        phi__events_emit(run->agent, &event))
         return run->state;
     *wait = false;
     return PHI__RUN_LOST;

@@ -128,8 +128,7 @@ PHI__FN void phi__events_free(phi__events *events);
 
 /* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
    copied; its other strings must live as long as the agent's thread. False: no memory. */
-PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                              size_t partial_len);
+PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event);
 
 /* PHI_EV_WARNING with that text. False: no memory. */
 PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text);
@@ -269,6 +268,11 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
 /* The projection by the effective policy now; false: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made again */
+
+/* The items that a projection sends of a view, in the arena; places NULL: all of them. rendered:
+   with the renderings kept with them, which belong to the runs. NULL: no memory. */
+PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
+                                         const phi__projection *made, bool rendered);
 
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
@@ -411,6 +415,11 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status
 PHI__FN phi_status phi__transfer_push_now(phi_transfer transfer, const char *bytes, size_t len);
 PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status status,
                                          const char *words);
+
+/* What each request of the agent's has, without its items and its tools; and its tools, as they are
+   named or defined in it. False: no memory. */
+PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent);
+PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
 
 /* ---- turn.c ---- */
 /* A turn begins, with its memory given back. */

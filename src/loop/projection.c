@@ -162,7 +162,7 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     event.kind = kind;
     event.text = text;
     event.context = context;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 /* Once, until more entries need a summary; also when the summary cannot be begun. */
@@ -181,6 +181,26 @@ static bool phi__projection_need(phi__run *run) {
     return true;
 }
 
+PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
+                                         const phi__projection *made, bool rendered) {
+    phi__item *items =
+        (phi__item *)phi__arena_zero(arena, phi__mul(phi__max(made->count, 1), sizeof *items));
+    for (size_t i = 0; items != NULL && i < made->count; i++) {
+        size_t place = made->places != NULL ? made->places[i] : i;
+        if (place != SIZE_MAX) { /* as it is in the thread */
+            items[i] = fold->items[place];
+            if (rendered) continue;
+            items[i].rendered = NULL;
+            items[i].arena = NULL;
+            continue;
+        }
+        const phi_message *m = items[i].message = made->messages[i];
+        if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
+    }
+    return items;
+}
+
 static bool phi__projection_make(phi__run *run) {
     const phi__fold *fold = &run->agent->thread->fold;
     phi__proj_order order;
@@ -193,19 +213,8 @@ static bool phi__projection_make(phi__run *run) {
     }
     order.extensions = true; /* a hook may make messages of them */
     if (phi__project(&order, &run->arena, &made) != PHI_OK) return false;
-    phi__item *items =
-        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
+    phi__item *items = phi__projection_items(&run->arena, fold, &made, true);
     if (items == NULL) return false;
-    for (size_t i = 0; i < made.count; i++) {
-        const phi_message *m = made.messages[i];
-        if (made.places[i] != SIZE_MAX) { /* as it is in the thread, with its kept rendering */
-            items[i] = fold->items[made.places[i]];
-            continue;
-        }
-        items[i].message = m;
-        if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-    }
     run->projection.items = items;
     run->projection.count = made.count;
     run->agent->projected->last = made.meta;
@@ -241,5 +250,3 @@ PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
     *next = phi__attempt_failed(run, &failure, PHI_REFUSED);
     return false;
 }
-
-/* ---- the tokens that a rewrite would take out of an agent's view ---- */

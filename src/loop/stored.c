@@ -61,7 +61,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     event.text = phi__str(thread->journal->id, thread->journal->id_len);
     event.message_count = thread->messages.count;
     event.usage = usage;
-    (void)phi__events_emit(run->agent, &event, NULL, 0);
+    (void)phi__events_emit(run->agent, &event);
 }
 
 /* One batch of each thread at most, and at least one batch in all; the other threads follow in the

@@ -291,8 +291,7 @@ static void phi__call_beat(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
     phi_event event = phi__call_event(call, PHI_EV_TOOL_HEARTBEAT);
     event.elapsed_ms = (phi__io_now_us(call->rt->io) - call->armed_us) / 1000;
-    if (!phi__events_backlog(call->run->agent))
-        (void)phi__events_emit(call->run->agent, &event, NULL, 0);
+    if (!phi__events_backlog(call->run->agent)) (void)phi__events_emit(call->run->agent, &event);
     (void)phi__call_set_beat(call);
 }
 
@@ -415,7 +414,7 @@ static void phi__call_begin(phi__toolcall *call,
 static void phi__call_emit_warning(phi__toolcall *call, const char *words) {
     phi_event event = phi__call_event(call, PHI_EV_WARNING);
     event.text = phi_str_of(words);
-    (void)phi__events_emit(call->run->agent, &event, NULL, 0);
+    (void)phi__events_emit(call->run->agent, &event);
 }
 
 /* The run starts it, as any other call. */
@@ -833,7 +832,7 @@ static bool phi__tools_warn(phi__toolcall *call) {
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
                    (unsigned)call->repeats);
     event.text = phi_str_of(words);
-    return phi__events_emit(call->run->agent, &event, NULL, 0);
+    return phi__events_emit(call->run->agent, &event);
 }
 
 /* Counts it, also where there is no such tool; the one too many is answered in the tool's stead,
@@ -910,7 +909,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     }
     if (call->quiet) return true;
     phi_event event = phi__tools_event(call, PHI_EV_TOOL_START);
-    if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
+    if (!phi__events_emit(run->agent, &event)) return false;
     call->emitted = true;
     if (phi__call_may_start(call)) phi__call_start(call);
     return true;
@@ -957,7 +956,7 @@ static bool phi__tools_over(phi__toolcall *call) {
         event.message = call->result;
         event.is_error = call->result->is_error;
         event.child_loop_id = call->child_loop_id;
-        if (!phi__events_emit(call->run->agent, &event, NULL, 0)) return false;
+        if (!phi__events_emit(call->run->agent, &event)) return false;
     }
     return call->after || phi__tools_after(call);
 }
@@ -1219,7 +1218,7 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     event.child_loop_id = update->child_loop_id;
     if (phi__events_backlog(call->run->agent)) return PHI_FULL;
     bool done = update->part != NULL ? phi__events_emit_part(call->run->agent, &event, update->part)
-                                     : phi__events_emit(call->run->agent, &event, NULL, 0);
+                                     : phi__events_emit(call->run->agent, &event);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -535,7 +535,7 @@ static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOLS_CHANGED;
     event.text = phi__buf_str(&x->text);
-    if (!quiet && event.text.len > 0 && !phi__events_emit(agent, &event, NULL, 0)) {
+    if (!quiet && event.text.len > 0 && !phi__events_emit(agent, &event)) {
         phi__toolset_free(&made);
         return false;
     }

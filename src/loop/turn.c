@@ -118,7 +118,7 @@ static phi__state phi__turn_filter(phi__run *run, bool *wait) {
             event.input = PHI_INPUT_PROMPT;
             event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
             event.source = PHI__LIT("The run was ended before a filter had decided");
-            emitted = !failed && phi__events_emit(run->agent, &event, NULL, 0);
+            emitted = !failed && phi__events_emit(run->agent, &event);
         }
         run->said.prompts = NULL;
         if (!emitted) return PHI__RUN_LOST;
@@ -240,7 +240,7 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     phi__round_clear(run);
     run->listed.messages = NULL;
     phi__projection_clear(run);
-    if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
+    if (!phi__events_emit(run->agent, &event)) return PHI__RUN_LOST;
     run->turn.open = true; /* its start was emitted, so its end will be */
     if (!phi__events_note(run, &entry) || !phi__turn_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
@@ -286,22 +286,37 @@ enum {
     PHI__MODEL_CALL_UNITS = 8
 };
 
-/* A host's own protocol has one name. A request that names its tools gets no raw ones. False: no
-   memory. */
-static bool phi__ask_offer(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi__request_spec *spec = &run->attempt.spec;
+/* A host's own protocol has one name. A request that names its tools gets no raw ones. */
+PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec) {
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
     own[0] = agent->desc.model.protocol;
+    bool named = agent->run != NULL && agent->run->own.toolset != NULL;
     phi__toolset_change change = PHI_ZERO;
     if (agent->rt->features.deferral != NULL &&
-        !agent->rt->features.deferral->change(agent, &run->arena, &change, &spec->system_prompt))
+        !agent->rt->features.deferral->change(agent, arena, &change, &spec->system_prompt))
         return false;
     return phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
-                              run->own.toolset == NULL ? agent->desc.tool_options.raw_tool_count
-                                                       : 0,
-                              agent->provider == NULL ? agent->codec->names : own, &run->arena,
+                              named ? 0 : agent->desc.tool_options.raw_tool_count,
+                              agent->provider == NULL ? agent->codec->names : own, arena,
                               &spec->tools, &spec->tool_count);
+}
+
+PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent) {
+    phi__request_spec spec = PHI_ZERO;
+    spec.model = &agent->desc.model;
+    spec.system_prompt = agent->system_prompt;
+    spec.tool_choice = agent->desc.tool_options.choice;
+    spec.thinking = agent->desc.thinking;
+    spec.thinking_from = agent->prior.thinking.barred;
+    spec.max_tokens = agent->desc.max_tokens;
+    spec.temperature = -1.0;
+    spec.cache = agent->desc.cache;
+    spec.format = agent->desc.format;
+    spec.session_id = agent->line.session->id;
+    spec.options = agent->desc.options;
+    spec.texts = agent->desc.texts;
+    spec.rewritten = agent->thread->ops.last != NULL;
+    return spec;
 }
 
 /* PHI_BAD_ARG with a message: the target cannot give such an answer. */
@@ -309,22 +324,13 @@ static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_si
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
     phi__request_spec *spec = &run->attempt.spec;
-    memset(spec, 0, sizeof *spec);
-    spec->model = &agent->desc.model;
-    spec->system_prompt = agent->system_prompt;
-    spec->tool_choice = agent->desc.tool_options.choice;
-    spec->thinking = agent->desc.thinking;
-    spec->max_tokens = agent->desc.max_tokens;
+    *spec = phi__ask_spec(agent);
     spec->temperature = phi__run_temperature(run);
-    spec->cache = agent->desc.cache;
     spec->format = *phi__run_format_of(run);
-    spec->session_id = agent->line.session->id;
-    spec->options = agent->desc.options;
-    spec->texts = agent->desc.texts;
     words[0] = '\0';
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__ask_offer(run))
+        !phi__ask_offer(agent, &run->arena, spec))
         return PHI_NO_MEMORY;
     /* the model's extra, the agent's and the run's, in one */
     const char *of_model = agent->desc.model.extra, *of_agent = agent->desc.options.extra;
@@ -333,9 +339,8 @@ static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_si
          !phi__extra_join(&run->arena, spec->extra, run->own.extra, &spec->extra)))
         return PHI_NO_MEMORY;
     phi_status status = phi__ask_items(run, &spec->items, &spec->item_count);
-    spec->rewritten = run->agent->thread->ops.last != NULL || run->listed.messages != NULL ||
-                      phi__thinking_left_out(run);
-    spec->thinking_from = agent->prior.thinking.barred;
+    spec->rewritten =
+        spec->rewritten || run->listed.messages != NULL || phi__thinking_left_out(run);
     if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
     spec->plain = run->listed.messages == NULL && !agent->thread->fold.opaque;
     if (status == PHI_OK && spec->format.kind != PHI_FORMAT_TEXT &&
@@ -511,7 +516,7 @@ enum {
 static bool phi__attempt_emit(phi__run *run, phi_event_kind kind) {
     phi_event event = PHI_ZERO;
     event.kind = kind;
-    return phi__events_emit(run->agent, &event, run->attempt.answer, 0);
+    return phi__events_emit_of(run->agent, &event, run->attempt.answer);
 }
 
 /* MESSAGE_START, unless it is out. False: no memory. It shows nothing of the answer: there need be
@@ -882,7 +887,7 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
         event.tool_call_id = kept->content[i].id;
         event.tool_name = kept->content[i].name;
         event.text = phi__buf_str(&words);
-        emitted = !words.failed && phi__events_emit(agent, &event, NULL, 0);
+        emitted = !words.failed && phi__events_emit(agent, &event);
     }
     phi__buf_free(&words);
     phi__answer_settle(answer, kept);
@@ -890,7 +895,7 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    if (!emitted || !phi__events_emit(agent, &event, NULL, 0)) return false;
+    if (!emitted || !phi__events_emit(agent, &event)) return false;
     if (!unknown) return true;
     char warning[160];
     int n = (int)phi__utf8_cut(kept->raw_stop_reason, 80);

@@ -475,7 +475,7 @@ static bool phi__conclude_emit_start(const phi__evaluation *e) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PARALLEL_START;
     event.parallel = parallel;
-    return phi__events_emit(e->agent, &event, NULL, 0);
+    return phi__events_emit(e->agent, &event);
 }
 
 /* ---- the log ---- */
@@ -925,7 +925,7 @@ static bool phi__judging_warn(phi__evaluation *e) {
     event.tool_name = PHI__LIT("LlmJudgeEvaluation");
     event.text = PHI__LIT("The texts to compare are longer than the judge's context, even when "
                           "they are cut");
-    return phi__events_emit(e->agent, &event, NULL, 0);
+    return phi__events_emit(e->agent, &event);
 }
 
 /* The prompt, fitted into the judge's window. */

@@ -70,7 +70,7 @@ static phi__strategy_call *phi__scall_of(const phi__agent *child) {
 static bool phi__scall_emit(phi__agent *agent, phi_arena *room, phi_event *event) {
     if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, event);
     return phi__arena_str(room, event->arguments, &event->arguments) &&
-           phi__events_emit(agent, event, NULL, 0);
+           phi__events_emit(agent, event);
 }
 
 /* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
@@ -572,7 +572,7 @@ static bool phi__strategy_do(phi__strategy_job *job, const phi_strategy_command 
         event.kind = PHI_EV_STRATEGY;
         event.strategy = progress;
         event.text = best.text;
-        return phi__events_emit(job->agent, &event, NULL, 0);
+        return phi__events_emit(job->agent, &event);
     }
     case PHI_STRATEGY_DONE:
         job->reason = command->stop_reason;
