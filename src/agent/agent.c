@@ -119,7 +119,7 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__run *run = agent->run;
     phi_str kept;
     phi__buf note;
-    if (!phi__take_own(agent, reason, &kept)) return false;
+    if (!phi__own(&agent->memory, phi_str_of(reason), &kept)) return false;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
     phi__json_write_key(&note, PHI__LIT("loop_id"));
@@ -131,7 +131,7 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
                 (!note.failed &&
                  phi__note_add(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    phi__take_disown(agent, done ? &run->end.reason : &kept);
+    phi__disown(&agent->memory, done ? &run->end.reason : &kept);
     if (done) run->end.reason = kept;
     return done;
 }

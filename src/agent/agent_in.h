@@ -20,7 +20,6 @@ PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char 
 PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi_provider *own,
                                     const phi_model *model);
 
-/* The list of an agent with that provider and those tools. NULL: harmless. */
 PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
                                      const phi_tool *tools, size_t tool_count);
 
@@ -35,12 +34,7 @@ PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools
 /* agent_make.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
    its provider and a segment, which are in agent->model_arena. */
 
-/* policy NULL: none; counter NULL: as it is. */
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
-
-/* Copies a string, terminated (NULL: an empty one); the second frees the copy. */
-PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out);
-PHI__FN void phi__take_disown(phi__agent *agent, phi_str *s);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
@@ -49,7 +43,7 @@ PHI__FN const phi_profile *phi__make_profile(phi_agent agent); /* NULL: none, or
 /* The desc with its unset fields filled from its profile. */
 PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc);
 
-/* Fill in the defaults of zero fields, the second of limits alone; twice is harmless. */
+/* Fills in the defaults of zero fields of limits; twice is harmless. */
 PHI__FN phi_limits phi__make_limits_of(const phi_limits *given);
 
 /* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the

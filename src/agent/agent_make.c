@@ -1,5 +1,6 @@
-/* agent_make.c - makes agents; all defaults of phi_agent_desc are resolved here, except those of
-   its model. agent_make.c checks a desc, agent_make.c copies it. */
+/* agent_make.c - checks a desc and makes an agent of it, changes its settings, frees it, and exchanges
+   its log. All defaults of phi_agent_desc are resolved here, but those of its model. A refusal names
+   the field and changes nothing. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 
@@ -83,8 +84,8 @@ static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     return true;
 }
 
-/* The same into an arena that has others: a request under way points to those. `there`: texts that
-   are in it already, and are not copied again. */
+/* As phi__said_copy, into an arena that has others: a request under way points to those. `there`:
+   texts that are in it already, and are not copied again. */
 static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
@@ -100,8 +101,8 @@ static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_text
     return false;
 }
 
-/* Copies them into an arena, which is made, and points the desc to the copies. False: no memory,
-   there is no arena, and the desc is not to be used. */
+/* Copies options, extra, raw tools and texts into an arena, which is made, and points the desc to
+   the copies. False: no memory, there is no arena, and the desc is not to be used. */
 static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
     if (phi__said_add(desc, arena, NULL)) return true;
@@ -188,6 +189,7 @@ PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi
 
 /* ---- what features check ---- */
 
+/* The list of an agent with that provider and those tools. NULL: harmless. */
 static phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
                                       const phi_provider *own, const phi_tool *tools,
                                       size_t tool_count) {
@@ -290,7 +292,7 @@ static phi_status phi__check_effects(phi_runtime *rt, const phi_effect_policy *p
                             (unsigned)policy->max_state_bytes);
 }
 
-/* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
+/* Checks the fields that phi_agent_set can change later, but failover. */
 static phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
@@ -452,6 +454,7 @@ PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
 
 /* ---- all of it ---- */
 
+/* Fills in the defaults of zero fields; twice is harmless. */
 static void phi__make_defaults(phi_agent_desc *desc) {
     for (size_t i = 0; i < PHI__COUNT(phi__make_default); i++) {
         char *at = (char *)desc + phi__make_default[i].at;
@@ -488,8 +491,8 @@ static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given
     return true;
 }
 
-/* The middle of its loop ids; config_id NULL: made of the model's names. Provider.slug[.thinking]:
-   the middle of a loop id; behaviours B 29. */
+/* The middle of the agent's loop ids: config_id, or, at NULL, provider.slug[.thinking]; behaviours B
+   29. False: no memory. */
 static bool phi__take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
     phi_str taken;
@@ -529,6 +532,7 @@ static bool phi__take_projected(phi__agent *agent) {
     return agent->projected != NULL;
 }
 
+/* policy NULL: none; counter NULL: as it is. False: no memory. */
 static bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
                              const phi_token_counter *counter) {
     bool counts = counter != NULL && counter->count_text != NULL;
@@ -540,14 +544,15 @@ static bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
     return true;
 }
 
+/* Copies a format with its texts. False: no memory. */
 static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
     const char *given = format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL;
     phi_str schema = {NULL, 0}, name = {NULL, 0};
     memset(out, 0, sizeof *out);
     if (format->kind == PHI_FORMAT_TEXT) return true;
-    if (!phi__take_own(agent, given, &schema)) return false;
-    if (!phi__take_own(agent, format->name, &name)) {
-        phi__take_disown(agent, &schema);
+    if (!phi__own(&agent->memory, phi_str_of(given), &schema)) return false;
+    if (!phi__own(&agent->memory, phi_str_of(format->name), &name)) {
+        phi__disown(&agent->memory, &schema);
         return false;
     }
     *out = *format;
@@ -617,19 +622,20 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
         !phi__make_copy_profile(agent, given->profile))
         return false;
     phi_str focus;
-    if (!phi__take_own(agent, desc->compaction.focus_message, &focus)) return false;
+    if (!phi__own(&agent->memory, phi_str_of(desc->compaction.focus_message), &focus)) return false;
     agent->desc.compaction.focus_message = focus.at;
     if (!phi__said_text(&agent->arena, &agent->desc.tool_options.result_directory) ||
-        !phi__take_own(agent, desc->system_prompt, &agent->system_prompt) ||
-        !phi__take_own(agent, desc->workspace, &agent->workspace) ||
+        !phi__own(&agent->memory, phi_str_of(desc->system_prompt), &agent->system_prompt) ||
+        !phi__own(&agent->memory, phi_str_of(desc->workspace), &agent->workspace) ||
         !phi__take_policy(agent, desc->policy, &desc->token_counter) ||
         !phi__take_segment(agent, desc->ids.config_id))
         return false;
     char made[PHI__UUID_SIZE];
     phi_str session = phi_str_of(desc->ids.session_id);
     phi__take_random_id(agent, made);
-    if (!phi__take_own(agent, desc->ids.agent_id != NULL ? desc->ids.agent_id : made,
-                       &agent->agent_id))
+    if (!phi__own(&agent->memory,
+                  phi_str_of(desc->ids.agent_id != NULL ? desc->ids.agent_id : made),
+                  &agent->agent_id))
         return false;
     phi__take_random_id(agent, made);
     if (desc->ids.session_id == NULL) session = phi_str_of(made);
@@ -648,7 +654,7 @@ static void phi__end_adopt(phi__agent *parent, phi__agent *child) {
     parent->tree.first_child = child;
 }
 
-/* Free the copies in desc.compaction.focus_message, and in desc.filters. */
+/* Frees the copies in desc.input.filters. */
 static void phi__take_off_filters(phi__agent *agent) {
     phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.input.filters,
               agent->desc.input.filter_count * sizeof *agent->desc.input.filters);
@@ -658,53 +664,36 @@ static void phi__take_off_filters(phi__agent *agent) {
 
 static void phi__take_off_focus(phi__agent *agent) {
     phi_str focus = phi_str_of(agent->desc.compaction.focus_message);
-    phi__take_disown(agent, &focus);
+    phi__disown(&agent->memory, &focus);
     agent->desc.compaction.focus_message = NULL;
 }
 
-/* Copies a format with its texts; the second frees the copies. */
+/* Frees the copies of a format's texts. */
 static void phi__take_off_format(phi__agent *agent, phi_format *format) {
     phi_str schema = phi_str_of(format->schema), name = phi_str_of(format->name);
-    phi__take_disown(agent, &schema);
-    phi__take_disown(agent, &name);
+    phi__disown(&agent->memory, &schema);
+    phi__disown(&agent->memory, &name);
     memset(format, 0, sizeof *format);
-}
-
-/* Gives a new agent its session. False: no memory. Of one without a session, too */
-static void phi__line_free(phi__agent *agent) {
-    phi__session_drop(&agent->rt->sessions, agent->line.session);
-    phi__line_take_last(agent, phi__str(NULL, 0));
 }
 
 static void phi__end_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (agent->run != NULL) phi__run_destroy(agent->run);
-    phi__responses_drop(agent);
-    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
-    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
-    phi__input_free_queues(agent);
-    phi__journal_free_thread(&agent->own);
-    phi__toolset_free(&agent->toolset);
-    phi__head_free(agent);
-    if (agent->prior.deferral != NULL) agent->rt->features.deferral->free(agent);
-    if (agent->sources != NULL) agent->rt->features.sources->free(agent);
-    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
+    phi__gone_free(agent);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->said);
     phi_arena_free(&agent->arena);
-    phi__line_free(agent);
-    phi__take_disown(agent, &agent->agent_id);
-    phi__take_disown(agent, &agent->system_prompt);
+    phi__disown(&agent->memory, &agent->agent_id);
+    phi__disown(&agent->memory, &agent->system_prompt);
     phi__take_off_format(agent, &agent->desc.format);
-    phi__take_disown(agent, &agent->workspace);
+    phi__disown(&agent->memory, &agent->workspace);
     phi__take_off_focus(agent);
     phi__take_off_filters(agent);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
-/* Makes at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they
-   are put into. False: no memory. */
+/* Makes at_limit, where the agent has a limit; it outlives the logs that it is put into. False: no
+   memory. */
 static bool phi__at_limit_name(phi__agent *agent) {
     if (agent->desc.memory.limit_bytes == 0) return true;
     phi__limit_failure *at_limit =
@@ -830,24 +819,6 @@ PHI__FN const phi_profile *phi__make_profile(phi_agent handle) {
     return agent != NULL ? agent->desc.profile : NULL;
 }
 
-/* Copies a string; NULL gives an empty one without memory. */
-PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out) {
-    size_t n = text != NULL ? strlen(text) : 0;
-    char *copy = NULL;
-    if (text != NULL) {
-        copy = (char *)phi__realloc(&agent->memory, NULL, 0, n + 1);
-        if (copy == NULL) return false;
-        memcpy(copy, text, n + 1);
-    }
-    *out = phi__str(copy, n);
-    return true;
-}
-
-PHI__FN void phi__take_disown(phi__agent *agent, phi_str *s) {
-    if (s->at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)s->at, s->len + 1);
-    *s = phi__str(NULL, 0);
-}
-
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
     unsigned char random[16];
     phi__io_random(agent->rt->io, random, sizeof random);
@@ -862,6 +833,11 @@ PHI__FN void phi__end_destroy_retired(phi_runtime *rt) {
         phi__end_destroy(agent);
     }
 }
+
+/* ---- freeing ----
+
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends, for
+   the function of the host's that freed it may have been called with it in hand. */
 
 PHI__FN void phi__end_of_step(phi_runtime *rt) {
     phi__end_destroy_retired(rt);
@@ -892,11 +868,7 @@ PHI__FN void phi__end_retire(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     phi__slot *slot = agent->slot;
     if (slot == NULL) return;
-    if (agent->run != NULL) phi__run_detach(agent->run);
-    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
-    agent->slot = NULL;
-    if (agent->questions != NULL) phi__question_drop_all(agent);
-    phi__forget_unpress(agent);
+    if (!phi__gone_detach(agent)) return;
     phi__end_drop_hidden(agent);
     phi__end_cancel_children(agent);
     if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
@@ -917,9 +889,8 @@ PHI__FN void phi__end_retire(phi__agent *agent) {
     }
     agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
     if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
-    phi__responses_drop(agent);
+    phi__gone_drop(agent);
     phi__slots_release(&rt->agents, slot);
-    phi__events_purge(rt, agent);
     agent->next_retired = rt->retired;
     rt->retired = agent;
 }
@@ -931,6 +902,13 @@ PHI__FN void phi__end_drop(phi__agent *agent) {
     phi__end_retire(agent);
     if (!inside) phi__end_of_step(rt);
 }
+
+/* ---- replaces an agent's log by another, with the state that depends on it ----
+
+   The new log is made at the old one's address, and the old one is kept aside until nothing can fail:
+   parts of a log point to that address, and the new log may be made of the old one's messages.
+   Everything that points into a log is dropped with it: events, responses, a compaction at work,
+   hidden agents. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     phi__thread_move(before, agent->thread);
@@ -948,8 +926,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;
     rt->in_step = true;
-    phi__events_purge(rt, agent);
-    phi__responses_drop(agent);
+    phi__gone_drop(agent);
     phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
     phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
     phi__end_drop_hidden(agent);
@@ -958,6 +935,12 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     if (!inside) phi__end_of_step(rt);
     return there;
 }
+
+/* ---- changing settings: any number at once, all of them or none ----
+
+   A desc with the new values is made and checked. What needs memory is copied next: the model, which
+   is put back when a later copy fails, then the tools, last. After that nothing can fail, and the new
+   desc takes the place of the agent's. */
 
 enum {
     PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,
@@ -1137,8 +1120,8 @@ static bool phi__set_take_tools(phi__agent_setting *s) {
 
 static void phi__set_drop(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
-    phi__take_disown(agent, &s->focus);
-    phi__take_disown(agent, &s->prompt);
+    phi__disown(&agent->memory, &s->focus);
+    phi__disown(&agent->memory, &s->prompt);
     phi__take_off_format(agent, &s->format);
     phi__free(&agent->memory, s->filters, s->desc.input.filter_count * sizeof *s->filters);
     if (s->has_models) phi_arena_free(&s->models.arena);
@@ -1168,10 +1151,10 @@ static bool phi__set_copy(phi__agent_setting *s) {
         (phi__set_has(s, PHI_SET_FILTERS) && !phi__take_filters(agent, d, &s->filters)))
         return false;
     if (phi__set_has(s, PHI_SET_COMPACTION) &&
-        !phi__take_own(agent, d->compaction.focus_message, &s->focus))
+        !phi__own(&agent->memory, phi_str_of(d->compaction.focus_message), &s->focus))
         return false;
     if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT) &&
-        !phi__take_own(agent, d->system_prompt, &s->prompt))
+        !phi__own(&agent->memory, phi_str_of(d->system_prompt), &s->prompt))
         return false;
     if (phi__set_has(s, PHI_SET_FORMAT) && !phi__take_format(agent, &d->format, &s->format))
         return false;
@@ -1205,7 +1188,7 @@ static void phi__set_keep(phi__agent_setting *s) {
         s->desc.input.filters = s->filters;
     }
     if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT)) {
-        phi__take_disown(agent, &agent->system_prompt);
+        phi__disown(&agent->memory, &agent->system_prompt);
         agent->system_prompt = s->prompt;
     }
     if (phi__set_has(s, PHI_SET_FORMAT)) {

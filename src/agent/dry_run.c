@@ -84,20 +84,6 @@ static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_si
 
 /* ---- the words ---- */
 
-/* As phi__thinking_cause of loop/model_call.c, for a request before any hook. */
-static const char *phi__ahead_cause(const phi__foreseen *f, phi__prefix_cause cause) {
-    const phi__op *op = f->agent->thread->ops.last;
-    if (cause != PHI__PREFIX_MESSAGES) return phi__prefix_words(cause);
-    if (f->left) return "the messages before it have changed (the policy)";
-    if (op == NULL) return phi__prefix_words(cause);
-    switch (op->rewrite.reason) {
-    case PHI_REWRITE_COMPACTION: return "the messages before it have changed (a compaction)";
-    case PHI_REWRITE_PRUNE: return "the messages before it have changed (a prune)";
-    case PHI_REWRITE_REVERT: return "the messages before it have changed (a revert)";
-    default: return "the messages before it have changed (a rewrite)";
-    }
-}
-
 static bool phi__ahead_thinks(const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_THINKING && !m->content[i].incomplete &&
@@ -132,7 +118,7 @@ static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     }
     if (done && p != NULL && p->first != SIZE_MAX)
         phi__ahead_say(f, words, words_size, p->dropped, f->spec.items[p->first].from,
-                       phi__ahead_cause(f, p->cause));
+                       phi__thinking_cause(f->agent, p->cause, false, f->left));
     if (done) {
         /* Signed thinking of other models goes back to none of this one. */
         size_t n = 0, first = 0;

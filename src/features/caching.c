@@ -159,8 +159,11 @@ static void phi__caching_show(const phi__agent *agent, phi_cache_stats *out) {
 static void phi__caching_open(phi_runtime *rt) { rt->features.cache_stats_fn = phi__caching_show; }
 
 PHI_API const phi__feature *phi_feature_cache_stats(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
-                                             PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
+    enum {
+        points =
+            PHI__POINT_REQUEST | PHI__POINT_CHARGED | PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED
+    };
+    static const phi__feature feature = {points,
                                          0,
                                          sizeof(phi__caching),
                                          phi__caching_take,

@@ -188,8 +188,8 @@ static bool phi__capture_wants(const phi__run *run) {
 }
 
 PHI_API const phi__feature *phi_feature_capture(void) {
-    static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |
-                                             PHI__POINT_RUN_FREED,
+    enum { points = PHI__POINT_SAID | PHI__POINT_REQUEST | PHI__POINT_RUN_FREED };
+    static const phi__feature feature = {points,
                                          sizeof(phi__capture),
                                          0,
                                          phi__capture_take,

@@ -584,18 +584,20 @@ static phi__state phi__compaction_take(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__compaction_feature(void) {
-    static const phi__feature feature = {
-        PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_FAILED | PHI__POINT_HELD |
-            PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
-            PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
-            PHI__POINT_AGENT_LOAD,
-        sizeof(phi__compactions),
-        sizeof(phi__compacted_by),
-        phi__compaction_take,
-        NULL,
-        PHI__FEATURE_AT_COMPACTION,
-        NULL,
-        NULL};
+    enum {
+        points = PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_FAILED | PHI__POINT_HELD |
+                 PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED |
+                 PHI__POINT_SHRINK | PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED |
+                 PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD
+    };
+    static const phi__feature feature = {points,
+                                         sizeof(phi__compactions),
+                                         sizeof(phi__compacted_by),
+                                         phi__compaction_take,
+                                         NULL,
+                                         PHI__FEATURE_AT_COMPACTION,
+                                         NULL,
+                                         NULL};
     return &feature;
 }
 

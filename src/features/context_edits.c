@@ -223,16 +223,13 @@ static bool phi__edits_wants(const phi__run *run) {
 }
 
 PHI_API const phi__feature *phi_feature_context_edits(void) {
-    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__context_edits),
-                                         0,
-                                         phi__edits_take,
-                                         phi__edits_wants,
-                                         PHI__FEATURE_AT_CONTEXT_EDITS,
-                                         NULL,
-                                         NULL};
+    enum {
+        points = PHI__POINT_RESULT | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED |
+                 PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD
+    };
+    static const phi__feature feature = {
+        points,           sizeof(phi__context_edits),    0,    phi__edits_take,
+        phi__edits_wants, PHI__FEATURE_AT_CONTEXT_EDITS, NULL, NULL};
     return &feature;
 }
 

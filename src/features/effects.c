@@ -162,9 +162,11 @@ static phi__state phi__effects_take(phi__moment *moment) {
 static void phi__effects_open(phi_runtime *rt) { rt->features.carry_state = phi__state_carry; }
 
 PHI_API const phi__feature *phi_feature_tool_state(void) {
-    static const phi__feature feature = {PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
+    enum {
+        points = PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED |
+                 PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD
+    };
+    static const phi__feature feature = {points,
                                          sizeof(phi__effects),
                                          0,
                                          phi__effects_take,

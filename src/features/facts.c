@@ -170,18 +170,6 @@ static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool 
                : phi__facts_place(facts->groups, facts->count, sizeof *facts->groups, name, found);
 }
 
-static bool phi__groups_copy(phi_memory *memory, phi_str name, phi_str *out) {
-    char *copy = (char *)phi__alloc(memory, name.len + 1);
-    if (copy == NULL) return false;
-    memcpy(copy, name.at, name.len);
-    *out = phi__str(copy, name.len);
-    return true;
-}
-
-static void phi__groups_drop(phi_memory *memory, phi_str name) {
-    phi__free(memory, (void *)(uintptr_t)name.at, name.len + 1);
-}
-
 /* The same, and it is made where it is missing. SIZE_MAX: PHI_FULL or no memory (*status). */
 static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
                                     phi_status *status) {
@@ -191,11 +179,11 @@ static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_s
     *status = PHI_OK;
     if (found) return at;
     *status = facts->count >= PHI_FACT_GROUPS ? PHI_FULL : PHI_NO_MEMORY;
-    if (*status == PHI_FULL || !phi__groups_copy(memory, name, &made.name)) return SIZE_MAX;
+    if (*status == PHI_FULL || !phi__own(memory, name, &made.name)) return SIZE_MAX;
     void *grown =
         phi__facts_open(memory, facts->groups, &facts->count, &facts->cap, sizeof made, at);
     if (grown == NULL) {
-        phi__groups_drop(memory, made.name);
+        phi__disown(memory, &made.name);
         return SIZE_MAX;
     }
     facts->groups = (phi__fact_group *)grown;
@@ -208,7 +196,7 @@ static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_s
 static void phi__groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
     if (facts->groups[at].list.count > 0) return;
     phi__fact_list_free(&facts->groups[at].list, memory);
-    phi__groups_drop(memory, facts->groups[at].name);
+    phi__disown(memory, &facts->groups[at].name);
     phi__facts_close(facts->groups, &facts->count, sizeof *facts->groups, at);
 }
 
@@ -224,10 +212,10 @@ static phi_status phi__groups_enter(phi__facts_own *own, phi_memory *memory, phi
     phi_str copy;
     if (found) return PHI_OK;
     if (own->count >= PHI_FACT_MEMBERSHIPS) return PHI_FULL;
-    if (!phi__groups_copy(memory, name, &copy)) return PHI_NO_MEMORY;
+    if (!phi__own(memory, name, &copy)) return PHI_NO_MEMORY;
     void *grown = phi__facts_open(memory, own->groups, &own->count, &own->cap, sizeof copy, at);
     if (grown == NULL) {
-        phi__groups_drop(memory, copy);
+        phi__disown(memory, &copy);
         return PHI_NO_MEMORY;
     }
     own->groups = (phi_str *)grown;
@@ -237,7 +225,7 @@ static phi_status phi__groups_enter(phi__facts_own *own, phi_memory *memory, phi
 
 static void phi__groups_forget(phi__facts_own *own, phi_memory *memory) {
     phi__fact_list_free(&own->list, memory);
-    while (own->count > 0) phi__groups_drop(memory, own->groups[--own->count]);
+    while (own->count > 0) phi__disown(memory, &own->groups[--own->count]);
     phi__free(memory, own->groups, own->cap * sizeof *own->groups);
     memset(own, 0, sizeof *own);
 }
@@ -246,7 +234,7 @@ static void phi__groups_leave(phi__facts_own *own, phi_memory *memory, phi_str n
     bool found;
     size_t at = phi__groups_membership(own, name, &found);
     if (!found) return;
-    phi__groups_drop(memory, own->groups[at]);
+    phi__disown(memory, &own->groups[at]);
     phi__facts_close(own->groups, &own->count, sizeof *own->groups, at);
 }
 
@@ -264,7 +252,7 @@ static void phi__groups_clear(phi__facts *facts, phi_memory *memory) {
     phi__fact_list_free(&facts->all, memory);
     for (size_t i = 0; i < facts->count; i++) {
         phi__fact_list_free(&facts->groups[i].list, memory);
-        phi__groups_drop(memory, facts->groups[i].name);
+        phi__disown(memory, &facts->groups[i].name);
     }
     phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
     memset(facts, 0, sizeof *facts);
@@ -654,8 +642,11 @@ static phi__state phi__facts_take(phi__moment *moment) {
 }
 
 PHI_API const phi__feature *phi_feature_facts(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED |
-                                             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
+    enum {
+        points = PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
+                 PHI__POINT_AGENT_LOAD
+    };
+    static const phi__feature feature = {points,
                                          0,
                                          sizeof(phi__facts_own),
                                          phi__facts_take,

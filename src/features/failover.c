@@ -524,16 +524,19 @@ static void phi__failover_open(phi_runtime *rt) {
 }
 
 PHI_API const phi__feature *phi_feature_failover(void) {
-    static const phi__feature feature = {
-        PHI__POINT_TURN_BEGUN | PHI__POINT_FAILED | PHI__POINT_HELD | PHI__POINT_HELD_AS |
-            PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD |
-            PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD | PHI__POINT_AGENT_FREED,
-        sizeof(phi__failover_run),
-        sizeof(phi__failover_agent),
-        phi__failover_take_part,
-        phi__feature_late,
-        PHI__FEATURE_AT_FAILOVER,
-        phi__failover_open,
-        NULL};
+    enum {
+        points = PHI__POINT_TURN_BEGUN | PHI__POINT_FAILED | PHI__POINT_HELD | PHI__POINT_HELD_AS |
+                 PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                 PHI__POINT_RUN_LOAD | PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD |
+                 PHI__POINT_AGENT_FREED
+    };
+    static const phi__feature feature = {points,
+                                         sizeof(phi__failover_run),
+                                         sizeof(phi__failover_agent),
+                                         phi__failover_take_part,
+                                         phi__feature_late,
+                                         PHI__FEATURE_AT_FAILOVER,
+                                         phi__failover_open,
+                                         NULL};
     return &feature;
 }

@@ -187,10 +187,12 @@ static phi__state phi__fields_take(phi__moment *moment) {
 static bool phi__fields_wants(const phi__run *run) { return run->agent->tools->has_fields; }
 
 PHI_API const phi__feature *phi_feature_argument_stream(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_SLICE |
-                                             PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
-                                             PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED |
-                                             PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED,
+    enum {
+        points = PHI__POINT_REQUEST | PHI__POINT_SLICE | PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
+                 PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED | PHI__POINT_TURN_ENDS |
+                 PHI__POINT_RUN_FREED
+    };
+    static const phi__feature feature = {points,
                                          sizeof(phi__fields),
                                          0,
                                          phi__fields_take,

@@ -1,6 +1,14 @@
 /* deferral.c - which tools a request names instead of defining them, and which were loaded. */
 #include "loop/inner_in.h"
 
+#define PHI__DEFERRAL_SEARCH "search_tools"
+#define PHI__DEFERRAL_LOAD "load_tools"
+
+/* The details of a result of load_tools begin so. */
+#define PHI__DEFERRAL_DETAILS "{\"loaded\":["
+
+enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
+
 enum {
     PHI__DEFERRAL_WINDOW = 128000, /* phi_model.context_window's default */
     PHI__DEFERRAL_INDEX = 8192,    /* bytes of names in the system prompt */
@@ -255,8 +263,9 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
-                               phi_str *system_prompt) {
+/* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
+static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
+                              phi_str *system_prompt) {
     phi__defer_hits *hits;
     memset(change, 0, sizeof *change);
     if (!agent->tools->may_defer && !agent->thread->fold.opaque) return true;

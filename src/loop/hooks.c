@@ -4,9 +4,25 @@
    decides, be it another thread, the deadline or the end of the run. Whatever happens during the
    hook, its decision is a member of the run or call, and dies with it. */
 #include "loop/inner_in.h"
-#include "loop/pending_in.h"
 
-#include <stdio.h>
+/* A question under way. */
+struct phi__question {
+    phi__link link; /* of its agent's */
+    phi__agent *agent;
+    phi_call call; /* where `of_call` */
+    bool of_call;
+    bool due;
+    bool asking; /* its hook is being called: it cannot be freed now */
+    bool closed; /* ... and the asker has withdrawn it meanwhile */
+    bool over;   /* its call is */
+    bool freed;  /* its agent is, and it is in no list */
+    phi__asked asked;
+    phi__decision decision;
+    uint32_t timeout_ms;
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
+    void *ctx;
+    size_t bytes; /* of this, and of the strings after it */
+};
 
 PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *run,
                                 phi__toolcall *call) {

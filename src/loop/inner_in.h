@@ -5,11 +5,9 @@
 
 #include "loop/loop_in.h"
 
-/* ---- find.c ---- */
+/* ---- schedule.c ---- */
 /* True if a watcher of a child points into the log of the agent. */
 PHI__FN bool phi__find_reader(const phi__agent *agent);
-
-/* ---- schedule.c ---- */
 PHI__FN void phi__schedule_unready(phi__run *run); /* not in the list: harmless */
 
 /* The run that was woken first, and out of the list; NULL: none is ready. */
@@ -18,6 +16,9 @@ PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us); /* wakes th
 
 /* What other threads see of an agent. */
 PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
+
+/* The clock, for values that are only shown to the host: a tape does not record the reading. */
+PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt);
 
 /* ---- session.c ---- */
 /* The next number of a segment; 0: no memory, and nothing changed. */
@@ -33,6 +34,14 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 /* A run of that id begins. False: no memory, and nothing changed. */
 PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id);
 
+/* At least so many numbers of the segment were given; more than 2^31 are not believed. False: no
+   memory. */
+PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
+                                uint64_t runs);
+
+/* Copies the parent of the next run. False: no memory. */
+PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id);
+
 /* ---- feature.c ---- */
 /* A run is about to begin, or goes on out of a snapshot: who takes part in it. */
 PHI__FN void phi__feature_begin(phi__run *run);
@@ -45,6 +54,7 @@ PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
 
 /* The state HELD: what its holder makes of it; and as which state it is saved. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
+PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
 /* ---- events.c ---- */
 PHI__FN phi__answer *phi__answer_new(phi__run *run); /* of its turn */
@@ -89,6 +99,10 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
 /* Appends a message, and emits its events. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 
+/* Events popped before this step are not the host's any more: frees a part of them, or all. */
+PHI__FN void phi__events_release(phi_runtime *rt, bool all);
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
+
 /* ---- hooks.c ---- */
 enum { PHI__QUESTION_MOST = 64 }; /* open at once for one agent */
 
@@ -107,6 +121,8 @@ PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 
 /* a ticket, decided without a text */
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
+
+PHI__FN void phi__question_drop_all(phi__agent *agent);
 
 /* ---- input.c ---- */
 /* The same, however many wait: what a snapshot had, or a hook gave. */
@@ -133,6 +149,12 @@ PHI__FN void phi__filter_init(phi__run *run);
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
 PHI__FN phi__hooked phi__filter_pending(phi__run *run);
 PHI__FN void phi__filter_end(phi__run *run); /* ends the filtering under way */
+
+/* NULL: no such queue */
+PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
+
+/* Reads a bounded number of posts of other threads. */
+PHI__FN void phi__posts_read(phi_runtime *rt);
 
 /* ---- limits.c ---- */
 PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
@@ -171,6 +193,17 @@ PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count
    memory. */
 PHI__FN bool phi__head_apply(phi__run *run);
 
+PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
+
+/* The head in a snapshot, as a member "head" where there is one:
+       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...],
+               "searches":true}
+   A restored agent keeps it, so that earlier thinking stays valid. */
+PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
+
+/* PHI_PARSE: it is none of these; PHI_NO_MEMORY. Then the agent has no head. */
+PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);
+
 /* ---- toolset.c ---- */
 /* How a request differs from the set: a mark for each tool, and more tools after the set's. */
 enum { PHI__TOOLSET_SHOWN = 0, PHI__TOOLSET_HIDDEN, PHI__TOOLSET_DEFERRED };
@@ -178,6 +211,16 @@ enum { PHI__TOOLSET_SHOWN = 0, PHI__TOOLSET_HIDDEN, PHI__TOOLSET_DEFERRED };
 /* Tools of the run's own, copied. False: no memory. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count);
 PHI__FN void phi__toolset_free_run(phi__run *run); /* none: harmless */
+
+PHI__FN void phi__toolset_free(phi__toolset *set);
+
+/* The tools of a request to a protocol: those of the set as that protocol has them and as they are
+   changed, then the raw tools that are for it. names: of its codec, else the model's own protocol
+   alone. *views: in the arena. False: no memory. */
+PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_change *change,
+                                const phi_raw_tool *raws, size_t raw_count,
+                                const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
+                                const phi__tool_view **views, size_t *count);
 
 /* ---- deferral.c ---- */
 PHI__FN bool phi__defer_defers(phi__defer_plan plan, const phi_tool *tool);
@@ -221,6 +264,8 @@ PHI__FN void phi__transfer_close(phi__transfer *transfer);
 PHI__FN phi_status phi__transfer_status(phi_status status);
 PHI__FN phi_status phi__network_status(phi_status status);
 
+PHI__FN void phi__fetch_pump(phi_runtime *rt); /* hands on a bounded part */
+
 /* ---- model_call.c ---- */
 /* After a request was rendered: emits one warning each time another change takes thinking away.
    False: no memory. */
@@ -248,6 +293,7 @@ PHI__FN phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t
 /* Pins the segments of log messages in the host's list. False: no memory for that. */
 PHI__FN bool phi__ask_list_pin(phi__run *run);
 
+/* ---- attempt.c ---- */
 /* Charges the cost so far, before the answer is discarded. Harmless without an attempt. */
 PHI__FN void phi__attempt_charge(phi__run *run);
 PHI__FN void phi__attempt_detach(phi__run *run); /* nothing calls the run any more */
@@ -284,6 +330,8 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
+PHI__FN void phi__attempt_close(phi__run *run, bool settle);
+
 /* ---- tools.c ---- */
 PHI__FN void phi__round_clear(phi__run *run); /* a turn begins */
 
@@ -310,8 +358,10 @@ PHI__FN bool phi__call_open(phi__toolcall *call); /* its handle; false: no memor
 /* A result of one text block, which is the caller's. */
 PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool is_error);
 
-/* The result with its `text` as its content, which is *one then. */
+/* The result of a call that another thread has posted. */
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
+
+PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
 /* ---- cap.c ---- */
 /* Gives a claimed call its result; NULL: memory ran out. */
@@ -351,6 +401,8 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run);
    harmless. */
 PHI__FN void phi__responses_close(phi__run *run);
 
+PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
+
 /* ---- stored.c ---- */
 /* True if the store has all of the run's thread now; false without a store. */
 PHI__FN bool phi__stored_run(phi__run *run);
@@ -358,6 +410,11 @@ PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, with an
 
 /* NULL: there is no reply */
 PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run);
+
+PHI__FN void phi__stored_step(phi_runtime *rt); /* what else has grown, in part */
+
+/* evicts stored entries outside of the view */
+PHI__FN void phi__stored_evict(phi_runtime *rt);
 
 /* ---- forget.c ---- */
 /* Makes room before a run without events so far, once; *wait: it continues in the next step. False:
@@ -368,28 +425,12 @@ PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of 
 /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_press(phi__agent *agent);
 
-/* ---- attempt.c ---- */
+PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 
-PHI__FN void phi__attempt_close(phi__run *run, bool settle);
+PHI__FN void phi__forget_step(phi_runtime *rt); /* a step begins, popped events are released */
 
-/* ---- draft.c ---- */
-
-/* ---- hooks.c ---- */
-
-/* ---- limits.c ---- */
-
-/* ---- input.c ---- */
-
-/* ---- deferral.c ---- */
-
-/* ---- deferral_tools.c ---- */
-
-#define PHI__DEFERRAL_SEARCH "search_tools"
-#define PHI__DEFERRAL_LOAD "load_tools"
-
-/* The details of a result of load_tools begin so. */
-#define PHI__DEFERRAL_DETAILS "{\"loaded\":["
-
-enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
+/* ---- turn.c ---- */
+/* Each until it waits or is over, as far as the step's budget goes. */
+PHI__FN void phi__turn_advance_all(phi_runtime *rt);
 
 #endif

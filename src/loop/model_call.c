@@ -23,14 +23,15 @@ PHI__FN bool phi__thinking_left_out(const phi__run *run) {
            projected->last.messages_included < projected->last.messages_total;
 }
 
-/* The change, as far as it is known who made it. */
-static const char *phi__thinking_cause(const phi__run *run, const phi__prefix *p) {
-    const phi_thread *thread = run->agent->thread;
-    if (p->cause != PHI__PREFIX_MESSAGES) return phi__prefix_words(p->cause);
-    if (run->listed.messages != NULL) return "the messages before it have changed (a hook)";
-    if (phi__thinking_left_out(run)) return "the messages before it have changed (the policy)";
-    if (thread->ops.last == NULL) return phi__prefix_words(p->cause);
-    switch (thread->ops.last->rewrite.reason) {
+PHI__FN const char *phi__thinking_cause(const phi__agent *agent, phi__prefix_cause cause,
+                                        bool hooks, bool policy) {
+    const phi__op *op = agent->thread->ops.last;
+    if (cause == PHI__PREFIX_MESSAGES && hooks)
+        return "the messages before it have changed (a hook)";
+    if (cause == PHI__PREFIX_MESSAGES && policy)
+        return "the messages before it have changed (the policy)";
+    if (cause != PHI__PREFIX_MESSAGES || op == NULL) return phi__prefix_words(cause);
+    switch (op->rewrite.reason) {
     case PHI_REWRITE_COMPACTION: return "the messages before it have changed (a compaction)";
     case PHI_REWRITE_PRUNE: return "the messages before it have changed (a prune)";
     case PHI_REWRITE_REVERT: return "the messages before it have changed (a revert)";
@@ -46,7 +47,8 @@ PHI__FN bool phi__thinking_look(phi__run *run) {
     if (p != NULL && p->first != SIZE_MAX) {
         now.dropped = p->dropped;
         now.first = run->attempt.spec.items[p->first].from;
-        now.cause = phi__thinking_cause(run, p);
+        now.cause = phi__thinking_cause(run->agent, p->cause, run->listed.messages != NULL,
+                                        phi__thinking_left_out(run));
     }
     bool same = now.cause == was->cause; /* they are static */
     *was = now;

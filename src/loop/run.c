@@ -1,6 +1,11 @@
-/* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
-   event that needs none, and leaves an agent that can be prompted again. */
+/* run.c - makes, begins, detaches, destroys and fails runs, and writes them and their agents as JSON.
+
+   A run without memory ends with an error event that needs none, and leaves an agent that can be
+   prompted again. What can be made again is not written: a request, a stream under way, a question to
+   a hook. The states between a turn's beginning and its answer are all written as the first. */
 #include "loop/inner_in.h"
+
+#include <stdio.h>
 
 static phi__refusals phi__run_refusals(const phi__agent *agent);
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
@@ -11,18 +16,6 @@ static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
 /* The state of features follows it. */
 static size_t phi__run_bytes(const phi__agent *agent) {
     return sizeof(phi__run) + agent->rt->features.run_bytes;
-}
-
-/* Copies a text of the request's into *at, run->own.extra or run->own.context; empty: none. False:
-   no memory. */
-static bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at) {
-    if (text.len == 0) return true;
-    char *copy = (char *)phi__realloc(&run->agent->memory, NULL, 0, phi__add(text.len, 1));
-    if (copy == NULL) return false;
-    memcpy(copy, text.at, text.len);
-    copy[text.len] = '\0';
-    *at = phi__str(copy, text.len);
-    return true;
 }
 
 /* The same for its format; NULL: it has none. */
@@ -44,21 +37,17 @@ static bool phi__run_take_format(phi__run *run, const phi_format *format) {
     return true;
 }
 
-static void phi__run_drop_text(phi__run *run, phi_str text) {
-    phi__free(&run->agent->memory, (void *)(uintptr_t)text.at, text.at != NULL ? text.len + 1 : 0);
-}
-
 static void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__schedule_unready(run);
     phi__input_end(run);
     phi__filter_end(run);
     phi__buf_free(&run->pause.reason);
-    phi__run_drop_text(run, run->end.reason);
+    phi__disown(&agent->memory, &run->end.reason);
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
     phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
-    phi__run_drop_text(run, run->own.extra);
-    phi__run_drop_text(run, run->own.context);
+    phi__disown(&agent->memory, &run->own.extra);
+    phi__disown(&agent->memory, &run->own.context);
     phi__free(&agent->memory, run->own.format,
               run->own.format != NULL ? run->own.format->bytes : 0);
     phi__toolset_free_run(run);
@@ -95,8 +84,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__buf_init(&run->pause.reason, &agent->memory);
     run->own.has_temperature = order->has_temperature;
     run->own.temperature = order->temperature;
-    if (phi__run_take_text(run, phi_str_of(order->extra), &run->own.extra) &&
-        phi__run_take_text(run, phi_str_of(order->context), &run->own.context) &&
+    if (phi__own(&run->agent->memory, phi_str_of(order->extra), &run->own.extra) &&
+        phi__own(&run->agent->memory, phi_str_of(order->context), &run->own.context) &&
         phi__run_take_format(run, order->format) &&
         phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__toolset_take_run(run, order->tools, order->tool_count)))
@@ -210,8 +199,6 @@ static bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     return false;
 }
 
-/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
-   phi__run_take on. NULL: no memory. */
 static void phi__run_take(phi__run *run) {
     phi__agent *agent = run->agent;
     agent->run = run;
@@ -254,6 +241,8 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
     return phi__run_new(agent, &order);
 }
 
+/* A run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL: no
+   memory. */
 static phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
     phi__run_order order = PHI_ZERO;
     order.continuation = start->of.loop->continuation;
@@ -276,7 +265,8 @@ PHI__FN bool phi__run_emit_start(phi__run *run) {
 
 /* ---- continuing, ending ---- */
 
-PHI__FN void phi__run_detach(phi__run *run) {
+/* nothing wakes it or is called by it any more */
+static void phi__run_detach(phi__run *run) {
     phi__schedule_unready(run);
     if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
     run->end.over = true;
@@ -445,15 +435,9 @@ PHI__FN void phi__responses_drop_one(phi__response *response) {
         agent->responses = response->older;
     if (response->older != NULL) response->older->newer = response->newer;
     phi__slots_release(&agent->rt->responses, response->slot);
-    phi__free(&agent->memory, (void *)(uintptr_t)response->id.at,
-              response->id.at != NULL ? response->id.len + 1 : 0);
-    phi__free(&agent->memory, (void *)(uintptr_t)response->query.at,
-              response->query.at != NULL ? response->query.len + 1 : 0);
+    phi__disown(&agent->memory, &response->id);
+    phi__disown(&agent->memory, &response->query);
     phi__free(&agent->memory, response, sizeof *response);
-}
-
-PHI__FN void phi__responses_drop(phi__agent *agent) {
-    while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
 }
 
 PHI__FN const phi_format *phi__run_format_of(const phi__run *run) {
@@ -578,7 +562,8 @@ static void phi__save_message(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
+/* A queue as an array. */
+static void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
     phi__buf_char(out, '[');
     for (const phi__input *input = inputs->head; input != NULL; input = input->next) {
         phi__json_write_comma(out);
@@ -701,7 +686,8 @@ static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scr
     phi__buf_char(out, ']');
 }
 
-PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+/* The agent's run as an object; null where none is active, or it is over but for its last hook. */
+static void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
     const char *state = run != NULL && !run->end.over ? phi__save_state(run) : NULL;
     if (state == NULL) {
@@ -720,7 +706,8 @@ PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *sc
    taken up by the tools of their names when the run is stepped first, so that no function of the
    host's is called in here. */
 
-PHI__FN phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
+/* And back, added to the queue. PHI_PARSE, PHI_NO_MEMORY. */
+static phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
     phi__entry_reader reader;
@@ -777,14 +764,14 @@ static phi_status phi__load_extra(phi__run *run, const phi_json *node) {
     if (extra.len > 0)
         status = phi__extra_check(NULL, &run->agent->memory, extra, words, sizeof words);
     if (status != PHI_OK) return status == PHI_BAD_ARG ? PHI_PARSE : status;
-    return phi__run_take_text(run, extra, &run->own.extra) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__own(&run->agent->memory, extra, &run->own.extra) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The format, temperature and context of a request. */
 static phi_status phi__load_own(phi__run *run, const phi_json *node) {
     run->own.temperature = phi_json_num(phi_json_get(node, "temperature"), -1.0);
     run->own.has_temperature = run->own.temperature >= 0.0;
-    if (!phi__run_take_text(run, phi__records_get_str(node, "context"), &run->own.context))
+    if (!phi__own(&run->agent->memory, phi__records_get_str(node, "context"), &run->own.context))
         return PHI_NO_MEMORY;
     const phi_json *own = phi_json_get(node, "format");
     if (!phi_json_is(own, PHI_JSON_OBJECT)) return PHI_OK;
@@ -1054,7 +1041,9 @@ static bool phi__run_load_fits(const phi__run *run) {
     }
 }
 
-PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
+/* For an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
+   PHI_NO_MEMORY. Then there is no run. */
+static phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
     const phi__entry *start = phi__load_start(agent->thread, phi__records_get_str(node, "loop_id"));
     phi__state state = phi__load_state(node);
     if (start == NULL || start->of.loop == NULL || state == PHI__RUN_OVER) return PHI_PARSE;
@@ -1069,6 +1058,173 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
         return status;
     }
     phi__run_take(run);
-    if (interrupt) phi__schedule_cancel(run);
+    if (interrupt) run->end.cancelled = true;
     return PHI_OK;
+}
+
+/* ---- an agent and its run, without its thread ---- */
+
+static const phi__field phi__save_budget_fields[] = {
+    PHI__FIELD(phi__budget, limits.max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_requests, "max_requests", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.requests, "requests", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.cost, "spent", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
+
+static void phi__save_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
+    phi__records_raw(out, key, "{");
+    phi__message_put_usage(out, usage);
+    phi__records_double(out, "cost", cost);
+    phi__buf_char(out, '}');
+}
+
+static void phi__save_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
+                               phi__point point) {
+    phi__moment moment = PHI_ZERO;
+    moment.point = point;
+    moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+}
+
+/* The queues of an agent, by their names in a snapshot. */
+typedef struct phi__save_queue {
+    const char *name;
+    phi_input kind;
+} phi__save_queue;
+
+static const phi__save_queue phi__save_queues[] = {{"steering", PHI_INPUT_STEERING},
+                                                   {"follow_ups", PHI_INPUT_FOLLOW_UP},
+                                                   {"injected", PHI_INPUT_INJECTED}};
+
+/* Requests for a snapshot: without those of a pot, which the restored run reserves again, giving
+   back its own call for it; and of a run that reserves its call again, without that. */
+static uint64_t phi__budget_requests(const phi__agent *agent, bool again) {
+    uint64_t seen = agent->budget.seen.requests;
+    const phi__run *run = agent->run;
+    if (run == NULL || (!run->pot && !again)) return seen;
+    uint64_t made = seen - (seen < run->reserved.requests ? seen : run->reserved.requests);
+    return run->pot ? made + 1 : made;
+}
+
+PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi__records_str(out, "agent_id", agent->agent_id);
+    phi__records_str(out, "session_id", agent->line.session->id);
+    phi__records_str(out, "config_id", agent->line.segment);
+    phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
+    phi__records_u64(out, "loops", agent->line.loops);
+    phi__save_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
+    phi__records_u64(out, "session_loops",
+                     phi__session_count_so_far(agent->line.session, agent->line.segment));
+    phi__budget budget = agent->budget;
+    budget.seen.requests =
+        phi__budget_requests(agent, agent->run != NULL && agent->run->state == PHI__RUN_HELD &&
+                                        phi__feature_held_as(agent->run) == PHI__RUN_TURN);
+    phi__save_usage(out, "all", &agent->spent.usage, agent->spent.cost);
+    phi__save_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
+    phi__records_raw(out, "budget", "{");
+    phi__records_put(out, phi__save_budget_fields, PHI__COUNT(phi__save_budget_fields), &budget);
+    phi__buf_char(out, '}');
+    phi__head_save(out, agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->save(out, agent);
+    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    for (size_t i = 0; i < PHI__COUNT(phi__save_queues); i++) {
+        phi__json_write_key(out, phi_str_of(phi__save_queues[i].name));
+        phi__save_inputs(out, phi__input_list_of(owner, phi__save_queues[i].kind), scratch);
+    }
+    phi__json_write_key(out, PHI__LIT("run"));
+    phi__run_save(out, agent, scratch);
+    phi__save_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
+}
+
+static void phi__load_spent(phi__agent *agent, const phi_json *root) {
+    const phi_json *all = phi_json_get(root, "all"), *last = phi_json_get(root, "last_run");
+    agent->spent.usage = phi__message_read_get_usage(phi_json_get(all, "usage"));
+    agent->spent.cost = phi__records_get_double(all, "cost");
+    agent->spent.run_usage = phi__message_read_get_usage(phi_json_get(last, "usage"));
+    agent->spent.run_cost = phi__records_get_double(last, "cost");
+    (void)phi__records_get(phi_json_get(root, "budget"), phi__save_budget_fields,
+                           PHI__COUNT(phi__save_budget_fields), &agent->budget, NULL);
+}
+
+static phi_status phi__load_features(phi__agent *agent, const phi_json *root, phi__point point) {
+    phi__moment moment = PHI_ZERO;
+    moment.point = point;
+    moment.agent = agent;
+    moment.json = root;
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
+PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool interrupt,
+                                   char *words, size_t words_size) {
+    const phi_json *run = phi_json_get(root, "run");
+    phi_str last = phi__records_get_str(root, "last_loop_id");
+    const phi_json *lines = phi_json_get(root, "thread");
+    phi_status status = PHI_OK;
+    if (agent->thread->log.count > 0) {
+        (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
+                       agent->thread->journal->id);
+        return PHI_MISUSE;
+    }
+    if (phi_json_count(lines) > 0)
+        status = phi__thread_text_from_array(agent->thread, lines, words, words_size);
+    if (status != PHI_OK) return status;
+    phi__load_spent(agent, root);
+    status = phi__load_features(agent, root, PHI__POINT_AGENT_LOAD);
+    if (status == PHI_OK) status = phi__head_load(agent, phi_json_get(root, "head"));
+    if (status == PHI_OK && phi_json_get(root, "loaded_tools") != NULL &&
+        !agent->rt->features.deferral->load(agent, phi_json_get(root, "loaded_tools")))
+        status = PHI_NO_MEMORY;
+    if (status != PHI_OK) return status;
+    phi__line_count(agent, phi__records_get_u32(root, "loops"));
+    if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
+                            phi__records_get_u64(root, "session_loops")))
+        return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
+    status = PHI_OK;
+    for (size_t i = 0; i < PHI__COUNT(phi__save_queues) && status == PHI_OK; i++)
+        status = phi__load_inputs(agent, phi_json_get(root, phi__save_queues[i].name),
+                                  phi__input_list_of(agent, phi__save_queues[i].kind));
+
+    if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
+        agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+        status = phi__run_load(agent, run, interrupt);
+    }
+    return status == PHI_OK ? phi__load_features(agent, root, PHI__POINT_AGENT_LOAD_LATE) : status;
+}
+
+/* ---- an agent goes ---- */
+
+PHI__FN bool phi__gone_detach(phi__agent *agent) {
+    if (agent->run != NULL) phi__run_detach(agent->run);
+    if (agent->slot == NULL) return false; /* a tool's cancel freed it meanwhile */
+    agent->slot = NULL;
+    if (agent->questions != NULL) phi__question_drop_all(agent);
+    phi__forget_unpress(agent);
+    return true;
+}
+
+PHI__FN void phi__gone_drop(phi__agent *agent) {
+    phi__events_purge(agent->rt, agent);
+    while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
+}
+
+PHI__FN void phi__gone_free(phi__agent *agent) {
+    if (agent->run != NULL) phi__run_destroy(agent->run);
+    while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
+    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
+    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
+    phi__input_free_queues(agent);
+    phi__journal_free_thread(&agent->own);
+    phi__toolset_free(&agent->toolset);
+    phi__head_free(agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->free(agent);
+    if (agent->sources != NULL) agent->rt->features.sources->free(agent);
+    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
+    phi__session_drop(&agent->rt->sessions, agent->line.session);
+    phi__line_take_last(agent, phi__str(NULL, 0));
 }

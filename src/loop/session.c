@@ -191,17 +191,14 @@ PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id) {
 }
 
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id) {
-    phi_str before = agent->line.last_loop_id;
-    if (before.at != NULL) phi__free(&agent->memory, (void *)(uintptr_t)before.at, before.len + 1);
+    phi__disown(&agent->memory, &agent->line.last_loop_id);
     agent->line.last_loop_id = loop_id;
 }
 
 PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id) {
-    char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, loop_id.len + 1);
-    if (copy == NULL) return false;
-    memcpy(copy, loop_id.at, loop_id.len);
-    copy[loop_id.len] = '\0';
-    phi__line_take_last(agent, phi__str(copy, loop_id.len));
+    phi_str copy;
+    if (!phi__own(&agent->memory, loop_id, &copy)) return false;
+    phi__line_take_last(agent, copy);
     return true;
 }
 
@@ -210,14 +207,10 @@ PHI__FN void phi__line_restart(phi__agent *agent) {
     agent->line.last_active_us = 0;
 }
 
-PHI__FN void phi__line_active(phi__agent *agent) {
-    agent->line.last_active_us = phi__io_now_us(agent->rt->io);
-}
-
 PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id) {
     if (!phi__line_remember(agent, loop_id)) return false;
     agent->line.loops++;
-    phi__line_active(agent);
+    agent->line.last_active_us = phi__io_now_us(agent->rt->io);
     return true;
 }
 

@@ -172,6 +172,7 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
     return result;
 }
 
+/* The result with its `text` as its content, which is *one then. */
 static phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
     if (result->text == NULL) return whole;

@@ -362,7 +362,7 @@ static phi__state phi__ask_refuse(phi__run *run, const char *words, const char *
                               words[0] != '\0' ? words : made);
 }
 
-/* Behind the request, and behind the key. */
+/* The state after the request, and after the key. */
 static phi__state phi__ask_keyed(const phi__run *run) {
     return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
 }
@@ -471,7 +471,7 @@ typedef struct phi__body_hash {
     phi__signing signing;
 } phi__body_hash;
 
-/* The states REQUEST, CREDENTIAL and SIGN. */
+/* Hashes the body in slices, and signs each attempt. */
 static phi__state phi__ask_sign(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     phi__body_hash *hash = run->attempt.hash;
@@ -512,15 +512,15 @@ enum {
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
 
-/* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
+/* Emits an event that shows the answer so far. False: no memory. */
 static bool phi__attempt_emit(phi__run *run, phi_event_kind kind) {
     phi_event event = PHI_ZERO;
     event.kind = kind;
     return phi__events_emit_of(run->agent, &event, run->attempt.answer);
 }
 
-/* MESSAGE_START, unless it is out. False: no memory. It shows nothing of the answer: there need be
-   no room for a view yet. */
+/* MESSAGE_START, unless it is out; it shows nothing of the answer, so there need be no room for a
+   view yet. */
 static bool phi__attempt_emit_start(phi__run *run) {
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;

@@ -564,7 +564,7 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     const phi_branch *branch = &e->branches[selected];
     phi_status status = PHI_OK;
     phi_str last;
-    if (!phi__take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
+    if (!phi__own(&agent->memory, phi_str_of(branch->loop_id.at), &last)) return PHI_NO_MEMORY;
     status = phi__conclude_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
@@ -572,7 +572,7 @@ static phi_status phi__conclude_select(phi__evaluation *e, size_t selected) {
     if (status == PHI_OK && e->seats[selected].child != NULL)
         (void)phi__head_copy(agent, e->seats[selected].child);
     if (status != PHI_OK) {
-        phi__take_disown(agent, &last);
+        phi__disown(&agent->memory, &last);
         return status;
     }
     phi__line_take_last(agent, last);
@@ -593,7 +593,7 @@ static void phi__conclude(phi__evaluation *e, phi_status status, size_t selected
     phi__evaluation_sum(e);
     phi__charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
     phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
-    phi__line_active(agent);
+    agent->line.last_active_us = phi__io_now_us(agent->rt->io);
     phi__evaluation_give(e);
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVALUATION_CUSTOM) agent->rt->active--;
