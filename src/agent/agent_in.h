@@ -131,4 +131,17 @@ PHI__FN phi_status phi__profile_compose(const phi__profile_slot *slots, size_t s
                                         const phi__profile_block *blocks, size_t block_count,
                                         phi_arena *arena, phi_str *out);
 
+/* parent NULL: harmless */
+PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child);
+
+/* Frees the copies in desc.input.filters. */
+PHI__FN void phi__take_off_filters(phi__agent *agent);
+
+PHI__FN void phi__take_off_focus(phi__agent *agent);
+
+/* Frees the copies of a format's texts. */
+PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format);
+
+PHI__FN void phi__end_destroy(phi__agent *agent);
+
 #endif

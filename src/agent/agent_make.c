@@ -1,6 +1,6 @@
-/* agent_make.c - checks a desc and makes an agent of it, changes its settings, frees it, and exchanges
-   its log. All defaults of phi_agent_desc are resolved here, but those of its model. A refusal names
-   the field and changes nothing. */
+/* agent_make.c - checks a desc and makes an agent of it, and changes its settings. All defaults of
+   phi_agent_desc are resolved here, but those of its model. A refusal names the field and changes
+   nothing. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 
@@ -644,54 +644,6 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
 
 /* ---- making one ---- */
 
-/* parent NULL: harmless */
-static void phi__end_adopt(phi__agent *parent, phi__agent *child) {
-    child->tree.parent = parent;
-    if (parent == NULL) return;
-    child->tree.prev_child = NULL;
-    child->tree.next_child = parent->tree.first_child;
-    if (parent->tree.first_child != NULL) parent->tree.first_child->tree.prev_child = child;
-    parent->tree.first_child = child;
-}
-
-/* Frees the copies in desc.input.filters. */
-static void phi__take_off_filters(phi__agent *agent) {
-    phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.input.filters,
-              agent->desc.input.filter_count * sizeof *agent->desc.input.filters);
-    agent->desc.input.filters = NULL;
-    agent->desc.input.filter_count = 0;
-}
-
-static void phi__take_off_focus(phi__agent *agent) {
-    phi_str focus = phi_str_of(agent->desc.compaction.focus_message);
-    phi__disown(&agent->memory, &focus);
-    agent->desc.compaction.focus_message = NULL;
-}
-
-/* Frees the copies of a format's texts. */
-static void phi__take_off_format(phi__agent *agent, phi_format *format) {
-    phi_str schema = phi_str_of(format->schema), name = phi_str_of(format->name);
-    phi__disown(&agent->memory, &schema);
-    phi__disown(&agent->memory, &name);
-    memset(format, 0, sizeof *format);
-}
-
-static void phi__end_destroy(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    phi__gone_free(agent);
-    phi_arena_free(&agent->model_arena);
-    phi_arena_free(&agent->said);
-    phi_arena_free(&agent->arena);
-    phi__disown(&agent->memory, &agent->agent_id);
-    phi__disown(&agent->memory, &agent->system_prompt);
-    phi__take_off_format(agent, &agent->desc.format);
-    phi__disown(&agent->memory, &agent->workspace);
-    phi__take_off_focus(agent);
-    phi__take_off_filters(agent);
-    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
-    phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
-}
-
 /* Makes at_limit, where the agent has a limit; it outlives the logs that it is put into. False: no
    memory. */
 static bool phi__at_limit_name(phi__agent *agent) {
@@ -759,12 +711,12 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
     phi__agent *agent = phi__make_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
     if (agent != NULL && phi__stored_open_thread(agent, desc) != PHI_OK) {
-        phi_agent_free(agent->handle);
+        phi__end_drop(agent);
         return NULL;
     }
     if (agent != NULL && agent->sources != NULL &&
         rt->features.sources->refresh(agent, true) != PHI_OK) {
-        phi_agent_free(agent->handle);
+        phi__end_drop(agent);
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
         return NULL;
     }
@@ -817,123 +769,6 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
 PHI__FN const phi_profile *phi__make_profile(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->desc.profile : NULL;
-}
-
-PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
-    unsigned char random[16];
-    phi__io_random(agent->rt->io, random, sizeof random);
-    phi__id_uuid(random, out);
-}
-
-/* The agents that were freed in the step. */
-PHI__FN void phi__end_destroy_retired(phi_runtime *rt) {
-    while (rt->retired != NULL) {
-        phi__agent *agent = rt->retired;
-        rt->retired = agent->next_retired;
-        phi__end_destroy(agent);
-    }
-}
-
-/* ---- freeing ----
-
-   An agent that is freed is taken out of every table at once; its memory goes when the step ends, for
-   the function of the host's that freed it may have been called with it in hand. */
-
-PHI__FN void phi__end_of_step(phi_runtime *rt) {
-    phi__end_destroy_retired(rt);
-    rt->in_step = false;
-}
-
-static void phi__end_cancel_children(phi__agent *agent) {
-    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
-    for (phi__agent *child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
-        phi__schedule_cancel_tree(child, false);
-}
-
-/* frees those below it that are hidden */
-static void phi__end_drop_hidden(phi__agent *agent) {
-    phi__agent *child = agent->tree.first_child;
-    while (child != NULL) {
-        phi__agent *next = child->tree.next_child;
-        /* the host may be called: look again; a child without a slot is being freed already */
-        if (phi__find_hidden(child) && child->slot != NULL) {
-            phi__end_drop(child);
-            next = agent->tree.first_child;
-        }
-        child = next;
-    }
-}
-
-PHI__FN void phi__end_retire(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    phi__slot *slot = agent->slot;
-    if (slot == NULL) return;
-    if (!phi__gone_detach(agent)) return;
-    phi__end_drop_hidden(agent);
-    phi__end_cancel_children(agent);
-    if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
-        agent->tree.watch->gone(agent);
-    phi__agent *parent = agent->tree.parent, *child;
-    if (parent != NULL) {
-        if (agent->tree.prev_child != NULL)
-            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
-        else
-            parent->tree.first_child = agent->tree.next_child;
-        if (agent->tree.next_child != NULL)
-            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
-    }
-    while ((child = agent->tree.first_child) != NULL) {
-        agent->tree.first_child = child->tree.next_child;
-        child->tree.next_child = child->tree.prev_child = NULL;
-        phi__end_adopt(parent, child);
-    }
-    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
-    if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
-    phi__gone_drop(agent);
-    phi__slots_release(&rt->agents, slot);
-    agent->next_retired = rt->retired;
-    rt->retired = agent;
-}
-
-PHI__FN void phi__end_drop(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    bool inside = rt->in_step;
-    rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__end_retire(agent);
-    if (!inside) phi__end_of_step(rt);
-}
-
-/* ---- replaces an agent's log by another, with the state that depends on it ----
-
-   The new log is made at the old one's address, and the old one is kept aside until nothing can fail:
-   parts of a log point to that address, and the new log may be made of the old one's messages.
-   Everything that points into a log is dropped with it: events, responses, a compaction at work,
-   hidden agents. */
-
-PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
-    phi__thread_move(before, agent->thread);
-}
-
-PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
-    phi__journal_close(agent->thread); /* its entries must not be stored */
-    phi__journal_free_thread(agent->thread);
-    phi__thread_move(agent->thread, before);
-}
-
-/* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not
-   begin, the agent stays until the end. */
-PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
-    phi_runtime *rt = agent->rt;
-    bool inside = rt->in_step;
-    rt->in_step = true;
-    phi__gone_drop(agent);
-    phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
-    phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
-    phi__end_drop_hidden(agent);
-    if (before != NULL) phi__journal_free_thread(before);
-    bool there = agent->slot != NULL;
-    if (!inside) phi__end_of_step(rt);
-    return there;
 }
 
 /* ---- changing settings: any number at once, all of them or none ----

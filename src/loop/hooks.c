@@ -645,17 +645,19 @@ static void phi__pending_questions(phi__pending_list *list, const phi__agent *ag
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     const phi_runtime *rt = run->agent->rt;
     phi_pending_item item;
-    size_t count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
     if (run->pause.on || run->state == PHI__RUN_BACKOFF) {
         item = phi__pending_item_of(run, run->pause.on ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
-        if (run->pause.on) phi__pause_show(run, &item);
+        if (run->pause.on) {
+            item.text = phi__buf_str(&run->pause.reason);
+            item.payer = run->pause.payer;
+        }
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    const phi__toolcall *calls = phi__round_open(run, &count);
-    for (size_t i = 0; i < count; i++) {
-        const phi__toolcall *call = &calls[i];
+    /* Calls that have begun and whose results are not in the log yet. */
+    for (size_t i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++) {
+        const phi__toolcall *call = &run->tools.calls[i];
         phi__pending_decision(list, run, &call->decision, call);
         if (!call->started || call->slot == NULL) continue;
         item = phi__pending_item_of(run, PHI_WAITING_CALL);

@@ -153,6 +153,14 @@ PHI__FN void phi__filter_end(phi__run *run); /* ends the filtering under way */
 /* NULL: no such queue */
 PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
 
+/* The same, if the queue has room. */
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi_input kind, const phi_content *content,
+                                  size_t count, phi_str source, phi_str details);
+
+PHI__FN void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str text,
+                                     const char *why);
+
+/* ---- posts.c ---- */
 /* Reads a bounded number of posts of other threads. */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 
@@ -164,15 +172,20 @@ PHI__FN void phi__charge_clear(phi__run *run); /* a turn begins */
 PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage);
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 
-/* For phi_pending, of a paused run. */
-PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item);
 PHI__FN void phi__budget_release(phi__run *run); /* the reservation; harmless without */
-
-/* The call of a turn that has begun fails, for that reason. */
-PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason);
 
 /* Why a run ends that its agent's limit has ended; NULL: it has none. */
 PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
+
+PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
+                                      size_t size);
+
+/* ---- turn.c ---- */
+/* The call of a turn that has begun fails, for that reason. */
+PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason);
+
+/* Each until it waits or is over, as far as the step's budget goes. */
+PHI__FN void phi__turn_advance_all(phi_runtime *rt);
 
 /* ---- projection.c ---- */
 /* Computes the messages of this turn's model call, unless that was done, and emits warnings. False:
@@ -335,9 +348,6 @@ PHI__FN void phi__attempt_close(phi__run *run, bool settle);
 /* ---- tools.c ---- */
 PHI__FN void phi__round_clear(phi__run *run); /* a turn begins */
 
-/* Calls that have begun and whose results are not in the log yet. */
-PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count);
-
 /* Lays out the calls of the reply, none begun, without events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
 PHI__FN void phi__tools_detach(phi__run *run); /* calls their `cancel`; frees nothing */
@@ -382,11 +392,19 @@ PHI__FN void phi__cap_more(phi__toolcall *call);
 PHI__FN void phi__cap_finish(phi__toolcall *call); /* all of it, now */
 PHI__FN void phi__cap_drop(phi__toolcall *call);   /* gives nothing; the file is removed */
 
-/* ---- run.c ---- */
+/* ---- draft.c ---- */
 /* Moves a run that has not begun, and its prompts, into the agent's new log; its entries in the old
    log stay there. False: no memory, and the run is unchanged. */
 PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before);
 
+/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
+   harmless. */
+PHI__FN void phi__responses_close(phi__run *run);
+
+/* False: no memory, and the log is as it was, but for results of calls that had none. */
+PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order);
+
+/* ---- run.c ---- */
 /* AGENT_START, unless it is out: before the run, or a snapshot of it, failed or went on. False: the
    reserve was used, and the run must end. */
 PHI__FN bool phi__run_emit_start(phi__run *run);
@@ -396,10 +414,6 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 
 /* Handles PHI__RUN_LOST: releases everything that the run holds of its turn. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
-
-/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
-   harmless. */
-PHI__FN void phi__responses_close(phi__run *run);
 
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 
@@ -428,9 +442,5 @@ PHI__FN void phi__forget_press(phi__agent *agent);
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 
 PHI__FN void phi__forget_step(phi_runtime *rt); /* a step begins, popped events are released */
-
-/* ---- turn.c ---- */
-/* Each until it waits or is over, as far as the step's budget goes. */
-PHI__FN void phi__turn_advance_all(phi_runtime *rt);
 
 #endif

@@ -16,11 +16,6 @@ PHI__FN void phi__pause_end(phi__run *run) {
     phi__list_take(&rt->paused, &run->pause.link);
 }
 
-PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item) {
-    item->text = phi__buf_str(&run->pause.reason);
-    item->payer = run->pause.payer;
-}
-
 PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
     for (phi__link *link = rt->paused.first; link != NULL; link = link->next)
         phi__schedule_wake(PHI__OWNER(link, phi__run, pause.link));
@@ -126,8 +121,8 @@ PHI__FN void phi__budget_release(phi__run *run) {
     phi__pause_wake_all(run->agent->rt);
 }
 
-static bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
-                                     size_t size) {
+PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
+                                      size_t size) {
     phi__run *pot = phi__pot_of(run->agent);
     phi__budget_release(run);
     phi_spending taken = phi__pot_take(pot, wanted);
@@ -282,67 +277,6 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     return false;
 }
 
-/* ---- room for a run's next model call: reserved, waited for, or there is none ---- */
-
 PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent) {
     return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
-}
-
-static void phi__pause_timer(phi__timer *timer) {
-    phi__run *run = PHI__OWNER(timer, phi__run, timer);
-    run->pause.over = true;
-    phi__schedule_wake(run);
-}
-
-/* The most that it may cost: its whole input, and its largest output. */
-PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size) {
-    const phi__agent *agent = run->agent;
-    const phi_cost *rates = &agent->desc.model.cost;
-    uint64_t out =
-        agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
-    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    if (!phi__budget_limited(agent)) return true;
-    const phi_policy *policy = phi__projection_policy(agent);
-    uint64_t in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
-    for (const phi__input *input = run->poll.pending.head; input != NULL; input = input->next)
-        in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
-    if (policy != NULL) in = phi__limits_less(in, phi__policy_filled(policy).max_input_tokens);
-    phi_spending wanted = PHI_ZERO;
-    wanted.tokens = in + out;
-    wanted.cost = (double)in / 1e6 * rate + (double)out / 1e6 * rates->output;
-    wanted.requests = 1;
-    return phi__limits_line_reserve(run, &wanted, reason, size);
-}
-
-PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
-    phi_runtime *rt = run->agent->rt;
-    phi__pause *pause = &run->pause;
-    if (!run->limits.pause || pause->over) return PHI__RUN_ON;
-    *wait = true;
-    phi__budget_release(run); /* others may have it meanwhile */
-    phi__buf_clear(&pause->reason);
-    phi__buf_text(&pause->reason, reason);
-    if (pause->on) return run->state;
-    pause->on = true;
-    phi__list_push_first(&rt->paused, &pause->link);
-    run->timer.fire = phi__pause_timer;
-    uint64_t after =
-        run->own.waits_ms != PHI_UNLIMITED ? (uint64_t)run->own.waits_ms * 1000 : UINT64_MAX;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_PAUSED;
-    event.text = phi_str_of(reason);
-    if (!pause->reason.failed && phi__io_deadline_set(rt->io, &run->timer, after) == PHI_OK &&
-        phi__events_emit(run->agent, &event))
-        return run->state;
-    *wait = false;
-    return PHI__RUN_LOST;
-}
-
-PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
-    phi_arena *room = phi__thread_room(run->agent->thread);
-    phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
-    phi_str words;
-    if (failure == NULL || !phi__arena_str(room, phi_str_of(reason), &words)) return PHI__RUN_LOST;
-    *failure = phi__failure_of(PHI_FAILURE_QUOTA, false, words.at);
-    return phi__attempt_refuse(run, failure);
 }

@@ -31,10 +31,6 @@ PHI__FN void phi__schedule_wake(phi__run *run);
 /* The runs of an agent and of those below it. after_turn: when their turns are over. */
 PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 
-/* A step: the inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
-PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
-PHI__FN int phi__pump_next(const phi_runtime *rt); /* as phi_next_timeout */
-
 /* Keeps both for phi_last_error, and returns the status. */
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
@@ -50,6 +46,11 @@ PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
    memory. And frees it. */
 PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
 PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
+
+/* ---- pump.c ---- */
+/* A step: the inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
+PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
+PHI__FN int phi__pump_next(const phi_runtime *rt); /* as phi_next_timeout */
 
 /* ---- session.c ---- */
 PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
@@ -212,6 +213,7 @@ PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, co
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
 
+/* ---- posts.c ---- */
 /* Reads all posts of other threads so far. */
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
 
@@ -246,6 +248,7 @@ PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
+/* ---- turn.c ---- */
 /* Reserves what the run's next model call may cost, with so many tokens of input more than are in
    view; its older reservation is given back first. False: there is no room, and `reason` says
    where. */
@@ -254,6 +257,11 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
 /* Pauses the run at a limit: then *wait, and the outcome is its state, which looks again when it is
    woken. RUN_ON: it may not pause, or has for long enough. Its caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
+
+/* What each request of the agent's has, without its items and its tools; and its tools, as they are
+   named or defined in it. False: no memory. */
+PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent);
+PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
 
 /* ---- projection.c ---- */
 /* The projection by the effective policy now; false: there is no policy. */
@@ -380,12 +388,6 @@ PHI__FN phi_status phi__transfer_push_now(phi_transfer transfer, const char *byt
 PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status status,
                                          const char *words);
 
-/* ---- turn.c ---- */
-/* What each request of the agent's has, without its items and its tools; and its tools, as they are
-   named or defined in it. False: no memory. */
-PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent);
-PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
-
 /* ---- model_call.c ---- */
 /* Who changed the messages before thinking that is left out, as far as it is known. Static. */
 PHI__FN const char *phi__thinking_cause(const phi__agent *agent, phi__prefix_cause cause,
@@ -447,14 +449,6 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
 
-/* The request's, or the agent's. */
-PHI__FN const phi_format *phi__run_format_of(const phi__run *run);
-PHI__FN double phi__run_temperature(const phi__run *run); /* negative: none was set */
-
-/* Copies the state of the run so far. */
-PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
-PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle is stale */
-
 /* The members of an agent in a snapshot but its thread, each with its comma; and back, of an idle
    agent without a log: its thread, too. PHI_PARSE: they do not fit; PHI_MISUSE: its store has the
    thread; PHI_NO_MEMORY. */
@@ -467,6 +461,15 @@ PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool
 PHI__FN bool phi__gone_detach(phi__agent *agent);
 PHI__FN void phi__gone_drop(phi__agent *agent);
 PHI__FN void phi__gone_free(phi__agent *agent);
+
+/* ---- draft.c ---- */
+/* The request's, or the agent's. */
+PHI__FN const phi_format *phi__run_format_of(const phi__run *run);
+PHI__FN double phi__run_temperature(const phi__run *run); /* negative: none was set */
+
+/* Copies the state of the run so far. */
+PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
+PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle is stale */
 
 /* ---- stored.c ---- */
 /* Evicts messages that an agent with a memory limit has just cleared: at once, since no pointer to

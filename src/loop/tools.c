@@ -775,11 +775,6 @@ PHI__FN void phi__round_settle(phi__run *run) {
         if (run->tools.calls[i].cap != NULL) phi__cap_finish(&run->tools.calls[i]);
 }
 
-PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count) {
-    *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
-    return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
-}
-
 /* False: a feature has freed the agent. */
 static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
     return (call->run->taking.points & (uint32_t)point) == 0 ||
