@@ -38,8 +38,8 @@ PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format) {
 
 /* ---- freeing ----
 
-   An agent that is freed is taken out of every table at once; its memory goes when the step ends, for
-   the function of the host's that freed it may have been called with it in hand. */
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
+   for the function of the host's that freed it may have been called with it in hand. */
 
 PHI__FN void phi__end_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
@@ -132,10 +132,10 @@ PHI__FN void phi__end_drop(phi__agent *agent) {
 
 /* ---- replaces an agent's log by another, with the state that depends on it ----
 
-   The new log is made at the old one's address, and the old one is kept aside until nothing can fail:
-   parts of a log point to that address, and the new log may be made of the old one's messages.
-   Everything that points into a log is dropped with it: events, responses, a compaction at work,
-   hidden agents. */
+   The new log is made at the old one's address, and the old one is kept aside until nothing can
+   fail: parts of a log point to that address, and the new log may be made of the old one's
+   messages. Everything that points into a log is dropped with it: events, responses, a compaction
+   at work, hidden agents. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     phi__thread_move(before, agent->thread);

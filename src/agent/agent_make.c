@@ -491,8 +491,8 @@ static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given
     return true;
 }
 
-/* The middle of the agent's loop ids: config_id, or, at NULL, provider.slug[.thinking]; behaviours B
-   29. False: no memory. */
+/* The middle of the agent's loop ids: config_id, or, at NULL, provider.slug[.thinking]; behaviours
+   B 29. False: no memory. */
 static bool phi__take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
     phi_str taken;
@@ -773,9 +773,9 @@ PHI__FN const phi_profile *phi__make_profile(phi_agent handle) {
 
 /* ---- changing settings: any number at once, all of them or none ----
 
-   A desc with the new values is made and checked. What needs memory is copied next: the model, which
-   is put back when a later copy fails, then the tools, last. After that nothing can fail, and the new
-   desc takes the place of the agent's. */
+   A desc with the new values is made and checked. What needs memory is copied next: the model,
+   which is put back when a later copy fails, then the tools, last. After that nothing can fail, and
+   the new desc takes the place of the agent's. */
 
 enum {
     PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,

@@ -124,8 +124,8 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
 }
 
-/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False: more
-   than there may be. */
+/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
+   more than there may be. */
 static bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
     for (; list != NULL && *list != NULL; list++) {
         const phi__feature *feature = (*list)();

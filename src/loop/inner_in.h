@@ -294,8 +294,8 @@ PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failu
 /* Gives an answer on its way into the log the numbers of the request that it answers. */
 PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer);
 
-/* The list that the hooks get is made; and the hook's list is taken: its own messages are copied for
-   the turn, NULLs are left out. False: no memory. */
+/* The list that the hooks get is made; and the hook's list is taken: its own messages are copied
+   for the turn, NULLs are left out. False: no memory. */
 PHI__FN bool phi__ask_list_make(phi__run *run);
 PHI__FN bool phi__ask_list_take(phi__run *run, const phi_hook *hook);
 

@@ -1,5 +1,5 @@
-/* model_call.c - the messages of a model call, as the host changes them, and the thinking of earlier
-   answers that it leaves out.
+/* model_call.c - the messages of a model call, as the host changes them, and the thinking of
+   earlier answers that it leaves out.
 
    The list is prepared once a turn and is the same for all attempts. Without a hook for it, the
    thread's own projection is used as it is, with its kept renderings. */

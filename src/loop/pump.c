@@ -1,4 +1,5 @@
-/* pump.c - pumps a step: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
+/* pump.c - pumps a step: inbox, then cancels and timers, then I/O, then tools that poll, then runs.
+   */
 #include "loop/inner_in.h"
 
 #include <limits.h>

@@ -1,8 +1,9 @@
-/* run.c - makes, begins, detaches, destroys and fails runs, and writes them and their agents as JSON.
+/* run.c - makes, begins, detaches, destroys and fails runs, and writes them and their agents as
+   JSON.
 
    A run without memory ends with an error event that needs none, and leaves an agent that can be
-   prompted again. What can be made again is not written: a request, a stream under way, a question to
-   a hook. The states between a turn's beginning and its answer are all written as the first. */
+   prompted again. What can be made again is not written: a request, a stream under way, a question
+   to a hook. The states between a turn's beginning and its answer are all written as the first. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -136,8 +137,8 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
     return phi__run_new(agent, &order);
 }
 
-/* A run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL: no
-   memory. */
+/* A run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
+   no memory. */
 static phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
     phi__run_order order = PHI_ZERO;
     order.continuation = start->of.loop->continuation;
