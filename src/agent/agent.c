@@ -4,32 +4,12 @@
 #include "agent/agent_info.h"
 #include "features/features_in.h"
 
-/* ---- the tree of agents, and freeing them ---- */
-
-/* An agent that is freed is taken out of every table at once; its memory goes when the step ends,
-   for the function of the host's that freed it may have been called with it in hand. */
-
-/* ---- the tree ---- */
-
-/* ---- its memory ---- */
-
-/* ---- out of every table ---- */
-
 /* ---- public ---- */
 
 PHI_API void phi_agent_free(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
     if (agent != NULL) phi__end_drop(agent);
 }
-
-/* ---- replaces an agent's log by another, with the state that depends on it ---- */
-
-/* The new log is made at the old one's address, and the old one is kept aside until nothing can
-   fail: parts of a log point to that address, and the new log may be made of the old one's
-   messages. Everything that points into a log is dropped with it: events, responses, a compaction
-   at work, hidden agents. */
-
-/* ---- shared by the files of this folder: checking, making and freeing agents ---- */
 
 /* ---- beginning a run ---- */
 
@@ -47,7 +27,7 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
-    const phi_failure *why = phi__run_refusal(agent);
+    const phi_failure *why = agent->refused;
     return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
                       why != NULL ? why->message.at : "out of memory");
 }
@@ -139,7 +119,7 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__run *run = agent->run;
     phi_str kept;
     phi__buf note;
-    if (!phi__take_own(agent, reason, &kept)) return false;
+    if (!phi__own(&agent->memory, phi_str_of(reason), &kept)) return false;
     phi__buf_init(&note, &agent->memory);
     phi__buf_char(&note, '{');
     phi__json_write_key(&note, PHI__LIT("loop_id"));
@@ -151,7 +131,7 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
                 (!note.failed &&
                  phi__note_add(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    phi__take_disown(agent, done ? &run->end.reason : &kept);
+    phi__disown(&agent->memory, done ? &run->end.reason : &kept);
     if (done) run->end.reason = kept;
     return done;
 }

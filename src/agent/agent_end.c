@@ -1,8 +1,11 @@
 /* agent_end.c - the tree of agents, freeing them, and the exchange of an agent's log. */
 #include "agent/agent_in.h"
-#include "agent/agent_history.h"
-#include "agent/agent_info.h"
-#include "features/features_in.h"
+
+PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
+    unsigned char random[16];
+    phi__io_random(agent->rt->io, random, sizeof random);
+    phi__id_uuid(random, out);
+}
 
 PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child) {
     child->tree.parent = parent;
@@ -13,27 +16,41 @@ PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child) {
     parent->tree.first_child = child;
 }
 
+PHI__FN void phi__take_off_filters(phi__agent *agent) {
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->desc.input.filters,
+              agent->desc.input.filter_count * sizeof *agent->desc.input.filters);
+    agent->desc.input.filters = NULL;
+    agent->desc.input.filter_count = 0;
+}
+
+PHI__FN void phi__take_off_focus(phi__agent *agent) {
+    phi_str focus = phi_str_of(agent->desc.compaction.focus_message);
+    phi__disown(&agent->memory, &focus);
+    agent->desc.compaction.focus_message = NULL;
+}
+
+PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format) {
+    phi_str schema = phi_str_of(format->schema), name = phi_str_of(format->name);
+    phi__disown(&agent->memory, &schema);
+    phi__disown(&agent->memory, &name);
+    memset(format, 0, sizeof *format);
+}
+
+/* ---- freeing ----
+
+   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
+   for the function of the host's that freed it may have been called with it in hand. */
+
 PHI__FN void phi__end_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (agent->run != NULL) phi__run_destroy(agent->run);
-    phi__responses_drop(agent);
-    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
-    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
-    phi__input_free_queues(agent);
-    phi__journal_free_thread(&agent->own);
-    phi__toolset_free(&agent->toolset);
-    phi__head_free(agent);
-    if (agent->prior.deferral != NULL) agent->rt->features.deferral->free(agent);
-    if (agent->sources != NULL) agent->rt->features.sources->free(agent);
-    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
+    phi__gone_free(agent);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->said);
     phi_arena_free(&agent->arena);
-    phi__line_free(agent);
-    phi__take_disown(agent, &agent->agent_id);
-    phi__take_disown(agent, &agent->system_prompt);
+    phi__disown(&agent->memory, &agent->agent_id);
+    phi__disown(&agent->memory, &agent->system_prompt);
     phi__take_off_format(agent, &agent->desc.format);
-    phi__take_disown(agent, &agent->workspace);
+    phi__disown(&agent->memory, &agent->workspace);
     phi__take_off_focus(agent);
     phi__take_off_filters(agent);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
@@ -78,11 +95,7 @@ PHI__FN void phi__end_retire(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     phi__slot *slot = agent->slot;
     if (slot == NULL) return;
-    if (agent->run != NULL) phi__run_detach(agent->run);
-    if (agent->slot == NULL) return; /* a tool's cancel freed it meanwhile */
-    agent->slot = NULL;
-    if (agent->questions != NULL) phi__question_drop_all(agent);
-    phi__forget_unpress(agent);
+    if (!phi__gone_detach(agent)) return;
     phi__end_drop_hidden(agent);
     phi__end_cancel_children(agent);
     if (agent->tree.watch != NULL && agent->tree.watch->gone != NULL)
@@ -103,9 +116,8 @@ PHI__FN void phi__end_retire(phi__agent *agent) {
     }
     agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
     if (agent->one_shot.ended_fn != NULL) agent->one_shot.ended_fn(agent);
-    phi__responses_drop(agent);
+    phi__gone_drop(agent);
     phi__slots_release(&rt->agents, slot);
-    phi__events_purge(rt, agent);
     agent->next_retired = rt->retired;
     rt->retired = agent;
 }
@@ -117,6 +129,13 @@ PHI__FN void phi__end_drop(phi__agent *agent) {
     phi__end_retire(agent);
     if (!inside) phi__end_of_step(rt);
 }
+
+/* ---- replaces an agent's log by another, with the state that depends on it ----
+
+   The new log is made at the old one's address, and the old one is kept aside until nothing can
+   fail: parts of a log point to that address, and the new log may be made of the old one's
+   messages. Everything that points into a log is dropped with it: events, responses, a compaction
+   at work, hidden agents. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     phi__thread_move(before, agent->thread);
@@ -134,8 +153,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;
     rt->in_step = true;
-    phi__events_purge(rt, agent);
-    phi__responses_drop(agent);
+    phi__gone_drop(agent);
     phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
     phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
     phi__end_drop_hidden(agent);

@@ -13,9 +13,6 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 /* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 
-/* The same of those fields alone that can be changed later by phi_agent_set, but for failover. */
-PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc);
-
 /* Words begin with `what`. */
 PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char *base_url);
 
@@ -23,10 +20,6 @@ PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char 
 PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi_provider *own,
                                     const phi_model *model);
 
-/* The list of an agent with that provider and those tools. NULL: harmless. */
-PHI__FN phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
-                                       const phi_provider *own, const phi_tool *tools,
-                                       size_t tool_count);
 PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
                                      const phi_tool *tools, size_t tool_count);
 
@@ -35,44 +28,13 @@ PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra);
 
-/* Copies them into an arena, which is made, and points the desc to the copies. False: no memory,
-   there is no arena, and the desc is not to be used. */
-PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena);
-
-/* The same into an arena that has others: a request under way points to those. `there`: texts that
-   are in it already, and are not copied again. */
-PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there);
-
 /* Tools, as those of an agent that there is. */
 PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools, size_t count);
 
 /* agent_make.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
    its provider and a segment, which are in agent->model_arena. */
-/* own: the provider whatever the model says; NULL: that of the model's protocol. */
-PHI__FN bool phi__take_model(phi__agent *agent, const phi_provider *own, const phi_model *model);
 
-/* The middle of its loop ids; config_id NULL: made of the model's names. */
-PHI__FN bool phi__take_segment(phi__agent *agent, const char *config_id);
-
-/* Copies a format with its texts; the second frees the copies. */
-PHI__FN bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out);
-PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format);
-
-/* Makes agent->projected, if it is not there: then taking a policy needs no memory. */
-PHI__FN bool phi__take_projected(phi__agent *agent);
-
-/* policy NULL: none; counter NULL: as it is. */
-PHI__FN bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
-                              const phi_token_counter *counter);
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
-
-/* Copies a string, terminated (NULL: an empty one); the second frees the copy. */
-PHI__FN bool phi__take_own(phi__agent *agent, const char *text, phi_str *out);
-PHI__FN void phi__take_disown(phi__agent *agent, phi_str *s);
-
-/* Free the copies in desc.compaction.focus_message, and in desc.filters. */
-PHI__FN void phi__take_off_focus(phi__agent *agent);
-PHI__FN void phi__take_off_filters(phi__agent *agent);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
@@ -81,8 +43,7 @@ PHI__FN const phi_profile *phi__make_profile(phi_agent agent); /* NULL: none, or
 /* The desc with its unset fields filled from its profile. */
 PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc);
 
-/* Fill in the defaults of zero fields, the second of limits alone; twice is harmless. */
-PHI__FN void phi__make_defaults(phi_agent_desc *desc);
+/* Fills in the defaults of zero fields of limits; twice is harmless. */
 PHI__FN phi_limits phi__make_limits_of(const phi_limits *given);
 
 /* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the
@@ -102,8 +63,6 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
 
 /* agent.c */
-/* parent NULL: harmless */
-PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child);
 
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
    goes with phi__end_destroy, at the end of the step. */
@@ -111,7 +70,6 @@ PHI__FN void phi__end_retire(phi__agent *agent);
 
 /* The same; outside of a step its memory goes at once. */
 PHI__FN void phi__end_drop(phi__agent *agent);
-PHI__FN void phi__end_destroy(phi__agent *agent);
 
 /* A model of the host's that freed its agent from within `open` is closed in here: still inside the
    step. */
@@ -172,5 +130,18 @@ PHI__FN const phi__profile_slot *phi__profile_slots_minimal(size_t *count);
 PHI__FN phi_status phi__profile_compose(const phi__profile_slot *slots, size_t slot_count,
                                         const phi__profile_block *blocks, size_t block_count,
                                         phi_arena *arena, phi_str *out);
+
+/* parent NULL: harmless */
+PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child);
+
+/* Frees the copies in desc.input.filters. */
+PHI__FN void phi__take_off_filters(phi__agent *agent);
+
+PHI__FN void phi__take_off_focus(phi__agent *agent);
+
+/* Frees the copies of a format's texts. */
+PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format);
+
+PHI__FN void phi__end_destroy(phi__agent *agent);
 
 #endif

@@ -1,15 +1,14 @@
-/* agent_make.c - makes agents; all defaults of phi_agent_desc are resolved here, except those of
-   its model. agent_make.c checks a desc, agent_make.c copies it. */
+/* agent_make.c - checks a desc and makes an agent of it, and changes its settings. All defaults of
+   phi_agent_desc are resolved here, but those of its model. A refusal names the field and changes
+   nothing. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 
 #include <stdio.h>
-
-/* ---- settings copied into an agent's memory ---- */
+#include "agent/agent_history.h"
+#include "agent/agent_info.h"
 
 /* ---- the model ---- */
-
-/* ---- format and policy ---- */
 
 /* ---- what a host says in requests: options, an extra, raw tools, texts ---- */
 
@@ -85,7 +84,9 @@ static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     return true;
 }
 
-PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
+/* As phi__said_copy, into an arena that has others: a request under way points to those. `there`:
+   texts that are in it already, and are not copied again. */
+static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
     const phi_texts *texts = desc->texts;
@@ -100,7 +101,9 @@ PHI__FN bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_tex
     return false;
 }
 
-PHI__FN bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
+/* Copies options, extra, raw tools and texts into an arena, which is made, and points the desc to
+   the copies. False: no memory, there is no arena, and the desc is not to be used. */
+static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
     if (phi__said_add(desc, arena, NULL)) return true;
     phi_arena_free(arena);
@@ -179,9 +182,10 @@ PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi
 
 /* ---- what features check ---- */
 
-PHI__FN phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
-                                       const phi_provider *own, const phi_tool *tools,
-                                       size_t tool_count) {
+/* The list of an agent with that provider and those tools. NULL: harmless. */
+static phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
+                                      const phi_provider *own, const phi_tool *tools,
+                                      size_t tool_count) {
     return failover == NULL ? PHI_OK
                             : rt->features.failover->check(rt, failover, own, tools, tool_count,
                                                            phi__check_model);
@@ -281,7 +285,8 @@ static phi_status phi__check_effects(phi_runtime *rt, const phi_effect_policy *p
                             (unsigned)policy->max_state_bytes);
 }
 
-PHI__FN phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
+/* Checks the fields that phi_agent_set can change later, but failover. */
+static phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
         status =
@@ -348,41 +353,45 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
 /* ---- making agents; all defaults but those of the model are resolved here ---- */
 
 enum {
-    PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
-    PHI__AGENT_TOKENS = 1000000,     /* the same */
-    PHI__AGENT_DURATION_MS = 600000, /* the same */
-    PHI__AGENT_CONNECT_MS = 15000,
-    PHI__AGENT_FIRST_EVENT_MS = 300000, /* a cold local model loads for minutes */
-    PHI__AGENT_IDLE_MS = 120000,
-    PHI__AGENT_DEFER_PERCENT = 10,
-    PHI__AGENT_TOOL_MS = 120000, /* a tool call */
-    PHI__AGENT_BATCH = 4,
-    PHI__AGENT_RETRIES = 3, /* behaviours C 40, and the three below */
-    PHI__AGENT_RETRY_MS = 1000,
-    PHI__AGENT_RETRY_FACTOR = 2,
-    PHI__AGENT_RETRY_MOST_MS = 30000,
-    PHI__AGENT_SERVER_DELAY_MS = 60000, /* DESIGN part 10 */
-    PHI__AGENT_DECISION_MS = 300000,
-    PHI__AGENT_QUEUE_LIMIT = 64, /* spec, threads and strategies, D */
-    PHI__AGENT_REPEAT_WARN = 3,  /* demands, row 19 */
-    PHI__AGENT_REPEAT_STOP = 5,  /* the same */
+    PHI__AGENT_TURNS = 50, /* behaviours C 17, and the two below */
+    PHI__AGENT_TOKENS = 1000000,
+    PHI__AGENT_DURATION_MS = 600000,
+    PHI__AGENT_RETRY_FACTOR = 2, /* behaviours C 40 */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
-    PHI__AGENT_RESULT_BYTES = 2097152, /* the largest text of C 27, with line numbers, is whole */
-    PHI__AGENT_IMAGE_BYTES = 20971520, /* behaviours C 27 */
     PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
-/* ---- defaults ---- */
+/* A uint32_t of the desc that means its default when it is 0. */
+typedef struct phi__default {
+    uint16_t at;
+    uint32_t value;
+} phi__default;
 
-static uint32_t phi__make_or_default(uint32_t value, uint32_t fallback) {
-    return value != 0 ? value : fallback;
-}
+#define PHI__DEFAULT(member, value)                                                                \
+    { (uint16_t) offsetof(phi_agent_desc, member), (value) }
+
+static const phi__default phi__make_default[] = {
+    PHI__DEFAULT(tool_options.batch, 4), PHI__DEFAULT(tool_options.timeout_ms, 120000),
+    PHI__DEFAULT(tool_options.defer_percent, 10),
+    PHI__DEFAULT(tool_options.repeat_warn_after, 3), /* demands, row 19, as the next */
+    PHI__DEFAULT(tool_options.repeat_stop_after, 5),
+    /* the largest text of behaviours C 27, with line numbers, is whole; its images */
+    PHI__DEFAULT(tool_options.max_result_bytes, 2097152),
+    PHI__DEFAULT(tool_options.max_result_image_bytes, 20971520),
+    PHI__DEFAULT(retry.max_retries, 3), /* behaviours C 40, as the next two */
+    PHI__DEFAULT(retry.initial_delay_ms, 1000), PHI__DEFAULT(retry.max_delay_ms, 30000),
+    PHI__DEFAULT(retry.max_server_delay_ms, 60000), /* DESIGN part 10 */
+    PHI__DEFAULT(deadlines.connect_ms, 15000),
+    PHI__DEFAULT(deadlines.first_event_ms, 300000), /* a cold local model loads for minutes */
+    PHI__DEFAULT(deadlines.idle_ms, 120000), PHI__DEFAULT(deadlines.total_ms, PHI_UNLIMITED),
+    PHI__DEFAULT(deadlines.decision_ms, 300000),
+    PHI__DEFAULT(input.queue_limit, 64)}; /* spec, threads and strategies, D */
 
 PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
     phi_limits limits = *given;
-    limits.max_turns = phi__make_or_default(limits.max_turns, PHI__AGENT_TURNS);
-    limits.max_duration_ms = phi__make_or_default(limits.max_duration_ms, PHI__AGENT_DURATION_MS);
+    if (limits.max_turns == 0) limits.max_turns = PHI__AGENT_TURNS;
+    if (limits.max_duration_ms == 0) limits.max_duration_ms = PHI__AGENT_DURATION_MS;
     if (limits.max_tokens == 0) limits.max_tokens = PHI__AGENT_TOKENS;
     if (limits.disable) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
@@ -396,14 +405,6 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
 
 /* ---- profiles ---- */
 
-static bool phi__make_copy_text(phi__agent *agent, const char **text) {
-    phi_str copy;
-    if (*text == NULL) return true;
-    if (!phi__arena_str(&agent->arena, phi_str_of(*text), &copy)) return false;
-    *text = copy.at;
-    return true;
-}
-
 static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) {
     char made[PHI__UUID_SIZE];
     if (given == NULL) return true;
@@ -416,16 +417,16 @@ static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) 
     if (profile->profile_id == NULL) profile->profile_id = made;
     for (size_t i = 0; i < given->skill_count; i++) {
         skills[i] = given->skills[i];
-        if (!phi__make_copy_text(agent, &skills[i])) return false;
+        if (!phi__said_text(&agent->arena, &skills[i])) return false;
     }
     profile->skills = skills;
     agent->desc.profile = profile;
-    return phi__make_copy_text(agent, &profile->profile_id) &&
-           phi__make_copy_text(agent, &profile->name) &&
-           phi__make_copy_text(agent, &profile->description) &&
-           phi__make_copy_text(agent, &profile->system_prompt) &&
-           phi__make_copy_text(agent, &profile->config_id) &&
-           phi__make_copy_text(agent, &profile->workspace);
+    return phi__said_text(&agent->arena, &profile->profile_id) &&
+           phi__said_text(&agent->arena, &profile->name) &&
+           phi__said_text(&agent->arena, &profile->description) &&
+           phi__said_text(&agent->arena, &profile->system_prompt) &&
+           phi__said_text(&agent->arena, &profile->config_id) &&
+           phi__said_text(&agent->arena, &profile->workspace);
 }
 
 PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
@@ -446,55 +447,33 @@ PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
 
 /* ---- all of it ---- */
 
-PHI__FN void phi__make_defaults(phi_agent_desc *desc) {
-    desc->tool_options.batch = phi__make_or_default(desc->tool_options.batch, PHI__AGENT_BATCH);
-    desc->tool_options.timeout_ms =
-        phi__make_or_default(desc->tool_options.timeout_ms, PHI__AGENT_TOOL_MS);
-    desc->tool_options.defer_percent =
-        phi__make_or_default(desc->tool_options.defer_percent, PHI__AGENT_DEFER_PERCENT);
-    phi_retry *retry = &desc->retry;
-    retry->max_retries = phi__make_or_default(retry->max_retries, PHI__AGENT_RETRIES);
-    retry->initial_delay_ms = phi__make_or_default(retry->initial_delay_ms, PHI__AGENT_RETRY_MS);
-    retry->max_delay_ms = phi__make_or_default(retry->max_delay_ms, PHI__AGENT_RETRY_MOST_MS);
-    retry->max_server_delay_ms =
-        phi__make_or_default(retry->max_server_delay_ms, PHI__AGENT_SERVER_DELAY_MS);
-    if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
-    desc->deadlines.decision_ms =
-        phi__make_or_default(desc->deadlines.decision_ms, PHI__AGENT_DECISION_MS);
-    desc->input.queue_limit = phi__make_or_default(desc->input.queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    desc->tool_options.repeat_warn_after =
-        phi__make_or_default(desc->tool_options.repeat_warn_after, PHI__AGENT_REPEAT_WARN);
-    desc->tool_options.repeat_stop_after =
-        phi__make_or_default(desc->tool_options.repeat_stop_after, PHI__AGENT_REPEAT_STOP);
-    desc->tool_options.max_result_bytes =
-        phi__make_or_default(desc->tool_options.max_result_bytes, PHI__AGENT_RESULT_BYTES);
-    desc->tool_options.max_result_image_bytes =
-        phi__make_or_default(desc->tool_options.max_result_image_bytes, PHI__AGENT_IMAGE_BYTES);
+/* Fills in the defaults of zero fields; twice is harmless. */
+static void phi__make_defaults(phi_agent_desc *desc) {
+    for (size_t i = 0; i < PHI__COUNT(phi__make_default); i++) {
+        char *at = (char *)desc + phi__make_default[i].at;
+        uint32_t value;
+        memcpy(&value, at, sizeof value);
+        if (value == 0) memcpy(at, &phi__make_default[i].value, sizeof value);
+    }
+    if (!(desc->retry.backoff_multiplier > 0))
+        desc->retry.backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
     if (desc->input.first_turn_trigger == (phi_trigger)0)
         desc->input.first_turn_trigger = PHI_TRIGGER_USER;
-    phi_deadlines *deadlines = &desc->deadlines;
     desc->limits = phi__make_limits_of(&desc->limits);
-    deadlines->connect_ms = phi__make_or_default(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
-    deadlines->first_event_ms =
-        phi__make_or_default(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
-    deadlines->idle_ms = phi__make_or_default(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
-    deadlines->total_ms = phi__make_or_default(deadlines->total_ms, PHI_UNLIMITED);
-    if (desc->memory.event_queue_bytes == 0)
-        desc->memory.event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
-    if (desc->memory.max_event_bytes == 0) desc->memory.max_event_bytes = PHI__AGENT_EVENT_BYTES;
-    if (desc->memory.max_response_bytes == 0)
-        desc->memory.max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
+    phi_agent_memory *memory = &desc->memory;
+    if (memory->event_queue_bytes == 0) memory->event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
+    if (memory->max_event_bytes == 0) memory->max_event_bytes = PHI__AGENT_EVENT_BYTES;
+    if (memory->max_response_bytes == 0) memory->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
-static bool phi__make_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
-    size_t bytes = phi__mul(desc->input.filter_count, sizeof *desc->input.filters);
-    if (desc->input.filter_count == 0) return true;
-    phi_filter *filters = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
-    if (filters == NULL) return false;
-    memcpy(filters, desc->input.filters, bytes);
-    agent->desc.input.filters = filters;
-    agent->desc.input.filter_count = desc->input.filter_count;
-    return true;
+/* A copy of the desc's filters. False: no memory. */
+static bool phi__take_filters(phi__agent *agent, const phi_agent_desc *desc, phi_filter **out) {
+    size_t bytes = phi__mul(desc->input.filter_count, sizeof **out);
+    *out = NULL;
+    if (bytes == 0) return true;
+    *out = (phi_filter *)phi__realloc(&agent->memory, NULL, 0, bytes);
+    if (*out != NULL) memcpy(*out, desc->input.filters, bytes);
+    return *out != NULL;
 }
 
 static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given) {
@@ -503,6 +482,81 @@ static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given
     if (!phi__failover_make(agent, given, &made)) return false;
     phi__failover_put(agent, &made);
     return true;
+}
+
+/* The middle of the agent's loop ids: config_id, or, at NULL, provider.slug[.thinking]; behaviours
+   B 29. False: no memory. */
+static bool phi__take_segment(phi__agent *agent, const char *config_id) {
+    phi__buf segment;
+    phi_str taken;
+    bool done;
+    if (config_id != NULL) {
+        done = phi__arena_str(&agent->model_arena, phi_str_of(config_id), &taken);
+        if (done) agent->line.segment = taken;
+        return done;
+    }
+    phi__buf_init(&segment, &agent->memory);
+    phi__buf_text(&segment, agent->desc.model.provider);
+    phi__buf_char(&segment, '.');
+    for (const char *p = agent->desc.model.id; *p != '\0'; p++) {
+        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                     (*p >= 'A' && *p <= 'Z') || *p == '-';
+        phi__buf_char(&segment, plain ? *p : '-');
+    }
+    if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    done = !segment.failed && phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &taken);
+    if (done) agent->line.segment = taken;
+    phi__buf_free(&segment);
+    return done;
+}
+
+/* own: the provider whatever the model says; NULL: that of the model's protocol. */
+static bool phi__take_model(phi__agent *agent, const phi_provider *own, const phi_model *model) {
+    phi__speaker seat;
+    if (!phi__speaker_take(agent->rt, &agent->model_arena, own, model, &seat)) return false;
+    phi__speaker_set(agent, &seat);
+    return true;
+}
+
+/* Makes agent->projected, if it is not there: then taking a policy needs no memory. */
+static bool phi__take_projected(phi__agent *agent) {
+    if (agent->projected == NULL)
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+    return agent->projected != NULL;
+}
+
+/* policy NULL: none; counter NULL: as it is. False: no memory. */
+static bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
+                             const phi_token_counter *counter) {
+    bool counts = counter != NULL && counter->count_text != NULL;
+    if (agent->projected == NULL && policy == NULL && !counts) return true;
+    if (!phi__take_projected(agent)) return false;
+    if (counts) agent->projected->counter = *counter;
+    agent->projected->has_policy = policy != NULL;
+    if (policy != NULL) agent->projected->policy = *policy;
+    return true;
+}
+
+/* Copies a format with its texts. False: no memory. */
+static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
+    const char *given = format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL;
+    phi_str schema = {NULL, 0}, name = {NULL, 0};
+    memset(out, 0, sizeof *out);
+    if (format->kind == PHI_FORMAT_TEXT) return true;
+    if (!phi__own(&agent->memory, phi_str_of(given), &schema)) return false;
+    if (!phi__own(&agent->memory, phi_str_of(format->name), &name)) {
+        phi__disown(&agent->memory, &schema);
+        return false;
+    }
+    *out = *format;
+    out->schema = schema.at;
+    out->name = name.at;
+    return true;
+}
+
+static bool phi__line_join(phi__agent *agent, phi_str session_id) {
+    agent->line.session = phi__session_take(&agent->rt->sessions, session_id);
+    return agent->line.session != NULL;
 }
 
 static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
@@ -535,7 +589,7 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     agent->desc.tool_options.raw_tool_count = 0;
     phi__make_defaults(&agent->desc);
     agent->budget.limits = desc->budget;
-    if (desc->ids.config_id != NULL) phi__line_keep_segment(agent);
+    if (desc->ids.config_id != NULL) agent->line.segment_given = true;
     if (!phi__take_model(agent, desc->provider, &desc->model) ||
         !phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
                            agent->desc.tool_options.timeout_ms) ||
@@ -549,26 +603,32 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     agent->desc.tool_options.raw_tools = copy.tool_options.raw_tools;
     agent->desc.tool_options.raw_tool_count = copy.tool_options.raw_tool_count;
     agent->desc.texts = agent->desc.compaction.texts = copy.texts;
-    if (!phi__make_take_failover(agent, desc->failover) || !phi__make_take_filters(agent, desc) ||
-        (desc->tool_options.source_count != 0 &&
+    phi_filter *filters;
+    if (!phi__make_take_failover(agent, desc->failover) ||
+        !phi__take_filters(agent, desc, &filters))
+        return false;
+    agent->desc.input.filters = filters;
+    agent->desc.input.filter_count = desc->input.filter_count;
+    if ((desc->tool_options.source_count != 0 &&
          !agent->rt->features.sources->make(agent, desc->tool_options.sources,
                                             desc->tool_options.source_count)) ||
         !phi__make_copy_profile(agent, given->profile))
         return false;
     phi_str focus;
-    if (!phi__take_own(agent, desc->compaction.focus_message, &focus)) return false;
+    if (!phi__own(&agent->memory, phi_str_of(desc->compaction.focus_message), &focus)) return false;
     agent->desc.compaction.focus_message = focus.at;
-    if (!phi__make_copy_text(agent, &agent->desc.tool_options.result_directory) ||
-        !phi__take_own(agent, desc->system_prompt, &agent->system_prompt) ||
-        !phi__take_own(agent, desc->workspace, &agent->workspace) ||
+    if (!phi__said_text(&agent->arena, &agent->desc.tool_options.result_directory) ||
+        !phi__own(&agent->memory, phi_str_of(desc->system_prompt), &agent->system_prompt) ||
+        !phi__own(&agent->memory, phi_str_of(desc->workspace), &agent->workspace) ||
         !phi__take_policy(agent, desc->policy, &desc->token_counter) ||
         !phi__take_segment(agent, desc->ids.config_id))
         return false;
     char made[PHI__UUID_SIZE];
     phi_str session = phi_str_of(desc->ids.session_id);
     phi__take_random_id(agent, made);
-    if (!phi__take_own(agent, desc->ids.agent_id != NULL ? desc->ids.agent_id : made,
-                       &agent->agent_id))
+    if (!phi__own(&agent->memory,
+                  phi_str_of(desc->ids.agent_id != NULL ? desc->ids.agent_id : made),
+                  &agent->agent_id))
         return false;
     phi__take_random_id(agent, made);
     if (desc->ids.session_id == NULL) session = phi_str_of(made);
@@ -576,6 +636,25 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
 }
 
 /* ---- making one ---- */
+
+/* Makes at_limit, where the agent has a limit; it outlives the logs that it is put into. False: no
+   memory. */
+static bool phi__at_limit_name(phi__agent *agent) {
+    if (agent->desc.memory.limit_bytes == 0) return true;
+    phi__limit_failure *at_limit =
+        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *at_limit);
+    agent->room.at_limit = at_limit;
+    if (at_limit == NULL) return false;
+    (void)snprintf(at_limit->words, sizeof at_limit->words,
+                   "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
+                   (unsigned long long)agent->desc.memory.limit_bytes,
+                   agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP
+                       ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
+                       : "this run needs more than the older turns had; raise it");
+    at_limit->failure = phi__failure_of(PHI_FAILURE_NO_MEMORY, false, at_limit->words);
+    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
+    return true;
+}
 
 static phi__agent *phi__make_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent =
@@ -625,12 +704,12 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
     phi__agent *agent = phi__make_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
     if (agent != NULL && phi__stored_open_thread(agent, desc) != PHI_OK) {
-        phi_agent_free(agent->handle);
+        phi__end_drop(agent);
         return NULL;
     }
     if (agent != NULL && agent->sources != NULL &&
         rt->features.sources->refresh(agent, true) != PHI_OK) {
-        phi_agent_free(agent->handle);
+        phi__end_drop(agent);
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
         return NULL;
     }
@@ -683,4 +762,338 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
 PHI__FN const phi_profile *phi__make_profile(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
     return agent != NULL ? agent->desc.profile : NULL;
+}
+
+/* ---- changing settings: any number at once, all of them or none ----
+
+   A desc with the new values is made and checked. What needs memory is copied next: the model,
+   which is put back when a later copy fails, then the tools, last. After that nothing can fail, and
+   the new desc takes the place of the agent's. */
+
+enum {
+    PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,
+    PHI__AGENT_SET_LIVE = PHI_SET_MAX_TOKENS | PHI_SET_RETRY | PHI_SET_CACHE | PHI_SET_TOOL_CHOICE |
+                          PHI_SET_BUDGET | PHI_SET_DEADLINES | PHI_SET_QUEUES | PHI_SET_REPEAT |
+                          PHI_SET_OPTIONS,
+    PHI__AGENT_SET_SAID = PHI_SET_OPTIONS | PHI_SET_RAW_TOOLS | PHI_SET_TEXTS
+};
+
+static const uint32_t phi__agent_set_speaker = PHI_SET_MODEL | PHI_SET_PROVIDER;
+
+/* The model as it was, with what depends on it. */
+typedef struct phi__agent_seat {
+    phi__speaker speaker;
+    phi_str segment;
+    phi_arena strings; /* of both */
+    phi_thinking thinking;
+} phi__agent_seat;
+
+/* The new values, and their copies. */
+typedef struct phi__agent_setting {
+    phi__agent *agent;
+    uint32_t fields;
+    phi_agent_desc desc;
+    phi_str focus; /* compaction.focus_message */
+    phi_str prompt;
+    phi_format format;
+    phi_filter *filters;
+    phi__failover_made models;
+    bool has_models; /* they were made */
+    phi_arena said;
+    bool has_said; /* the same */
+    phi__agent_seat before;
+    bool has_before; /* the agent has another model now */
+} phi__agent_setting;
+
+static bool phi__set_has(const phi__agent_setting *s, uint32_t fields) {
+    return (s->fields & fields) != 0;
+}
+
+/* ---- which ---- */
+
+/* A member of the desc, and the bit that replaces it. */
+typedef struct phi__set_member {
+    uint32_t field;
+    uint16_t at, bytes;
+} phi__set_member;
+
+#define PHI__SET_MEMBER(bit, member)                                                               \
+    {                                                                                              \
+        (uint32_t)(bit), (uint16_t)offsetof(phi_agent_desc, member),                               \
+            (uint16_t)sizeof(((phi_agent_desc *)0)->member)                                        \
+    }
+
+static const phi__set_member phi__set_members[] = {
+    PHI__SET_MEMBER(PHI_SET_MODEL, model),
+    PHI__SET_MEMBER(PHI_SET_PROVIDER, provider),
+    PHI__SET_MEMBER(PHI_SET_SYSTEM_PROMPT, system_prompt),
+    PHI__SET_MEMBER(PHI_SET_TOOLS, tools),
+    PHI__SET_MEMBER(PHI_SET_TOOLS, tool_count),
+    PHI__SET_MEMBER(PHI_SET_FORMAT, format),
+    PHI__SET_MEMBER(PHI_SET_POLICY, policy),
+    PHI__SET_MEMBER(PHI_SET_THINKING, thinking),
+    PHI__SET_MEMBER(PHI_SET_MAX_TOKENS, max_tokens),
+    PHI__SET_MEMBER(PHI_SET_RETRY, retry),
+    PHI__SET_MEMBER(PHI_SET_CACHE, cache),
+    PHI__SET_MEMBER(PHI_SET_DEADLINES, deadlines),
+    PHI__SET_MEMBER(PHI_SET_FAILOVER, failover),
+    PHI__SET_MEMBER(PHI_SET_COMPACTION, compaction),
+    PHI__SET_MEMBER(PHI_SET_COMPACTION, compactor),
+    PHI__SET_MEMBER(PHI_SET_LIMITS, limits),
+    PHI__SET_MEMBER(PHI_SET_BUDGET, budget),
+    PHI__SET_MEMBER(PHI_SET_KEEP, keep),
+    PHI__SET_MEMBER(PHI_SET_HOOKS, hook_fn),
+    PHI__SET_MEMBER(PHI_SET_HOOKS, hook_points),
+    PHI__SET_MEMBER(PHI_SET_HOOKS, hook_user_data),
+    PHI__SET_MEMBER(PHI_SET_FILTERS, input.filters),
+    PHI__SET_MEMBER(PHI_SET_FILTERS, input.filter_count),
+    PHI__SET_MEMBER(PHI_SET_QUEUES, input.steering_mode),
+    PHI__SET_MEMBER(PHI_SET_QUEUES, input.follow_up_mode),
+    PHI__SET_MEMBER(PHI_SET_QUEUES, input.queue_limit),
+    PHI__SET_MEMBER(PHI_SET_TOOL_CHOICE, tool_options.choice),
+    PHI__SET_MEMBER(PHI_SET_TOOL_MODE, tool_options.mode),
+    PHI__SET_MEMBER(PHI_SET_TOOL_MODE, tool_options.batch),
+    PHI__SET_MEMBER(PHI_SET_TOOL_TIMEOUT, tool_options.timeout_ms),
+    PHI__SET_MEMBER(PHI_SET_REPEAT, tool_options.repeat_warn_after),
+    PHI__SET_MEMBER(PHI_SET_REPEAT, tool_options.repeat_stop_after),
+    PHI__SET_MEMBER(PHI_SET_RESULTS, tool_options.max_result_bytes),
+    PHI__SET_MEMBER(PHI_SET_RESULTS, tool_options.max_result_image_bytes),
+    PHI__SET_MEMBER(PHI_SET_EFFECTS, tool_options.effects),
+    PHI__SET_MEMBER(PHI_SET_DEFER_PERCENT, tool_options.defer_percent),
+    PHI__SET_MEMBER(PHI_SET_OPTIONS, options),
+    PHI__SET_MEMBER(PHI_SET_RAW_TOOLS, tool_options.raw_tools),
+    PHI__SET_MEMBER(PHI_SET_RAW_TOOLS, tool_options.raw_tool_count),
+    PHI__SET_MEMBER(PHI_SET_TEXTS, texts)};
+
+/* ---- checks of a change ---- */
+
+/* Tools that the agent has are checked again where their rules have changed. */
+static phi_status phi__set_check_tools(const phi__agent_setting *s) {
+    const phi_agent_desc *d = &s->desc;
+    phi_runtime *rt = s->agent->rt;
+    bool approves = (d->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
+    phi__tool_rules rules = phi__tool_check_rules(rt, d->provider, &d->model, approves);
+    if (phi__set_has(s, PHI_SET_TOOLS | PHI_SET_HOOKS))
+        return phi__tool_check_all(rt, &rules, d->tools, d->tool_count);
+    if (phi__set_has(s, phi__agent_set_speaker))
+        return phi__tool_check_names(rt, &rules, d->tools, d->tool_count);
+    return PHI_OK;
+}
+
+static phi_status phi__set_check(const phi__agent_setting *s) {
+    const phi_agent_desc *d = &s->desc;
+    phi_runtime *rt = s->agent->rt;
+    const char *fault = d->policy != NULL ? phi__policy_fault(d->policy) : NULL;
+    phi_status status = PHI_OK;
+    if (phi__set_has(s, PHI_SET_PROVIDER) && d->provider != NULL)
+        status = phi__provider_check(rt, "provider", d->provider);
+    if (status == PHI_OK && phi__set_has(s, phi__agent_set_speaker))
+        status = phi__check_model(rt, "", d->provider, &d->model);
+    if (status == PHI_OK) status = phi__check_settings(rt, d);
+    if (status == PHI_OK && fault != NULL) status = phi__error(rt, PHI_BAD_ARG, "%s", fault);
+    if (status == PHI_OK) status = phi__set_check_tools(s);
+    if (status == PHI_OK &&
+        phi__set_has(s, phi__agent_set_speaker | PHI_SET_TOOLS | PHI_SET_FAILOVER))
+        status = phi__check_failover(rt, d->failover, d->provider, d->tools, d->tool_count);
+    if (status == PHI_OK && phi__set_has(s, PHI_SET_TOOLS | PHI_SET_FORMAT))
+        status = phi__check_format(rt, &d->format, d->tools, d->tool_count);
+    return status;
+}
+
+/* PHI_OK, or why an agent that runs, or is somebody else's, cannot be changed now. */
+static phi_status phi__set_may(phi__agent *agent, uint32_t fields) {
+    phi_runtime *rt = agent->rt;
+    if (fields == 0 || (fields & ~(uint32_t)PHI__AGENT_SET_ALL) != 0)
+        return phi__error(rt, PHI_BAD_ARG, "phi_agent_set: fields is 0x%x: expected PHI_SET_ bits",
+                          (unsigned)fields);
+    if (!agent->thread->of_agent)
+        return phi__error(rt, PHI_MISUSE, "phi_agent_set: an agent of phi_run is for that one run");
+    return (fields & ~(uint32_t)PHI__AGENT_SET_LIVE) != 0 ? phi__find_idle(agent, "phi_agent_set")
+                                                          : PHI_OK;
+}
+
+/* ---- copies ---- */
+
+/* Its model, provider and thinking, and the middle of its loop ids, which names them. False: no
+   memory, and the agent is as it was, or phi__set_drop makes it so. */
+static bool phi__set_seat(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi__agent_seat *before = &s->before;
+    if (!phi__set_has(s, phi__agent_set_speaker) && s->desc.thinking == agent->desc.thinking)
+        return true;
+    before->speaker = phi__speaker_of(agent);
+    before->segment = agent->line.segment;
+    before->strings = agent->model_arena;
+    before->thinking = agent->desc.thinking;
+    s->has_before = true;
+    phi_arena_init(&agent->model_arena, &agent->memory, 256);
+    agent->desc.thinking = s->desc.thinking;
+    return phi__take_model(agent, s->desc.provider, &s->desc.model) &&
+           phi__take_segment(agent, agent->line.segment_given ? before->segment.at : NULL);
+}
+
+/* The old tools stay if there is no memory. */
+static bool phi__set_take_tools(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi_agent_desc *d = &s->desc;
+    uint32_t before = agent->desc.tool_options.timeout_ms, timeout = d->tool_options.timeout_ms;
+    if (!phi__set_has(s, PHI_SET_TOOLS)) return true;
+    agent->desc.tool_options.timeout_ms = timeout;
+    bool done = agent->sources != NULL
+                    ? agent->rt->features.sources->own(agent, d->tools, d->tool_count) == PHI_OK
+                    : phi__toolset_take(&agent->toolset, d->tools, d->tool_count, timeout);
+    agent->desc.tool_options.timeout_ms = before;
+    return done;
+}
+
+static void phi__set_drop(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi__disown(&agent->memory, &s->focus);
+    phi__disown(&agent->memory, &s->prompt);
+    phi__take_off_format(agent, &s->format);
+    phi__free(&agent->memory, s->filters, s->desc.input.filter_count * sizeof *s->filters);
+    if (s->has_models) phi_arena_free(&s->models.arena);
+    if (s->has_said) phi_arena_free(&s->said);
+    if (!s->has_before) return;
+    phi_arena_free(&agent->model_arena);
+    agent->model_arena = s->before.strings;
+    agent->desc.thinking = s->before.thinking;
+    phi__speaker_set(agent, &s->before.speaker);
+    agent->line.segment = s->before.segment;
+}
+
+static bool phi__set_copy_said(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    if (!phi__set_has(s, PHI__AGENT_SET_SAID)) return true;
+    s->has_said = agent->run == NULL && phi__said_copy(agent, &s->desc, &s->said);
+    /* the run's request points to the old copies: they stay until a change between runs */
+    return s->has_said ||
+           (agent->run != NULL && phi__said_add(&s->desc, &agent->said, agent->desc.texts));
+}
+
+/* False: no memory; phi__set_drop undoes it. */
+static bool phi__set_copy(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    const phi_agent_desc *d = &s->desc;
+    if (!phi__set_copy_said(s) ||
+        (phi__set_has(s, PHI_SET_FILTERS) && !phi__take_filters(agent, d, &s->filters)))
+        return false;
+    if (phi__set_has(s, PHI_SET_COMPACTION) &&
+        !phi__own(&agent->memory, phi_str_of(d->compaction.focus_message), &s->focus))
+        return false;
+    if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT) &&
+        !phi__own(&agent->memory, phi_str_of(d->system_prompt), &s->prompt))
+        return false;
+    if (phi__set_has(s, PHI_SET_FORMAT) && !phi__take_format(agent, &d->format, &s->format))
+        return false;
+    if (phi__set_has(s, PHI_SET_POLICY) && d->policy != NULL && !phi__take_projected(agent))
+        return false;
+    if (phi__set_has(s, PHI_SET_FAILOVER))
+        s->has_models = phi__failover_make(agent, d->failover, &s->models);
+    return (s->has_models || !phi__set_has(s, PHI_SET_FAILOVER)) && phi__set_seat(s) &&
+           phi__set_take_tools(s);
+}
+
+/* ---- the exchange ---- */
+
+/* Another default for the deadline of calls: tools that have the old one get the new one. */
+static void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {
+    for (size_t i = 0; i < set->count; i++)
+        if (set->tools[i].timeout_ms == from_ms) set->tools[i].timeout_ms = to_ms;
+    for (size_t i = 0; set->finders != NULL && i < 2; i++) set->finders[i].timeout_ms = to_ms;
+}
+
+static void phi__set_keep(phi__agent_setting *s) {
+    phi__agent *agent = s->agent;
+    phi_agent_desc *desc = &agent->desc;
+    uint32_t timeout = desc->tool_options.timeout_ms;
+    if (phi__set_has(s, PHI_SET_COMPACTION)) {
+        phi__take_off_focus(agent);
+        s->desc.compaction.focus_message = s->focus.at;
+    }
+    if (phi__set_has(s, PHI_SET_FILTERS)) {
+        phi__take_off_filters(agent);
+        s->desc.input.filters = s->filters;
+    }
+    if (phi__set_has(s, PHI_SET_SYSTEM_PROMPT)) {
+        phi__disown(&agent->memory, &agent->system_prompt);
+        agent->system_prompt = s->prompt;
+    }
+    if (phi__set_has(s, PHI_SET_FORMAT)) {
+        phi__take_off_format(agent, &agent->desc.format);
+        s->desc.format = s->format;
+    }
+    if (phi__set_has(s, PHI_SET_POLICY)) (void)phi__take_policy(agent, s->desc.policy, NULL);
+    if (s->has_said) {
+        phi_arena_free(&agent->said);
+        agent->said = s->said;
+    }
+    if (s->has_models) phi__failover_put(agent, &s->models);
+    if (s->has_before) phi_arena_free(&s->before.strings);
+    s->desc.compaction.texts = s->desc.texts;
+    s->desc.failover = desc->failover;
+    s->desc.model = desc->model;
+    s->desc.provider = desc->provider;
+    s->desc.tools = NULL; /* the agent has these three elsewhere */
+    s->desc.tool_count = 0;
+    s->desc.system_prompt = NULL;
+    s->desc.policy = NULL;
+    if (phi__set_has(s, PHI_SET_BUDGET)) agent->budget.limits = s->desc.budget;
+    memset(&s->desc.budget, 0, sizeof s->desc.budget);
+    *desc = s->desc;
+    if (phi__set_has(s, PHI_SET_TOOL_TIMEOUT) && !phi__set_has(s, PHI_SET_TOOLS))
+        phi__toolset_retime(&agent->toolset, timeout, desc->tool_options.timeout_ms);
+    if (phi__set_has(s, phi__agent_set_speaker | PHI_SET_HOOKS)) phi__sources_recheck(agent);
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
+    if (phi__set_has(s, PHI_SET_BUDGET)) phi__pause_wake_all(agent->rt);
+}
+
+static phi_status phi__set_now(phi__agent *agent, const phi_agent_desc *to, uint32_t fields) {
+    phi__agent_setting s = PHI_ZERO;
+    s.agent = agent;
+    s.fields = fields;
+    s.desc = agent->desc;
+    s.desc.tools = agent->toolset.tools;
+    s.desc.tool_count = agent->toolset.own;
+    for (size_t i = 0; i < PHI__COUNT(phi__set_members); i++) {
+        const phi__set_member *m = &phi__set_members[i];
+        if (phi__set_has(&s, m->field))
+            memcpy((char *)&s.desc + m->at, (const char *)to + m->at, m->bytes);
+    }
+    phi_status status = phi__set_check(&s);
+    if (status != PHI_OK) return status;
+    phi__make_defaults(&s.desc);
+    if (!phi__set_copy(&s)) {
+        phi__set_drop(&s);
+        return phi__error(agent->rt, PHI_NO_MEMORY, "phi_agent_set: out of memory");
+    }
+    phi__set_keep(&s);
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uint32_t fields) {
+    phi__agent *agent = phi__find_agent(handle);
+    if (handle.rt == NULL || to == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    phi_status status = phi__set_may(agent, fields);
+    if (status != PHI_OK) return status;
+    bool ends_job = (fields & (uint32_t)PHI_SET_COMPACTION) != 0;
+    bool moves = (fields & (phi__agent_set_speaker | PHI_SET_FAILOVER)) != 0;
+    uint32_t at = phi__failover_leave(agent);
+    status = phi__set_now(agent, to, fields);
+    if (status != PHI_OK || !moves) phi__failover_back(agent, at);
+    if (status == PHI_OK && ends_job) {
+        /* The job of the compactor that was replaced. The host may free the agent in `end`: as
+           inside a step, it then stays until the end of this. */
+        phi_runtime *rt = agent->rt;
+        bool inside = rt->in_step;
+        rt->in_step = true;
+        phi__compaction_forget(agent);
+        bool there = agent->slot != NULL;
+        if (!inside) phi__end_of_step(rt);
+        return there ? PHI_OK : PHI_STALE;
+    }
+    return status;
 }

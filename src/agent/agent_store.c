@@ -62,7 +62,8 @@ static bool phi__stored_go_on(phi__agent *agent, bool anew, bool given_session) 
     char made[PHI__UUID_SIZE];
     bool logged = !given_session && last != NULL && last->of.loop != NULL &&
                   last->of.loop->session_id.len > 0;
-    bool done = last == NULL || phi__take_own(agent, last->loop_id.at, &last_loop_id);
+    bool done =
+        last == NULL || phi__own(&agent->memory, phi_str_of(last->loop_id.at), &last_loop_id);
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
     if (done) done = phi__stored_counts(agent, taken != NULL ? taken : agent->line.session);
@@ -72,7 +73,7 @@ static bool phi__stored_go_on(phi__agent *agent, bool anew, bool given_session) 
     }
     if (!done) {
         phi__session_drop(sessions, taken);
-        phi__take_disown(agent, &last_loop_id);
+        phi__disown(&agent->memory, &last_loop_id);
         return false;
     }
     if (taken != NULL) phi__line_move(agent, taken);
@@ -80,7 +81,7 @@ static bool phi__stored_go_on(phi__agent *agent, bool anew, bool given_session) 
     if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
         phi__line_take_last(agent, last_loop_id);
     else
-        phi__take_disown(agent, &last_loop_id);
+        phi__disown(&agent->memory, &last_loop_id);
     return true;
 }
 
@@ -92,7 +93,7 @@ static void phi__stored_emit_torn(phi__agent *agent, uint64_t torn) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
-    (void)phi__events_emit(agent, &event, NULL, 0);
+    (void)phi__events_emit(agent, &event);
 }
 
 /* ---- shared ---- */
@@ -115,6 +116,13 @@ PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc
                           "front",
                           desc->thread_id);
     return PHI_OK;
+}
+
+/* The log was read from a store just now. PHI_OK, or a feature's status. */
+static phi_status phi__feature_opened(phi__agent *agent) {
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
+    (void)phi__feature_take(&moment);
+    return moment.status;
 }
 
 PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_desc *desc) {

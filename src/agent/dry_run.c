@@ -59,24 +59,8 @@ static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
 static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_size) {
     phi__agent *agent = f->agent;
     phi__request_spec *spec = &f->spec;
-    bool raws = agent->run == NULL || agent->run->own.toolset == NULL;
-    phi__toolset_change change;
-    spec->model = &agent->desc.model;
-    spec->system_prompt = agent->system_prompt;
-    spec->tool_choice = agent->desc.tool_options.choice;
-    spec->thinking = agent->desc.thinking;
-    spec->max_tokens = agent->desc.max_tokens;
-    spec->temperature = -1.0;
-    spec->cache = agent->desc.cache;
-    spec->format = agent->desc.format;
-    spec->options = agent->desc.options;
-    spec->texts = agent->desc.texts;
-    spec->thinking_from = agent->prior.thinking.barred;
-    if (!phi__defer_change(agent, f->arena, &change, &spec->system_prompt) ||
-        !phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
-                            raws ? agent->desc.tool_options.raw_tool_count : 0, agent->codec->names,
-                            f->arena, &spec->tools, &spec->tool_count))
-        return PHI_NO_MEMORY;
+    *spec = phi__ask_spec(agent);
+    if (!phi__ask_offer(agent, f->arena, spec)) return PHI_NO_MEMORY;
     const phi__fold *view = &f->agent->thread->fold;
     bool prompted = phi__ahead_prompted(f->agent, phi__ahead_last(view));
     f->text.kind = PHI_CONTENT_TEXT;
@@ -90,43 +74,15 @@ static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_si
     phi__projection made;
     phi_status status = phi__ahead_project(f, &made);
     if (status != PHI_OK) return status;
-    phi__item *items =
-        (phi__item *)phi__arena_zero(f->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
-    if (items == NULL) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < made.count; i++) {
-        size_t place = made.places != NULL ? made.places[i] : i;
-        const phi_message *m = place == SIZE_MAX ? made.messages[i] : f->fold.items[place].message;
-        if (place != SIZE_MAX)
-            items[i] = f->fold.items[place];
-        else if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-        items[i].message = m;
-        items[i].rendered = NULL;
-        items[i].arena = NULL;
-    }
-    f->spec.items = items;
-    f->spec.item_count = made.count;
-
-    spec->rewritten = agent->thread->ops.last != NULL || f->left;
+    spec->items = phi__projection_items(f->arena, &f->fold, &made, false);
+    if (spec->items == NULL) return PHI_NO_MEMORY;
+    spec->item_count = made.count;
+    spec->rewritten = spec->rewritten || f->left;
     if (!phi__head_foresee(agent, spec, f->arena)) return PHI_NO_MEMORY;
     return phi__format_apply(agent->codec, spec, f->arena, words, words_size);
 }
 
 /* ---- the words ---- */
-
-/* As phi__thinking_cause of loop/model_call.c, for a request before any hook. */
-static const char *phi__ahead_cause(const phi__foreseen *f, phi__prefix_cause cause) {
-    const phi__op *op = f->agent->thread->ops.last;
-    if (cause != PHI__PREFIX_MESSAGES) return phi__prefix_words(cause);
-    if (f->left) return "the messages before it have changed (the policy)";
-    if (op == NULL) return phi__prefix_words(cause);
-    switch (op->rewrite.reason) {
-    case PHI_REWRITE_COMPACTION: return "the messages before it have changed (a compaction)";
-    case PHI_REWRITE_PRUNE: return "the messages before it have changed (a prune)";
-    case PHI_REWRITE_REVERT: return "the messages before it have changed (a revert)";
-    default: return "the messages before it have changed (a rewrite)";
-    }
-}
 
 static bool phi__ahead_thinks(const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
@@ -162,7 +118,7 @@ static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     }
     if (done && p != NULL && p->first != SIZE_MAX)
         phi__ahead_say(f, words, words_size, p->dropped, f->spec.items[p->first].from,
-                       phi__ahead_cause(f, p->cause));
+                       phi__thinking_cause(f->agent, p->cause, false, f->left));
     if (done) {
         /* Signed thinking of other models goes back to none of this one. */
         size_t n = 0, first = 0;

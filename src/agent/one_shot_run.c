@@ -46,9 +46,9 @@ PHI__FN void phi__shot_retire(phi_runtime *rt) {
     for (; link != NULL && looks > 0; link = next) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         next = link->next;
-        if (!phi__events_any(agent))
+        if (agent->events.all.first == NULL)
             phi__shot_drop_input(agent); /* input that came after its end */
-        if (!phi__events_any(agent))
+        if (agent->events.all.first == NULL)
             phi__end_retire(agent);
         else
             looks--;

@@ -252,30 +252,16 @@ static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request
     const phi__fold *fold = &agent->thread->fold;
     phi__proj_order order;
     phi__projection made = PHI_ZERO;
-    bool policy = phi__projection_order_of(agent, &order);
-    phi_status status = policy ? phi__project(&order, &q->work, &made) : PHI_OK;
-    size_t count = policy ? made.count : fold->count;
+    made.count = fold->count;
+    phi_status status = PHI_OK;
+    if (phi__projection_order_of(agent, &order)) status = phi__project(&order, &q->work, &made);
     if (status != PHI_OK) return status;
-    phi__item *items =
-        (phi__item *)phi__arena_zero(&q->work, phi__mul(phi__max(count, 1), sizeof *items));
-    if (items == NULL) return PHI_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        size_t place = policy ? made.places[i] : i;
-        if (place != SIZE_MAX)
-            items[i] = fold->items[place];
-        else {
-            const phi_message *m = made.messages[i];
-            items[i].message = m;
-            if (m->role == PHI_ROLE_ASSISTANT)
-                items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-        }
-        items[i].rendered = NULL;
-        items[i].arena = NULL;
-    }
-    spec->items = items;
-    spec->item_count = count;
-    return count > 0 ? PHI_OK
-                     : phi__error(q->rt, PHI_MISUSE, "phi_count_tokens: there are no messages");
+    spec->items = phi__projection_items(&q->work, fold, &made, false);
+    if (spec->items == NULL) return PHI_NO_MEMORY;
+    spec->item_count = made.count;
+    return made.count > 0
+               ? PHI_OK
+               : phi__error(q->rt, PHI_MISUSE, "phi_count_tokens: there are no messages");
 }
 
 /* The body in three parts, in q->work. */
@@ -300,36 +286,16 @@ static phi_status phi__query_parts(phi_query *q, const phi__encoder *e, phi_str 
 }
 
 static phi_status phi__query_ask_count(phi_query *q, phi__agent *agent) {
-    phi__request_spec spec = PHI_ZERO;
+    phi__request_spec spec = phi__ask_spec(agent);
     phi_str parts[PHI__QUERY_PARTS];
     phi__encoder e;
     phi__toolset *set = agent->tools;
-    const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
-    phi__toolset_change change;
     char words[400];
     words[0] = '\0';
     spec.model = &q->seat.model;
-    spec.system_prompt = agent->system_prompt;
-    spec.options = agent->desc.options;
-    spec.texts = agent->desc.texts;
-    spec.rewritten = agent->thread->ops.last != NULL;
-    spec.thinking_from = agent->prior.thinking.barred;
-    spec.tool_choice = agent->desc.tool_options.choice;
-    spec.thinking = agent->desc.thinking;
-    spec.max_tokens = agent->desc.max_tokens;
-    spec.temperature = -1.0;
-    spec.cache = agent->desc.cache;
-    spec.format = agent->desc.format;
-    spec.session_id = agent->line.session->id;
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__defer_change(agent, &q->work, &change, &spec.system_prompt))
-        return PHI_NO_MEMORY;
-    own[0] = agent->desc.model.protocol;
-    if (!phi__toolset_offer(set, &change, agent->desc.tool_options.raw_tools,
-                            agent->desc.tool_options.raw_tool_count,
-                            agent->provider == NULL ? agent->codec->names : own, &q->work,
-                            &spec.tools, &spec.tool_count))
+        !phi__ask_offer(agent, &q->work, &spec))
         return PHI_NO_MEMORY;
     phi_status status = phi__query_items(q, agent, &spec);
     if (status != PHI_OK) return status;

@@ -1,5 +1,4 @@
-/* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then
-   runs. */
+/* runtime.c - makes, closes and frees runtimes, and steps them. */
 #include "agent/agent_in.h"
 #include "agent/summary.h"
 #include "features/features_in.h"
@@ -14,10 +13,7 @@ enum {
     PHI__RUNTIME_INBOX_BYTES = 65536,
     PHI__RUNTIME_INBOX_MOST = 1 << 30,
     PHI__RUNTIME_CONNECTIONS = 64, /* engineering.md 1.5 */
-    PHI__RUNTIME_STARTS = 4,       /* the same */
-    PHI__RUNTIME_READY_BATCH = 16, /* descriptors between two looks at the clock */
-    PHI__RUNTIME_TIMERS_PER_STEP = 256,
-    PHI__RUNTIME_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
+    PHI__RUNTIME_STARTS = 4        /* the same */
 };
 
 /* ---- making one ---- */
@@ -44,6 +40,13 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
     io->user_data = tape;
     io->told_gaps = tape->plays;
     return PHI_OK;
+}
+
+static void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
+                              uint32_t connections) {
+    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
+    rt->fetches.transport = transport;
+    rt->fetches.stages = stages;
 }
 
 static void phi__runtime_attach(phi_runtime *rt, uint32_t connections) {
@@ -98,6 +101,12 @@ static const char *phi__runtime_refuse(const phi_runtime_desc *desc) {
     return NULL;
 }
 
+static void phi__feature_close(phi_runtime *rt) {
+    for (size_t i = 0; i < rt->features.count; i++)
+        if (rt->features.places[i].feature->close != NULL)
+            rt->features.places[i].feature->close(rt);
+}
+
 static void phi__runtime_unmake(phi_runtime *rt) {
     phi_memory memory = rt->memory;
     phi__http_free(rt->http);
@@ -115,6 +124,43 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
 }
 
+/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
+   more than there may be. */
+static bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
+    for (; list != NULL && *list != NULL; list++) {
+        const phi__feature *feature = (*list)();
+        size_t i = 0;
+        while (i < features->count && features->places[i].feature->order < feature->order) i++;
+        if (i < features->count && features->places[i].feature == feature) continue;
+        if (features->count == PHI__FEATURE_MOST) return false;
+        for (size_t at = features->count++; at > i; at--)
+            features->places[at] = features->places[at - 1];
+        features->places[i].name = *list;
+        features->places[i].feature = feature;
+    }
+    return true;
+}
+
+enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
+
+static size_t phi__feature_room(size_t bytes) {
+    return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
+}
+
+/* All features are named: gives each its place, and opens it. */
+static void phi__feature_open(phi_runtime *rt) {
+    phi__features *features = &rt->features;
+    for (size_t i = 0; i < features->count; i++) {
+        phi__feature_place *place = &features->places[i];
+        place->run_at = features->run_bytes;
+        place->agent_at = features->agent_bytes;
+        features->run_bytes += phi__feature_room(place->feature->run_bytes);
+        features->agent_bytes += phi__feature_room(place->feature->agent_bytes);
+        features->wanted |= place->feature->points;
+        if (place->feature->open != NULL) place->feature->open(rt);
+    }
+}
+
 /* What each agent can do, and what the desc names. */
 static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc) {
     static const phi_feature_fn all[] = {phi__ask_model_feature, phi__compaction_feature,
@@ -123,6 +169,18 @@ static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc)
         return false;
     phi__feature_open(rt);
     return true;
+}
+
+/* Makes at_limit of the runtime; it outlives the logs that it is put into. */
+static void phi__at_limit_name_all(phi_runtime *rt) {
+    (void)snprintf(
+        rt->at_limit.words, sizeof rt->at_limit.words,
+        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
+        "free agents or their histories",
+        (unsigned long long)rt->memory.limit_bytes);
+    phi_failure *failure = &rt->at_limit.failure;
+    *failure = phi__failure_of(PHI_FAILURE_NO_MEMORY, false, rt->at_limit.words);
+    failure->code = failure->request_id = phi__str("", 0);
 }
 
 /* The runtime's own struct is the one thing that is not counted: the counters are in it. */
@@ -141,7 +199,7 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->tickets, &rt->memory);
     phi__slots_init(&rt->responses, &rt->memory);
     phi__session_init(&rt->sessions, &rt->memory);
-    phi__events_init(&rt->events, &rt->memory);
+    rt->events.memory = &rt->memory;
     rt->slice.budget_us =
         desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RUNTIME_STEP_US;
     rt->slice.budget_bytes =
@@ -151,107 +209,7 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
 
 /* ---- a step ---- */
 
-static bool phi__runtime_has_work(phi_runtime *rt) {
-    return rt->ready.first != NULL || rt->fetches.ready.first != NULL || rt->polls.busy ||
-           rt->events.queued.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
-           phi__posts_any(rt);
-}
-
-/* Cuts a sleep (-1: for ever) to a second while deadlines count or a run is active, whose duration
-   counts: the rest would be a gap. */
-static int phi__runtime_sleep_ms(const phi_runtime *rt, int timeout_ms) {
-    int most = -1;
-    if (rt->polls.count > 0 || rt->polled.first != NULL)
-        most = PHI__RUNTIME_POLL_MS;
-    else if (phi__io_deadlines(rt->io) || rt->active > 0)
-        most = PHI__IO_GAP_MS;
-    return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
-}
-
-/* How long this step may sleep: not at all while something is waiting already. */
-static int phi__runtime_timeout(phi_runtime *rt, int timeout_ms) {
-    if (timeout_ms == 0 || phi__runtime_has_work(rt)) return 0;
-    return phi__runtime_sleep_ms(rt, timeout_ms);
-}
-
-static void phi__runtime_budget(phi_runtime *rt) {
-    rt->step.began_us = phi__io_now_us(rt->io);
-    rt->step.wall_ms = phi__io_wall_ms(rt->io);
-    phi__slice_begin(&rt->slice);
-}
-
-/* Descriptors, for at most half of the budget, so that the runs get their share. The poller
-   continues next time where it stopped. */
-static void phi__runtime_io_pump(phi_runtime *rt, int wait) {
-    int done = phi__io_wait(rt->io, wait, PHI__RUNTIME_READY_BATCH);
-    if (wait != 0) { /* sleeping is not work */
-        phi__runtime_budget(rt);
-        phi__io_step_begin(rt->io);
-    }
-    while (done >= PHI__RUNTIME_READY_BATCH && !phi__slice_io_spent(&rt->slice))
-        done = phi__io_wait(rt->io, 0, PHI__RUNTIME_READY_BATCH);
-}
-
-static void phi__runtime_transport(phi_runtime *rt) {
-    if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
-}
-
-/* Tools, and models of the host's own. */
-static void phi__runtime_poll(phi_runtime *rt) {
-    rt->step.round++;
-    phi__call_poll_all(rt);
-    if (rt->polled.first != NULL) phi__provider_wake_all(rt);
-    if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
-}
-
 /* ---- a step with a tape ---- */
-
-/* All that are due: those of tools are not there when the tape is played. */
-static void phi__runtime_taped_timers(phi_runtime *rt) {
-    if (phi__io_next_timer_us(rt->io) > phi__io_now_us(rt->io)) return;
-    rt->tape->ops->fires(rt->tape);
-    (void)phi__io_timers(rt->io, INT_MAX);
-}
-
-static void phi__runtime_taped_posts(phi_runtime *rt) {
-    if (!phi__posts_any(rt)) return;
-    rt->tape->ops->posting(rt->tape);
-    phi__posts_read_all(rt);
-    rt->tape->ops->posted(rt->tape);
-}
-
-static void phi__runtime_record(phi_runtime *rt, int wait) {
-    phi__runtime_taped_timers(rt);
-    phi__runtime_transport(rt);
-    if (rt->ready.first != NULL) wait = 0;
-    phi__runtime_io_pump(rt, wait);
-    if (wait == 0) return;
-    rt->tape->ops->woken(rt->tape);
-    phi__runtime_budget(rt);
-    phi__io_step_begin(rt->io);
-    phi__runtime_taped_posts(rt);
-    phi__runtime_taped_timers(rt);
-}
-
-/* The same as phi__runtime_pump, in the order of phi__tape_ops (loop/state_in.h). */
-static void phi__runtime_pump_taped(phi_runtime *rt, int timeout_ms) {
-    const phi__tape_ops *ops = rt->tape->ops;
-    int wait = phi__runtime_timeout(rt, timeout_ms);
-    ops->begin(rt->tape);
-    phi__runtime_budget(rt);
-    phi__io_step_begin(rt->io);
-    phi__runtime_taped_posts(rt);
-    if (rt->tape->plays) {
-        ops->rest(rt->tape);
-        phi__runtime_io_pump(rt, 0); /* tools that are run again */
-    } else
-        phi__runtime_record(rt, wait);
-    phi__runtime_poll(rt);
-    ops->let_in(rt->tape);
-    phi__runtime_budget(rt);
-    phi__turn_advance_all(rt);
-    phi__runtime_transport(rt);
-}
 
 /* ---- public ---- */
 
@@ -291,7 +249,9 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt) {
     for (uint32_t i = 0; rt->active > 0 && i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         phi__agent *agent = (phi__agent *)slot->object;
-        if (agent != NULL && agent->run != NULL) phi__schedule_cancel(agent->run);
+        if (agent == NULL || agent->run == NULL) continue;
+        agent->run->end.cancelled = true;
+        phi__schedule_wake(agent->run);
     }
     if (rt->fetches.open.first != NULL) phi__fetch_cancel_all(rt);
     if (rt->active > 0 || rt->fetches.open.first != NULL || phi__io_pending(rt->io))
@@ -340,29 +300,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (phi__crew_under_way(rt)) return phi__runtime_active(rt);
     rt->in_step = true;
     PHI__STORE(&rt->pump, (uintptr_t)(void *)&errno);
-    phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
-    if (rt->grown.of[PHI__DIRTY_LEAVES].first != NULL) phi__stored_evict(rt);
-    if (rt->pressed.first != NULL) phi__forget_step(rt);
-    if (rt->tape != NULL)
-        phi__runtime_pump_taped(rt, timeout_ms);
-    else {
-        int wait = phi__runtime_timeout(rt, timeout_ms);
-        phi__runtime_budget(rt);
-        phi__io_step_begin(rt->io);
-        phi__posts_read(rt);
-        (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
-        phi__runtime_transport(rt);
-        if (rt->ready.first != NULL) wait = 0;
-        phi__runtime_io_pump(rt, wait);
-        if (wait != 0) { /* what ended the wait is done in the same step */
-            phi__posts_read(rt);
-            (void)phi__io_timers(rt->io, PHI__RUNTIME_TIMERS_PER_STEP);
-        }
-        phi__runtime_poll(rt);
-        if (rt->ready.first != NULL) phi__turn_advance_all(rt);
-        phi__runtime_transport(rt); /* requests that the runs have opened are sent in this step */
-    }
-    if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);
+    phi__pump(rt, timeout_ms);
     /* the inbox was read: input that came meanwhile is reported as dropped */
     if (rt->one_shot_over.first != NULL) phi__shot_retire(rt);
     if (rt->retired != NULL) phi__end_destroy_retired(rt);
@@ -374,20 +312,7 @@ PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {
     return rt != NULL ? phi__io_fd(rt->io) : -1;
 }
 
-PHI_API int phi_next_timeout(const phi_runtime *rt) {
-    if (rt == NULL) return -1;
-    if (phi__crew_under_way(rt) || rt->ready.first != NULL || rt->polls.busy ||
-        rt->fetches.ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
-        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
-        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
-        return 0;
-    if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
-    uint64_t next = phi__io_next_timer_us(rt->io);
-    uint64_t now = phi__schedule_look_us(rt);
-    if (next == UINT64_MAX) return phi__runtime_sleep_ms(rt, -1);
-    uint64_t ms = next > now ? (next - now + 999) / 1000 : 0;
-    return phi__runtime_sleep_ms(rt, ms > (uint64_t)INT_MAX ? INT_MAX : (int)ms);
-}
+PHI_API int phi_next_timeout(const phi_runtime *rt) { return rt != NULL ? phi__pump_next(rt) : -1; }
 
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have) {
     if (rt != NULL) phi__io_ready(rt->io, fd, have);

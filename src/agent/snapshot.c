@@ -81,78 +81,14 @@ static phi_status phi__snap_needs(phi_runtime *rt, const phi_json *root) {
     return PHI_OK;
 }
 
-/* ---- writes an agent as one JSON text, and makes it again from the text ---- */
-
 /* ---- writing ---- */
-
-static const phi__field phi__snapshot_budget[] = {
-    PHI__FIELD(phi__budget, limits.max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__budget, limits.max_requests, "max_requests", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__budget, limits.max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__budget, seen.tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__budget, seen.requests, "requests", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__budget, seen.cost, "spent", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
-
-static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
-    phi__records_raw(out, key, "{");
-    phi__message_put_usage(out, usage);
-    phi__records_double(out, "cost", cost);
-    phi__buf_char(out, '}');
-}
-
-static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
-                               phi__point point) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = point;
-    moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
-    moment.out = out;
-    moment.scratch = scratch;
-    (void)phi__feature_take(&moment);
-}
-
-/* The queues of an agent, by their names in a snapshot. */
-typedef struct phi__snap_queue {
-    const char *name;
-    phi_input kind;
-} phi__snap_queue;
-
-static const phi__snap_queue phi__snapshot_queues[] = {{"steering", PHI_INPUT_STEERING},
-                                                       {"follow_ups", PHI_INPUT_FOLLOW_UP},
-                                                       {"injected", PHI_INPUT_INJECTED}};
 
 static phi_status phi__snap_begin(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status = phi__recall(agent->thread);
     if (status != PHI_OK) return status;
     phi__buf_char(out, '{');
     phi__records_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
-    phi__records_str(out, "agent_id", agent->agent_id);
-    phi__records_str(out, "session_id", agent->line.session->id);
-    phi__records_str(out, "config_id", agent->line.segment);
-    phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
-    phi__records_u64(out, "loops", agent->line.loops);
-    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
-    phi__records_u64(out, "session_loops",
-                     phi__session_count_so_far(agent->line.session, agent->line.segment));
-    phi__budget budget = agent->budget;
-    budget.seen.requests =
-        phi__budget_requests(agent, agent->run != NULL && agent->run->state == PHI__RUN_HELD &&
-                                        phi__feature_held_as(agent->run) == PHI__RUN_TURN);
-    phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
-    phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
-    phi__records_raw(out, "budget", "{");
-    phi__records_put(out, phi__snapshot_budget, PHI__COUNT(phi__snapshot_budget), &budget);
-    phi__buf_char(out, '}');
-    phi__head_save(out, agent);
-    if (agent->prior.deferral != NULL) agent->rt->features.deferral->save(out, agent);
-    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
-    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues); i++) {
-        phi__json_write_key(out, phi_str_of(phi__snapshot_queues[i].name));
-        phi__save_inputs(out, phi__input_list_of(owner, phi__snapshot_queues[i].kind), scratch);
-    }
-    phi__json_write_key(out, PHI__LIT("run"));
-    phi__run_save(out, agent, scratch);
-    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
+    phi__save_agent(out, agent, scratch);
     phi__records_raw(out, "thread", "[");
     return PHI_OK;
 }
@@ -193,69 +129,6 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
 
 /* ---- reading ---- */
 
-static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
-    const phi_json *all = phi_json_get(root, "all"), *last = phi_json_get(root, "last_run");
-    agent->spent.usage = phi__message_read_get_usage(phi_json_get(all, "usage"));
-    agent->spent.cost = phi__records_get_double(all, "cost");
-    agent->spent.run_usage = phi__message_read_get_usage(phi_json_get(last, "usage"));
-    agent->spent.run_cost = phi__records_get_double(last, "cost");
-    (void)phi__records_get(phi_json_get(root, "budget"), phi__snapshot_budget,
-                           PHI__COUNT(phi__snapshot_budget), &agent->budget, NULL);
-}
-
-static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines, char *words,
-                                        size_t words_size) {
-    return phi_json_count(lines) > 0
-               ? phi__thread_text_from_array(agent->thread, lines, words, words_size)
-               : PHI_OK;
-}
-
-static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *root,
-                                          phi__point point) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = point;
-    moment.agent = agent;
-    moment.json = root;
-    (void)phi__feature_take(&moment);
-    return moment.status;
-}
-
-static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
-                                 char *words, size_t words_size) {
-    const phi_json *run = phi_json_get(root, "run");
-    phi_str last = phi__records_get_str(root, "last_loop_id");
-    phi_status status = PHI_MISUSE;
-    if (agent->thread->log.count == 0)
-        status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
-    else
-        (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
-                       agent->thread->journal->id);
-    if (status != PHI_OK) return status;
-    phi__snap_read_spent(agent, root);
-    status = phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD);
-    if (status == PHI_OK) status = phi__head_load(agent, phi_json_get(root, "head"));
-    if (status == PHI_OK && phi_json_get(root, "loaded_tools") != NULL &&
-        !agent->rt->features.deferral->load(agent, phi_json_get(root, "loaded_tools")))
-        status = PHI_NO_MEMORY;
-    if (status != PHI_OK) return status;
-    phi__line_count(agent, phi__records_get_u32(root, "loops"));
-    if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
-                            phi__records_get_u64(root, "session_loops")))
-        return PHI_NO_MEMORY;
-    if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
-    status = PHI_OK;
-    for (size_t i = 0; i < PHI__COUNT(phi__snapshot_queues) && status == PHI_OK; i++)
-        status = phi__load_inputs(agent, phi_json_get(root, phi__snapshot_queues[i].name),
-                                  phi__input_list_of(agent, phi__snapshot_queues[i].kind));
-
-    if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
-        phi__line_active(agent);
-        status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
-    }
-    return status == PHI_OK ? phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
-                            : status;
-}
-
 /* The desc with the snapshot's own identity. */
 static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
@@ -287,7 +160,8 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     if (!phi__snap_version(rt, root) || phi__snap_needs(rt, root) != PHI_OK) return NULL;
     phi__agent *agent = phi__agent_make(rt, &named, NULL);
     if (agent == NULL) return NULL;
-    phi_status status = phi__snap_read(agent, root, how, words, sizeof words);
+    phi_status status =
+        phi__load_agent(agent, root, how == PHI_RESTORE_INTERRUPT, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__end_retire(agent);

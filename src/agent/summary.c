@@ -199,7 +199,7 @@ static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str word
     event.status = status;
     if (!phi__arena_str(phi__thread_room(agent->thread), words, &event.source))
         event.source = phi__str("", 0);
-    (void)phi__events_emit(agent, &event, NULL, 0);
+    (void)phi__events_emit(agent, &event);
 }
 
 /* No poller is waiting, so apply the result here, or report the failure, and free its writer. */

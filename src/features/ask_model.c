@@ -85,7 +85,8 @@ static phi__state phi__ask_model_take(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__ask_model_feature(void) {
-    static const phi__feature feature = {PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED,
+    enum { points = PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED };
+    static const phi__feature feature = {points,
                                          sizeof(phi__ask_model_run),
                                          0,
                                          phi__ask_model_take,

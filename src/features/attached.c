@@ -167,14 +167,12 @@ static phi__state phi__attached_at(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__attached_feature(void) {
-    static const phi__feature feature = {PHI__POINT_LOG_RENEWED | PHI__POINT_AGENT_SAVE_LATE |
-                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_AGENT_FREED,
-                                         0,
-                                         sizeof(phi__attached_all),
-                                         phi__attached_at,
-                                         NULL,
-                                         PHI__FEATURE_AT_ATTACHED,
-                                         NULL,
-                                         NULL};
+    enum {
+        points = PHI__POINT_LOG_RENEWED | PHI__POINT_AGENT_SAVE_LATE | PHI__POINT_AGENT_LOAD_LATE |
+                 PHI__POINT_AGENT_FREED
+    };
+    static const phi__feature feature = {
+        points, 0,   sizeof(phi__attached_all), phi__attached_at, NULL, PHI__FEATURE_AT_ATTACHED,
+        NULL,   NULL};
     return &feature;
 }

@@ -143,9 +143,7 @@ static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
 static phi__state phi__caching_take(phi__moment *moment) {
     phi__caching *c = (phi__caching *)moment->agent_state;
     switch (moment->point) {
-    case PHI__POINT_REQUEST:
-        phi__caching_sent(moment->agent, c, phi__attempt_spec(moment->run));
-        break;
+    case PHI__POINT_REQUEST: phi__caching_sent(moment->agent, c, &moment->run->attempt.spec); break;
     case PHI__POINT_CHARGED: phi__caching_answered(c, moment->usage); break;
     case PHI__POINT_CHANGED: c->known = false; break;
     case PHI__POINT_LOG_RENEWED: phi__caching_renewed(c, moment); break;
@@ -161,8 +159,11 @@ static void phi__caching_show(const phi__agent *agent, phi_cache_stats *out) {
 static void phi__caching_open(phi_runtime *rt) { rt->features.cache_stats_fn = phi__caching_show; }
 
 PHI_API const phi__feature *phi_feature_cache_stats(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
-                                             PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
+    enum {
+        points =
+            PHI__POINT_REQUEST | PHI__POINT_CHARGED | PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED
+    };
+    static const phi__feature feature = {points,
                                          0,
                                          sizeof(phi__caching),
                                          phi__caching_take,

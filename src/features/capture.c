@@ -68,7 +68,7 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
 }
 
 static void phi__capture_origins(const phi__run *run, const phi__capture *capture, phi__buf *out) {
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     const phi_message *last = NULL;
     size_t index = 0;
     for (size_t i = 0; i < spec->item_count; i++) {
@@ -85,7 +85,7 @@ static void phi__capture_origins(const phi__run *run, const phi__capture *captur
 /* ---- the request ---- */
 
 static void phi__capture_tools(phi__run *run, phi__buf *out) {
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     for (size_t i = 0; i < spec->tool_count; i++) {
         const phi__tool_view *tool = &spec->tools[i];
         phi__json_write_comma(out);
@@ -123,7 +123,7 @@ static void phi__capture_format(phi__run *run, phi__buf *out) {
 
 static void phi__capture_settings(phi__run *run, phi__buf *out) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high", "xhigh", "max"};
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     size_t level = (size_t)spec->thinking < PHI__COUNT(levels) ? (size_t)spec->thinking : 0;
     phi__records_str(out, "model_id", phi_str_of(spec->model->id));
     phi__records_str(out, "thinking_level", phi_str_of(levels[level]));
@@ -142,9 +142,9 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
         return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
-    phi__json_write_str(&out, phi__attempt_spec(run)->system_prompt);
+    phi__json_write_str(&out, run->attempt.spec.system_prompt);
     phi__buf_text(&out, ",\"messages\":[");
-    const phi__request_spec *spec = phi__attempt_spec(run);
+    const phi__request_spec *spec = &run->attempt.spec;
     for (size_t i = 0; i < spec->item_count; i++) {
         if (spec->items[i].message->role == PHI_ROLE_EXTENSION) continue;
         phi__json_write_comma(&out);
@@ -160,7 +160,7 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TURN_REQUEST;
     event.text = phi__buf_str(&out);
-    bool emitted = !out.failed && phi__events_emit(run->agent, &event, NULL, 0);
+    bool emitted = !out.failed && phi__events_emit(run->agent, &event);
     phi__buf_free(&out);
     if (emitted) capture->emitted = run->turn.index + 1;
     return emitted;
@@ -188,8 +188,8 @@ static bool phi__capture_wants(const phi__run *run) {
 }
 
 PHI_API const phi__feature *phi_feature_capture(void) {
-    static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |
-                                             PHI__POINT_RUN_FREED,
+    enum { points = PHI__POINT_SAID | PHI__POINT_REQUEST | PHI__POINT_RUN_FREED };
+    static const phi__feature feature = {points,
                                          sizeof(phi__capture),
                                          0,
                                          phi__capture_take,

@@ -82,6 +82,13 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
     return false;
 }
 
+/* True if an item is in a span, from *span on. Items and spans both ascend; spans that do not are
+   refused later. */
+static bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
+    while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
+    return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
+}
+
 /* True if the resulting view would have any message for the model. */
 static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite *r) {
     size_t span = 0;
@@ -94,6 +101,26 @@ static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite 
         if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) return true;
     }
     return false;
+}
+
+/* What plan->rewrite would come to, and of how many runs something goes. */
+static void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan) {
+    const phi_token_counter *counter = phi__projection_counter(agent);
+    const phi__fold *fold = &agent->thread->fold;
+    const phi_rewrite *r = &plan->rewrite;
+    const phi_message *last = NULL;
+    size_t j, span = 0;
+    plan->tokens_before = plan->tokens_after = phi__projection_view_tokens(agent);
+    for (size_t i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
+        plan->tokens_after -= phi_tokens_of_message(counter, item->message);
+        if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
+        last = item->message;
+    }
+    for (size_t i = 0; i < r->span_count; i++)
+        for (j = 0; j < r->spans[i].message_count; j++)
+            plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
 }
 
 static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
@@ -376,7 +403,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     phi_event event = PHI_ZERO;
     event.kind = kind;
     event.compaction = phi__compaction_of(run)->emitted;
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event);
 }
 
 /* The figures before the compaction, also for the hook. */
@@ -407,6 +434,12 @@ static bool phi__compaction_apply(phi__run *run) {
     if (status == PHI_OK && c->plan != NULL) c->emitted->loops_compacted = c->plan->runs;
     c->plan = NULL;
     return status == PHI_OK;
+}
+
+static bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
+                                 const phi_token_counter *counter, size_t *removed) {
+    return phi__truncate(run->agent->thread, target_tokens, counter, run->agent->desc.texts,
+                         run->loop_id, run->turn.index, removed);
 }
 
 static bool phi__compaction_shrink(phi__run *run) {
@@ -477,7 +510,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
     c->emitted = NULL; /* its events may still be read */
-    phi__ask_list_clear(run);
+    run->listed.messages = NULL;
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
         phi__attempt_rewind(run);
@@ -551,17 +584,26 @@ static phi__state phi__compaction_take(phi__moment *moment) {
 }
 
 PHI__FN const phi__feature *phi__compaction_feature(void) {
-    static const phi__feature feature = {
-        PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_FAILED | PHI__POINT_HELD |
-            PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
-            PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
-            PHI__POINT_AGENT_LOAD,
-        sizeof(phi__compactions),
-        sizeof(phi__compacted_by),
-        phi__compaction_take,
-        NULL,
-        PHI__FEATURE_AT_COMPACTION,
-        NULL,
-        NULL};
+    enum {
+        points = PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_FAILED | PHI__POINT_HELD |
+                 PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED |
+                 PHI__POINT_SHRINK | PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED |
+                 PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD
+    };
+    static const phi__feature feature = {points,
+                                         sizeof(phi__compactions),
+                                         sizeof(phi__compacted_by),
+                                         phi__compaction_take,
+                                         NULL,
+                                         PHI__FEATURE_AT_COMPACTION,
+                                         NULL,
+                                         NULL};
     return &feature;
+}
+
+PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
+    phi__compacted plan = PHI_ZERO;
+    plan.rewrite = *rewrite;
+    phi__weigh_rewrite(agent, &plan);
+    return plan.tokens_after < plan.tokens_before;
 }

@@ -80,8 +80,7 @@ static bool phi__edits_prune(phi__run *run, const phi__context_edits *edits, phi
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PRUNED;
     event.pruned = kept;
-    return phi__arena_str(arena, pruned.memo, &kept->memo) &&
-           phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__arena_str(arena, pruned.memo, &kept->memo) && phi__events_emit(run->agent, &event);
 }
 
 /* ---- reverts ---- */
@@ -102,7 +101,7 @@ static bool phi__edits_emit_reverted(phi__run *run, const phi_reverted *reverted
     return phi__arena_str(arena, reverted->target, &kept->target) &&
            phi__arena_str(arena, reverted->summary, &kept->summary) &&
            phi__arena_str(arena, reverted->reason, &kept->reason) &&
-           phi__events_emit(run->agent, &event, NULL, 0);
+           phi__events_emit(run->agent, &event);
 }
 
 static bool phi__edits_revert(phi__run *run, const phi__context_edits *edits, phi_arena *scratch) {
@@ -224,16 +223,13 @@ static bool phi__edits_wants(const phi__run *run) {
 }
 
 PHI_API const phi__feature *phi_feature_context_edits(void) {
-    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__context_edits),
-                                         0,
-                                         phi__edits_take,
-                                         phi__edits_wants,
-                                         PHI__FEATURE_AT_CONTEXT_EDITS,
-                                         NULL,
-                                         NULL};
+    enum {
+        points = PHI__POINT_RESULT | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED |
+                 PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD
+    };
+    static const phi__feature feature = {
+        points,           sizeof(phi__context_edits),    0,    phi__edits_take,
+        phi__edits_wants, PHI__FEATURE_AT_CONTEXT_EDITS, NULL, NULL};
     return &feature;
 }
 

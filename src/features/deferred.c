@@ -113,7 +113,7 @@ static bool phi__deferred_emit(phi__agent *agent, const phi_rewrite *rewrite, ph
     event.status = status;
     event.text = phi_str_of(rewrite->op_id);
     event.source = words;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewrite,
@@ -266,9 +266,11 @@ static phi_str phi__deferred_op_id(const phi__agent *agent) {
 static void phi__deferred_open(phi_runtime *rt) { rt->features.deferred_fn = phi__deferred_op_id; }
 
 PHI_API const phi__feature *phi_feature_deferred_rewrites(void) {
-    static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
-                                             PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
-                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
+    enum {
+        points = PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER | PHI__POINT_AGENT_FREED |
+                 PHI__POINT_AGENT_SAVE_LATE | PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED
+    };
+    static const phi__feature feature = {points,
                                          0,
                                          sizeof(phi__deferrals),
                                          phi__deferred_at,

@@ -42,8 +42,7 @@ static void phi__effects_free(phi__run *run, phi__effects *round) {
 static bool phi__effects_emit_state(phi__agent *owner) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_STATE;
-    return phi__state_now(owner->thread, &event.text) == PHI_OK &&
-           phi__events_emit(owner, &event, NULL, 0);
+    return phi__state_now(owner->thread, &event.text) == PHI_OK && phi__events_emit(owner, &event);
 }
 
 /* ---- the effects of a call ---- */
@@ -78,13 +77,13 @@ static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
     event.text = outcome->value;
     if (outcome->why == NULL)
         return phi__arena_str(room, outcome->name, &event.source) &&
-               phi__events_emit(owner, &event, NULL, 0);
+               phi__events_emit(owner, &event);
     (void)snprintf(words, sizeof words, "Tool %.*s: effect \"%s\" was not applied: %s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
                    phi__effect_word(outcome->op), outcome->why);
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
-    return phi__events_emit(owner, &event, NULL, 0);
+    return phi__events_emit(owner, &event);
 }
 
 static bool phi__effects_apply(phi__toolcall *call, phi__effects *round) {
@@ -163,9 +162,11 @@ static phi__state phi__effects_take(phi__moment *moment) {
 static void phi__effects_open(phi_runtime *rt) { rt->features.carry_state = phi__state_carry; }
 
 PHI_API const phi__feature *phi_feature_tool_state(void) {
-    static const phi__feature feature = {PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
+    enum {
+        points = PHI__POINT_EFFECTS | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED |
+                 PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD
+    };
+    static const phi__feature feature = {points,
                                          sizeof(phi__effects),
                                          0,
                                          phi__effects_take,

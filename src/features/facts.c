@@ -24,18 +24,44 @@ static int phi__facts_compare(phi_str a, phi_str b) {
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* The place of a key; where it is missing, *found is false and it belongs there. */
-static size_t phi__facts_find(const phi__fact_list *list, phi_str key, bool *found) {
-    size_t from = 0, to = list->count;
-    while (from < to) {
+/* The place of a name in a sorted list of structs that begin with their names; *found false: it is
+   missing, and belongs there. */
+static size_t phi__facts_place(const void *list, size_t count, size_t size, phi_str name,
+                               bool *found) {
+    const char *at = (const char *)list;
+    size_t from = 0, to = count;
+    int order = 1;
+    while (from < to && order != 0) {
         size_t middle = from + (to - from) / 2;
-        if (phi__facts_compare(list->at[middle].key, key) < 0)
+        order = phi__facts_compare(*(const phi_str *)(const void *)(at + middle * size), name);
+        if (order < 0)
             from = middle + 1;
         else
             to = middle;
+        if (order == 0) from = middle;
     }
-    *found = from < list->count && phi_str_equal(list->at[from].key, key);
+    *found = order == 0;
     return from;
+}
+
+/* Opens a gap at a place of such a list; returns the list. NULL: no memory, and nothing changed. */
+static void *phi__facts_open(phi_memory *memory, void *list, size_t *count, size_t *cap,
+                             size_t size, size_t at) {
+    char *grown = (char *)phi__grow(memory, list, cap, *count + 1, size);
+    if (grown == NULL) return NULL;
+    memmove(grown + (at + 1) * size, grown + at * size, (*count - at) * size);
+    ++*count;
+    return grown;
+}
+
+/* Closes the gap that a struct leaves. */
+static void phi__facts_close(void *list, size_t *count, size_t size, size_t at) {
+    char *from = (char *)list + at * size;
+    memmove(from, from + size, (--*count - at) * size);
+}
+
+static size_t phi__facts_find(const phi__fact_list *list, phi_str key, bool *found) {
+    return phi__facts_place(list->at, list->count, sizeof *list->at, key, found);
 }
 
 static size_t phi__facts_cost(const phi__fact *fact) { return fact->key.len + fact->value.len; }
@@ -68,18 +94,17 @@ static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_s
     if (bytes + key.len + value.len > PHI_FACT_SCOPE_BYTES ||
         (!found && list->count >= PHI_FACT_SCOPE_COUNT))
         return PHI_FULL;
-    if (!found) {
-        void *grown = phi__grow(memory, list->at, &list->cap, list->count + 1, sizeof *list->at);
-        if (grown == NULL) return PHI_NO_MEMORY;
-        list->at = (phi__fact *)grown;
-    }
     if (!phi__facts_copy(&made, memory, key, value)) return PHI_NO_MEMORY;
     made.version = version != 0 ? version : 1;
     if (found) {
         phi__facts_drop(&list->at[at], memory);
     } else {
-        for (size_t i = list->count; i > at; i--) list->at[i] = list->at[i - 1];
-        list->count++;
+        void *grown = phi__facts_open(memory, list->at, &list->count, &list->cap, sizeof made, at);
+        if (grown == NULL) {
+            phi__facts_drop(&made, memory);
+            return PHI_NO_MEMORY;
+        }
+        list->at = (phi__fact *)grown;
     }
     list->at[at] = made;
     list->bytes = bytes + phi__facts_cost(&made);
@@ -89,7 +114,7 @@ static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_s
 static void phi__facts_unset(phi__fact_list *list, phi_memory *memory, size_t at) {
     list->bytes -= phi__facts_cost(&list->at[at]);
     phi__facts_drop(&list->at[at], memory);
-    for (list->count--; at < list->count; at++) list->at[at] = list->at[at + 1];
+    phi__facts_close(list->at, &list->count, sizeof *list->at, at);
 }
 
 static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
@@ -139,28 +164,10 @@ typedef struct phi__facts_own {
 
 /* The place of a group, as phi__facts_find; facts NULL: there are none. */
 static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found) {
-    size_t from = 0, to = facts != NULL ? facts->count : 0;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (phi__facts_compare(facts->groups[middle].name, name) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    *found = facts != NULL && from < facts->count && phi_str_equal(facts->groups[from].name, name);
-    return from;
-}
-
-static bool phi__groups_copy(phi_memory *memory, phi_str name, phi_str *out) {
-    char *copy = (char *)phi__alloc(memory, name.len + 1);
-    if (copy == NULL) return false;
-    memcpy(copy, name.at, name.len);
-    *out = phi__str(copy, name.len);
-    return true;
-}
-
-static void phi__groups_drop(phi_memory *memory, phi_str name) {
-    phi__free(memory, (void *)(uintptr_t)name.at, name.len + 1);
+    *found = false;
+    return facts == NULL
+               ? 0
+               : phi__facts_place(facts->groups, facts->count, sizeof *facts->groups, name, found);
 }
 
 /* The same, and it is made where it is missing. SIZE_MAX: PHI_FULL or no memory (*status). */
@@ -168,17 +175,18 @@ static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_s
                                     phi_status *status) {
     bool found;
     size_t at = phi__fact_groups_find(facts, name, &found);
-    phi__fact_group made;
+    phi__fact_group made = PHI_ZERO;
     *status = PHI_OK;
     if (found) return at;
     *status = facts->count >= PHI_FACT_GROUPS ? PHI_FULL : PHI_NO_MEMORY;
-    if (facts->count >= PHI_FACT_GROUPS) return SIZE_MAX;
-    void *grown = phi__grow(memory, facts->groups, &facts->cap, facts->count + 1, sizeof made);
-    if (grown == NULL) return SIZE_MAX;
+    if (*status == PHI_FULL || !phi__own(memory, name, &made.name)) return SIZE_MAX;
+    void *grown =
+        phi__facts_open(memory, facts->groups, &facts->count, &facts->cap, sizeof made, at);
+    if (grown == NULL) {
+        phi__disown(memory, &made.name);
+        return SIZE_MAX;
+    }
     facts->groups = (phi__fact_group *)grown;
-    memset(&made, 0, sizeof made);
-    if (!phi__groups_copy(memory, name, &made.name)) return SIZE_MAX;
-    for (size_t i = facts->count++; i > at; i--) facts->groups[i] = facts->groups[i - 1];
     facts->groups[at] = made;
     *status = PHI_OK;
     return at;
@@ -188,15 +196,12 @@ static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_s
 static void phi__groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
     if (facts->groups[at].list.count > 0) return;
     phi__fact_list_free(&facts->groups[at].list, memory);
-    phi__groups_drop(memory, facts->groups[at].name);
-    for (facts->count--; at < facts->count; at++) facts->groups[at] = facts->groups[at + 1];
+    phi__disown(memory, &facts->groups[at].name);
+    phi__facts_close(facts->groups, &facts->count, sizeof *facts->groups, at);
 }
 
 static size_t phi__groups_membership(const phi__facts_own *own, phi_str name, bool *found) {
-    size_t at = 0;
-    while (at < own->count && phi__facts_compare(own->groups[at], name) < 0) at++;
-    *found = at < own->count && phi_str_equal(own->groups[at], name);
-    return at;
+    return phi__facts_place(own->groups, own->count, sizeof *own->groups, name, found);
 }
 
 /* An agent joins a group whose name fits, and leaves it; twice is harmless. PHI_FULL,
@@ -207,18 +212,20 @@ static phi_status phi__groups_enter(phi__facts_own *own, phi_memory *memory, phi
     phi_str copy;
     if (found) return PHI_OK;
     if (own->count >= PHI_FACT_MEMBERSHIPS) return PHI_FULL;
-    void *grown = phi__grow(memory, own->groups, &own->cap, own->count + 1, sizeof *own->groups);
-    if (grown == NULL) return PHI_NO_MEMORY;
+    if (!phi__own(memory, name, &copy)) return PHI_NO_MEMORY;
+    void *grown = phi__facts_open(memory, own->groups, &own->count, &own->cap, sizeof copy, at);
+    if (grown == NULL) {
+        phi__disown(memory, &copy);
+        return PHI_NO_MEMORY;
+    }
     own->groups = (phi_str *)grown;
-    if (!phi__groups_copy(memory, name, &copy)) return PHI_NO_MEMORY;
-    for (size_t i = own->count++; i > at; i--) own->groups[i] = own->groups[i - 1];
     own->groups[at] = copy;
     return PHI_OK;
 }
 
 static void phi__groups_forget(phi__facts_own *own, phi_memory *memory) {
     phi__fact_list_free(&own->list, memory);
-    while (own->count > 0) phi__groups_drop(memory, own->groups[--own->count]);
+    while (own->count > 0) phi__disown(memory, &own->groups[--own->count]);
     phi__free(memory, own->groups, own->cap * sizeof *own->groups);
     memset(own, 0, sizeof *own);
 }
@@ -227,8 +234,8 @@ static void phi__groups_leave(phi__facts_own *own, phi_memory *memory, phi_str n
     bool found;
     size_t at = phi__groups_membership(own, name, &found);
     if (!found) return;
-    phi__groups_drop(memory, own->groups[at]);
-    for (own->count--; at < own->count; at++) own->groups[at] = own->groups[at + 1];
+    phi__disown(memory, &own->groups[at]);
+    phi__facts_close(own->groups, &own->count, sizeof *own->groups, at);
 }
 
 static phi__facts_own *phi__facts_of(const phi__agent *agent) {
@@ -245,7 +252,7 @@ static void phi__groups_clear(phi__facts *facts, phi_memory *memory) {
     phi__fact_list_free(&facts->all, memory);
     for (size_t i = 0; i < facts->count; i++) {
         phi__fact_list_free(&facts->groups[i].list, memory);
-        phi__groups_drop(memory, facts->groups[i].name);
+        phi__disown(memory, &facts->groups[i].name);
     }
     phi__free(memory, facts->groups, facts->cap * sizeof *facts->groups);
     memset(facts, 0, sizeof *facts);
@@ -635,8 +642,11 @@ static phi__state phi__facts_take(phi__moment *moment) {
 }
 
 PHI_API const phi__feature *phi_feature_facts(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED |
-                                             PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD,
+    enum {
+        points = PHI__POINT_REQUEST | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
+                 PHI__POINT_AGENT_LOAD
+    };
+    static const phi__feature feature = {points,
                                          0,
                                          sizeof(phi__facts_own),
                                          phi__facts_take,

@@ -286,7 +286,7 @@ static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
     bool noted = !note.failed &&
                  phi__note_add_of_run(thread, PHI_NOTE_FAILOVER, phi__buf_str(&note)) == PHI_OK;
     phi__buf_free(&note);
-    return noted && phi__events_emit(run->agent, &event, NULL, 0);
+    return noted && phi__events_emit(run->agent, &event);
 }
 
 /* Sits at a model, if there is room for its call. RUN_TURN: it may be called; RUN_ON: there is no
@@ -475,7 +475,7 @@ static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent 
         phi__state next = PHI__RUN_TURN_END;
         if (!run->end.cancelled && !run->end.stopping) {
             phi__attempt_clear(run);
-            phi__ask_list_clear(run);
+            run->listed.messages = NULL;
             phi__projection_clear(run);
             next = phi__failover_next_or_pause(run, f, r, moment->wait);
         }
@@ -524,16 +524,19 @@ static void phi__failover_open(phi_runtime *rt) {
 }
 
 PHI_API const phi__feature *phi_feature_failover(void) {
-    static const phi__feature feature = {
-        PHI__POINT_TURN_BEGUN | PHI__POINT_FAILED | PHI__POINT_HELD | PHI__POINT_HELD_AS |
-            PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE | PHI__POINT_RUN_LOAD |
-            PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD | PHI__POINT_AGENT_FREED,
-        sizeof(phi__failover_run),
-        sizeof(phi__failover_agent),
-        phi__failover_take_part,
-        phi__feature_late,
-        PHI__FEATURE_AT_FAILOVER,
-        phi__failover_open,
-        NULL};
+    enum {
+        points = PHI__POINT_TURN_BEGUN | PHI__POINT_FAILED | PHI__POINT_HELD | PHI__POINT_HELD_AS |
+                 PHI__POINT_RUN_OVER | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                 PHI__POINT_RUN_LOAD | PHI__POINT_AGENT_SAVE | PHI__POINT_AGENT_LOAD |
+                 PHI__POINT_AGENT_FREED
+    };
+    static const phi__feature feature = {points,
+                                         sizeof(phi__failover_run),
+                                         sizeof(phi__failover_agent),
+                                         phi__failover_take_part,
+                                         phi__feature_late,
+                                         PHI__FEATURE_AT_FAILOVER,
+                                         phi__failover_open,
+                                         NULL};
     return &feature;
 }

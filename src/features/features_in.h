@@ -88,6 +88,9 @@ PHI__FN const phi__feature *phi__compaction_feature(void);
 /* Ends the job of the agent's compactor, if there is one; it may call the host. */
 PHI__FN void phi__compaction_forget(phi__agent *agent);
 
+/* True if less would be in view afterwards. */
+PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite);
+
 /* *gains: a compaction now would do something. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 

@@ -22,8 +22,8 @@ typedef struct phi__fields {
 } phi__fields;
 
 static phi_str phi__fields_id(const phi__run *run, size_t block) {
-    if (phi__attempt_answer(run) != NULL && phi__attempt_answer(run)->live)
-        return phi__buf_str(&phi__attempt_answer(run)->assembly.drafts[block].id);
+    if (run->attempt.answer != NULL && run->attempt.answer->live)
+        return phi__buf_str(&run->attempt.answer->assembly.drafts[block].id);
     return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
 }
 
@@ -51,7 +51,7 @@ static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emit
 
 /* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
 static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    const phi__assembly *assembly = &run->attempt.answer->assembly;
     const phi__draft *draft = &assembly->drafts[block];
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
         return NULL;
@@ -61,7 +61,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
 
 /* The scanner of a block; NULL: none, or there is no memory. */
 static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    const phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_memory *memory = &run->agent->memory;
     phi__emitted *emitted;
     if (block < f->count && f->emitted[block].tool != NULL) return &f->emitted[block];
@@ -71,7 +71,7 @@ static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block)
         emitted =
             (phi__emitted *)phi__grow(memory, f->emitted, &f->cap, block + 1, sizeof *emitted);
         if (emitted == NULL) {
-            phi__attempt_lose(run);
+            run->attempt.lost = true;
             return NULL;
         }
         memset(emitted + f->count, 0, (block + 1 - f->count) * sizeof *emitted);
@@ -88,7 +88,7 @@ static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block)
 /* Reports the new fields of one block. False: the agent is gone. */
 static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted *emitted,
                               size_t block) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    const phi__assembly *assembly = &run->attempt.answer->assembly;
     /* other text has come in its place */
     if (emitted->rewrites != assembly->drafts[block].rewrites) {
         emitted->rewrites = assembly->drafts[block].rewrites;
@@ -99,7 +99,7 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
     while (!run->end.cancelled) {
         phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
         int got = phi__json_fields_next(&emitted->scan, text, &field.path, &field.value);
-        if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
+        if (got == PHI_NO_MEMORY) run->attempt.lost = true;
         if (got <= 0) return true;
         emitted->emitted = true;
         if (!phi__fields_call(run, f, emitted, &field)) return false;
@@ -110,14 +110,14 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
 /* Reports the fields that have arrived since the last time; whole: the answer is complete, so every
    block is scanned. False, here and below: the agent is gone. */
 static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    const phi__assembly *assembly = &run->attempt.answer->assembly;
     if (!run->agent->tools->has_fields) return true;
-    if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
+    if (run->attempt.lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
     for (size_t i = whole ? 0 : f->from; i < assembly->count; i++) {
         phi__emitted *emitted = phi__fields_of(run, f, i);
         if (emitted != NULL && !phi__fields_block(run, f, emitted, i)) return false;
-        if (phi__attempt_lost(run) || run->end.cancelled) return true;
+        if (run->attempt.lost || run->end.cancelled) return true;
         if (i == f->from && !assembly->drafts[i].open) f->from++;
     }
     return true;
@@ -187,10 +187,12 @@ static phi__state phi__fields_take(phi__moment *moment) {
 static bool phi__fields_wants(const phi__run *run) { return run->agent->tools->has_fields; }
 
 PHI_API const phi__feature *phi_feature_argument_stream(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_SLICE |
-                                             PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
-                                             PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED |
-                                             PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED,
+    enum {
+        points = PHI__POINT_REQUEST | PHI__POINT_SLICE | PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
+                 PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED | PHI__POINT_TURN_ENDS |
+                 PHI__POINT_RUN_FREED
+    };
+    static const phi__feature feature = {points,
                                          sizeof(phi__fields),
                                          0,
                                          phi__fields_take,

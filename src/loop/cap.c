@@ -256,7 +256,7 @@ static void phi__cap_warn(phi__toolcall *call, const char *why) {
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
     event.text = phi_str_of(words);
-    (void)phi__events_emit(call->run->agent, &event, NULL, 0);
+    (void)phi__events_emit(call->run->agent, &event);
 }
 
 static void phi__cap_free(phi__cap *cap) {

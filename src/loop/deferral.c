@@ -1,6 +1,14 @@
 /* deferral.c - which tools a request names instead of defining them, and which were loaded. */
 #include "loop/inner_in.h"
 
+#define PHI__DEFERRAL_SEARCH "search_tools"
+#define PHI__DEFERRAL_LOAD "load_tools"
+
+/* The details of a result of load_tools begin so. */
+#define PHI__DEFERRAL_DETAILS "{\"loaded\":["
+
+enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
+
 enum {
     PHI__DEFERRAL_WINDOW = 128000, /* phi_model.context_window's default */
     PHI__DEFERRAL_INDEX = 8192,    /* bytes of names in the system prompt */
@@ -10,7 +18,7 @@ enum {
 /* ---- which tools ---- */
 
 /* One of phi's two tools has this name. */
-PHI__FN bool phi__defer_is_own(phi_str name) {
+static bool phi__defer_is_own(phi_str name) {
     return phi__str_is(name, PHI__DEFERRAL_SEARCH) || phi__str_is(name, PHI__DEFERRAL_LOAD);
 }
 
@@ -46,7 +54,7 @@ static uint64_t phi__defer_sum(const phi__agent *agent) {
     return set->deferrable;
 }
 
-PHI__FN phi__defer_plan phi__defer_plan_of(const phi__agent *agent) {
+static phi__defer_plan phi__defer_plan_of(const phi__agent *agent) {
     const phi__toolset *set = agent->tools;
     phi__defer_plan plan = {PHI__DEFERRAL_NONE, false};
     bool any = false;
@@ -74,7 +82,7 @@ PHI__FN bool phi__defer_is_loaded(const phi__agent *agent, phi_str name) {
 }
 
 /* Loaded from now on, where there is room. False: no memory. */
-PHI__FN bool phi__defer_keep(phi__agent *agent, phi_str name) {
+static bool phi__defer_keep(phi__agent *agent, phi_str name) {
     phi__deferral *d = agent->prior.deferral;
     if (phi__defer_is_loaded(agent, name)) return true;
     if (d != NULL && d->count == PHI__DEFERRAL_LOADED) return true;
@@ -95,7 +103,7 @@ PHI__FN bool phi__defer_keep(phi__agent *agent, phi_str name) {
 }
 
 /* Keeps what the view says was loaded. False: no memory. */
-PHI__FN bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
+static bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
     const phi__fold *fold = &agent->thread->fold;
     for (size_t i = 0; i < fold->count; i++) {
         const phi_message *m = fold->items[i].message;
@@ -119,7 +127,7 @@ PHI__FN bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
 }
 
 /* What a model reads of phi's two tools, the search first. */
-PHI__FN void phi__defer_describe(phi__tool_view out[2]) {
+static void phi__defer_describe(phi__tool_view out[2]) {
     memset(out, 0, 2 * sizeof *out);
     out[0].name = PHI__LIT(PHI__DEFERRAL_SEARCH);
     out[0].description =
@@ -255,8 +263,9 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
-                               phi_str *system_prompt) {
+/* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
+static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
+                              phi_str *system_prompt) {
     phi__defer_hits *hits;
     memset(change, 0, sizeof *change);
     if (!agent->tools->may_defer && !agent->thread->fold.opaque) return true;
@@ -287,3 +296,315 @@ PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset
 
    A search counts words: those in a name more than those in a description. It looks at so many
    tools in a step, and continues in the next one. */
+
+/* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
+static const char *phi__defer_refuses(const phi_tool *tools, size_t count) {
+    bool any = false;
+    for (size_t i = 0; i < count; i++) any = any || (tools[i].deferred && tools[i].raw == NULL);
+    for (size_t i = 0; i < count && any; i++)
+        if (phi__defer_is_own(phi_str_of(tools[i].name))) return tools[i].name;
+    return NULL;
+}
+
+/* nothing is loaded any more */
+static void phi__defer_free(phi__agent *agent) {
+    phi__deferral *d = agent->prior.deferral;
+    if (d == NULL) return;
+    phi_arena_free(&d->arena);
+    phi__free(&agent->memory, d->names, d->cap * sizeof *d->names);
+    phi__free(&agent->memory, d, sizeof *d);
+    agent->prior.deferral = NULL;
+}
+
+static void phi__defer_save(phi__buf *out, const phi__agent *agent) {
+    const phi__deferral *d = agent->prior.deferral;
+    if (d == NULL) return;
+    phi__records_raw(out, "loaded_tools", "[");
+    for (size_t i = 0; i < d->count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, d->names[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+/* false: no memory */
+static bool phi__defer_load(phi__agent *agent, const phi_json *names) {
+    phi_json_iter it = phi_json_each(names);
+    const phi_json *name;
+    while ((name = phi_json_next(&it)) != NULL)
+        if (!phi__defer_keep(agent, phi_json_str(name, ""))) return false;
+    return true;
+}
+
+enum {
+    PHI__DEFERRAL_WORDS = 8,       /* of a query; more are not looked at */
+    PHI__DEFERRAL_WORD = 32,       /* bytes of one */
+    PHI__DEFERRAL_FOUND = 10,      /* tools in an answer */
+    PHI__DEFERRAL_SLICE = 256,     /* tools in a step */
+    PHI__DEFERRAL_LOOKED = 1024,   /* bytes of a description that are searched */
+    PHI__DEFERRAL_SHOWN = 200,     /* ... and that are shown */
+    PHI__DEFERRAL_LOADS = 32,      /* names in a call of load_tools */
+    PHI__DEFERRAL_NAME = 10,       /* points of a word in a name */
+    PHI__DEFERRAL_DESCRIPTION = 1, /* ... in a description */
+    PHI__DEFERRAL_ALL = 5          /* of a tool that has all words */
+};
+
+typedef struct phi__defer_search {
+    char words[PHI__DEFERRAL_WORDS][PHI__DEFERRAL_WORD];
+    size_t word_count, at, found_count;
+    size_t found[PHI__DEFERRAL_FOUND]; /* the best first */
+    uint32_t points[PHI__DEFERRAL_FOUND];
+} phi__defer_search;
+
+static phi_flow phi__defer_say(phi_call call, phi_str text, phi_str details, bool is_error) {
+    phi_content content;
+    phi_tool_result result = phi__call_text(&content, text, is_error);
+    result.details = details.at;
+    (void)phi_call_result(call, &result);
+    return PHI_DONE;
+}
+
+static phi_flow phi__defer_fail(phi_call call, const char *words) {
+    return phi__defer_say(call, phi_str_of(words), phi__str(NULL, 0), true);
+}
+
+static uint32_t phi__defer_points(const phi__defer_search *s, const phi__tool_view *view) {
+    phi_str description = view->description;
+    uint32_t points = 0;
+    size_t had = 0;
+    description.len = phi__min(description.len, PHI__DEFERRAL_LOOKED);
+    for (size_t i = 0; i < s->word_count; i++) {
+        bool in_name = phi__str_find_nocase(view->name, 0, s->words[i]) != SIZE_MAX;
+        bool in_words = phi__str_find_nocase(description, 0, s->words[i]) != SIZE_MAX;
+        points += (in_name ? (uint32_t)PHI__DEFERRAL_NAME : 0u) +
+                  (in_words ? (uint32_t)PHI__DEFERRAL_DESCRIPTION : 0u);
+        had += in_name || in_words;
+    }
+    return points + (had == s->word_count ? (uint32_t)PHI__DEFERRAL_ALL : 0u);
+}
+
+/* Among the best, behind those that are as good. */
+static void phi__defer_rank(phi__defer_search *s, size_t tool, uint32_t points) {
+    size_t at = s->found_count;
+    while (at > 0 && s->points[at - 1] < points) at--;
+    if (at >= PHI__DEFERRAL_FOUND) return;
+    if (s->found_count < PHI__DEFERRAL_FOUND) s->found_count++;
+    memmove(&s->found[at + 1], &s->found[at], (s->found_count - at - 1) * sizeof s->found[0]);
+    memmove(&s->points[at + 1], &s->points[at], (s->found_count - at - 1) * sizeof s->points[0]);
+    s->found[at] = tool;
+    s->points[at] = points;
+}
+
+static phi_flow phi__deferral_tools_found(phi__toolcall *call, const phi__defer_search *s) {
+    phi__agent *agent = call->run->agent;
+    const phi__toolset *set = agent->tools;
+    phi_call handle = phi__call_handle(call);
+    phi__buf text;
+    if (s->found_count == 0)
+        return phi__defer_say(handle, PHI__LIT("No tool has any of these words."),
+                              phi__str(NULL, 0), false);
+    phi__buf_init(&text, &agent->memory);
+    for (size_t i = 0; i < s->found_count; i++) {
+        const phi__tool_view *view = &set->views[s->found[i]];
+        size_t n = phi__utf8_cut(view->description, PHI__DEFERRAL_SHOWN);
+        if (i > 0) phi__buf_char(&text, '\n');
+        phi__buf_add_str(&text, view->name);
+        if (phi__defer_is_loaded(agent, view->name)) phi__buf_text(&text, " (loaded)");
+        if (n > 0) phi__buf_text(&text, ": ");
+        phi__buf_add(&text, view->description.at, n);
+        if (n < view->description.len) phi__buf_text(&text, "...");
+    }
+    if (text.failed)
+        (void)phi__defer_fail(handle, "no memory");
+    else
+        (void)phi__defer_say(handle, phi__buf_str(&text), phi__str(NULL, 0), false);
+    phi__buf_free(&text);
+    return PHI_DONE;
+}
+
+static phi_flow phi__defer_search_step(void *user_data, phi_call handle) {
+    phi__toolcall *call = phi__call_find(handle);
+    phi__defer_search *s = (phi__defer_search *)phi_call_state(handle, sizeof *s);
+    (void)user_data;
+    if (call == NULL || s == NULL) return phi__defer_fail(handle, "no memory");
+    const phi__agent *agent = call->run->agent;
+    phi__defer_plan plan = phi__defer_plan_of(agent);
+    size_t to = phi__min(phi__add(s->at, PHI__DEFERRAL_SLICE), agent->tools->count);
+    for (; s->at < to; s->at++) {
+        if (!phi__defer_defers(plan, &agent->tools->tools[s->at])) continue;
+        uint32_t points = phi__defer_points(s, &agent->tools->views[s->at]);
+        if (points > 0) phi__defer_rank(s, s->at, points);
+    }
+    if (s->at >= agent->tools->count) return phi__deferral_tools_found(call, s);
+    call->rt->polls.busy = true;
+    return PHI_PENDING;
+}
+
+/* The arguments are an object. False: it has a result. */
+static bool phi__defer_parse(phi_call call, phi_arena *arena, phi_str arguments, phi_json **root) {
+    phi_status status = phi_json_parse(arena, arguments, PHI_JSON_BORROW, root, NULL);
+    if (status == PHI_OK) return true;
+    (void)phi__defer_fail(call,
+                          status == PHI_NO_MEMORY ? "no memory" : "Invalid arguments: not JSON");
+    return false;
+}
+
+static phi_flow phi__defer_search_start(void *user_data, phi_call call, phi_str arguments) {
+    phi__defer_search *s = (phi__defer_search *)phi_call_state(call, sizeof *s);
+    phi__toolcall *found = phi__call_find(call);
+    phi_arena scratch;
+    phi_json *root = NULL;
+    if (s == NULL || found == NULL) return phi__defer_fail(call, "no memory");
+    phi_arena_init(&scratch, &found->run->agent->memory, 0);
+    bool parsed = phi__defer_parse(call, &scratch, arguments, &root);
+    if (parsed) {
+        phi_str query = phi_json_str(phi_json_get(root, "query"), "");
+        size_t i = 0, n;
+        while (i < query.len && s->word_count < PHI__DEFERRAL_WORDS) {
+            char *word = s->words[s->word_count];
+            for (n = 0; i < query.len; i++) {
+                char c = query.at[i];
+                if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      (unsigned char)c >= 0x80))
+                    break;
+                if (n + 1 < PHI__DEFERRAL_WORD) word[n++] = c;
+            }
+            word[n] = '\0';
+            if (n > 0)
+                s->word_count++;
+            else
+                i++;
+        }
+    }
+    phi_arena_free(&scratch);
+    if (!parsed) return PHI_DONE;
+    if (s->word_count == 0)
+        return phi__defer_fail(call, "Invalid arguments: query: expected words");
+    return phi__defer_search_step(user_data, call);
+}
+
+typedef struct phi__defer_answer {
+    phi__agent *agent;
+    phi__buf loaded, missing; /* words for the model */
+    phi__buf details;
+    bool failed, full;
+} phi__defer_answer;
+
+static void phi__defer_add(phi__buf *out, phi_str name) {
+    if (out->len > 0) phi__buf_text(out, ", ");
+    phi__buf_add(out, name.at, phi__utf8_cut(name, 128));
+}
+
+/* A tool that is not deferred can be called as well. */
+static void phi__defer_load_one(phi__defer_answer *a, phi__defer_plan plan, phi_str name) {
+    const phi_tool *tool = phi__toolset_find(a->agent->tools, name);
+    if (tool == NULL) {
+        phi__defer_add(&a->missing, name);
+        return;
+    }
+    if (!phi__defer_defers(plan, tool)) {
+        phi__defer_add(&a->loaded, name);
+        return;
+    }
+    if (!phi__defer_keep(a->agent, name)) a->failed = true;
+    if (!phi__defer_is_loaded(a->agent, name)) {
+        a->full = true;
+        return;
+    }
+    phi__defer_add(&a->loaded, name);
+    if (a->details.len == 0) phi__buf_text(&a->details, PHI__DEFERRAL_DETAILS);
+    phi__json_write_comma(&a->details);
+    phi__json_write_str(&a->details, name);
+}
+
+static phi_flow phi__defer_loaded(phi_call call, phi__defer_answer *a) {
+    phi__buf *text = &a->loaded;
+    bool any = text->len > 0;
+    if (any) phi__buf_text(text, ": loaded.");
+    if (a->missing.len > 0) {
+        phi__buf_text(text, any ? " Not found: " : "Not found: ");
+        phi__buf_add_str(text, phi__buf_str(&a->missing));
+        phi__buf_text(text, ". Find names with " PHI__DEFERRAL_SEARCH ".");
+    }
+    if (a->full) phi__buf_text(text, any || a->missing.len > 0 ? " " : "");
+    if (a->full)
+        phi__buf_printf(text, "No more than %d tools can be loaded.", PHI__DEFERRAL_LOADED);
+    if (a->details.len > 0) phi__buf_text(&a->details, "]}");
+    phi__buf_char(&a->details, '\0');
+    if (a->failed || text->failed || a->missing.failed || a->details.failed)
+        return phi__defer_fail(call, "no memory");
+    return phi__defer_say(call, phi__buf_str(text),
+                          a->details.len > 1 ? phi__buf_str(&a->details) : phi__str(NULL, 0), !any);
+}
+
+static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str arguments) {
+    phi__toolcall *found = phi__call_find(call);
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_json_iter it;
+    (void)user_data;
+    if (found == NULL) return PHI_DONE;
+    phi__defer_answer a = PHI_ZERO;
+    a.agent = found->run->agent;
+    phi__defer_plan plan = phi__defer_plan_of(a.agent);
+    phi_arena_init(&scratch, &a.agent->memory, 0);
+    phi__buf_init(&a.loaded, &a.agent->memory);
+    phi__buf_init(&a.missing, &a.agent->memory);
+    phi__buf_init(&a.details, &a.agent->memory);
+    if (phi__defer_parse(call, &scratch, arguments, &root)) {
+        const phi_json *names = phi_json_get(root, "names");
+        size_t n = phi_json_is(names, PHI_JSON_ARRAY) ? phi_json_count(names) : 0;
+        it = phi_json_each(names);
+        if (n == 0 || n > PHI__DEFERRAL_LOADS)
+            (void)phi__defer_fail(call, "Invalid arguments: names: expected 1 to 32 names");
+        else {
+            while (n-- > 0) phi__defer_load_one(&a, plan, phi_json_str(phi_json_next(&it), ""));
+            (void)phi__defer_loaded(call, &a);
+        }
+    }
+    phi__buf_free(&a.loaded);
+    phi__buf_free(&a.missing);
+    phi__buf_free(&a.details);
+    phi_arena_free(&scratch);
+    return PHI_DONE;
+}
+
+/* The tool that a call of this name starts; NULL: there is none, or it is not loaded. */
+static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
+    phi__toolset *set = agent->tools;
+    const phi_tool *tool = phi__toolset_find(set, name);
+    if (tool == NULL && !phi__defer_is_own(name)) return NULL; /* a plan may count every tool */
+    phi__defer_plan plan = phi__defer_plan_of(agent);
+    if (tool != NULL) {
+        if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;
+        if (!phi__defer_is_loaded(agent, name)) {
+            /* Its own memory ended: then the names of before count. */
+            phi_arena scratch;
+            phi_arena_init(&scratch, &agent->memory, 0);
+            (void)phi__defer_look(agent, &scratch);
+            phi_arena_free(&scratch);
+        }
+        return phi__defer_is_loaded(agent, name) ? tool : NULL;
+    }
+    if (plan.way != PHI__DEFERRAL_OWN) return NULL;
+    phi__tool_view views[2];
+    phi_tool *out = set->finders; /* their set has room for them, and their deadline */
+    phi__defer_describe(views);
+    for (size_t i = 0; i < 2; i++) {
+        out[i].name = views[i].name.at;
+        out[i].description = views[i].description.at;
+        out[i].schema = views[i].schema.at;
+        out[i].checks_arguments = out[i].deterministic = out[i].unlisted = true;
+    }
+    out[0].start = phi__defer_search_start;
+    out[0].step = phi__defer_search_step;
+    out[1].start = phi__defer_load_start;
+    return out + phi__str_is(name, PHI__DEFERRAL_LOAD);
+}
+
+PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void) {
+    static const phi__deferral_ops all = {phi__defer_plan_of, phi__defer_change, phi__defer_find,
+                                          phi__defer_refuses, phi__defer_free,   phi__defer_save,
+                                          phi__defer_load};
+    return &all;
+}

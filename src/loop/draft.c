@@ -83,7 +83,6 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     return true;
 }
 
-/* False: no memory, and the log is as it was, but for results of calls that had none. */
 PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     phi_thread *thread = run->agent->thread;
     size_t count = thread->log.count;
@@ -188,15 +187,9 @@ PHI__FN void phi__responses_drop_one(phi__response *response) {
         agent->responses = response->older;
     if (response->older != NULL) response->older->newer = response->newer;
     phi__slots_release(&agent->rt->responses, response->slot);
-    phi__free(&agent->memory, (void *)(uintptr_t)response->id.at,
-              response->id.at != NULL ? response->id.len + 1 : 0);
-    phi__free(&agent->memory, (void *)(uintptr_t)response->query.at,
-              response->query.at != NULL ? response->query.len + 1 : 0);
+    phi__disown(&agent->memory, &response->id);
+    phi__disown(&agent->memory, &response->query);
     phi__free(&agent->memory, response, sizeof *response);
-}
-
-PHI__FN void phi__responses_drop(phi__agent *agent) {
-    while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
 }
 
 PHI__FN const phi_format *phi__run_format_of(const phi__run *run) {

@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- the runtime's last error: a status, and a message with the fault ---- */
-
 /* ---- the event queue, a list of records in shared blocks; and streaming answers ----
 
    Events show an answer as it is when they are popped. A block without records is freed, but for a
@@ -129,11 +127,6 @@ static size_t phi__events_round(size_t bytes) {
     return (bytes + PHI__EVENT_ALIGN - 1) & ~(size_t)(PHI__EVENT_ALIGN - 1);
 }
 
-PHI__FN void phi__events_init(phi__events *events, phi_memory *memory) {
-    memset(events, 0, sizeof *events);
-    events->memory = memory;
-}
-
 static phi_str phi__events_partial(const phi__record *record) {
     const phi_message *message = record->event.message;
     if (message == NULL || record->event.block_index >= message->content_count)
@@ -208,10 +201,6 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
         if (agent->events.reserve[i].in_use) return false;
     return true;
 }
-
-PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.all.first != NULL; }
-
-PHI__FN void phi__events_drop_unemitted(phi__agent *agent) { agent->events.untold_drops++; }
 
 /* The list that holds the record. */
 static phi__list *phi__events_list(phi__events *events, const phi__record *record) {
@@ -338,10 +327,9 @@ PHI__FN bool phi__events_emit_part(phi__agent *agent, const phi_event *event,
     return true;
 }
 
-PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                              size_t partial_len) {
+PHI__FN bool phi__events_emit_of(phi__agent *agent, const phi_event *event, phi__answer *answer) {
     if (agent->slot == NULL || phi__events_unwanted(agent, event)) return true;
-    phi__record *record = phi__events_make(agent, event->text, answer, partial_len);
+    phi__record *record = phi__events_make(agent, event->text, answer, 0);
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
@@ -351,11 +339,15 @@ PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__an
     return true;
 }
 
+PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event) {
+    return phi__events_emit_of(agent, event, NULL);
+}
+
 PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = text;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
@@ -415,7 +407,7 @@ PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, ph
 }
 
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event) {
-    if (phi__events_emit(agent, event, NULL, 0)) return true;
+    if (phi__events_emit(agent, event)) return true;
     for (size_t i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++) {
         phi__record *record = &agent->events.reserve[i];
         if (record->in_use) continue;
@@ -458,11 +450,7 @@ static void phi__events_paid(phi__record *record) {
     event.kind = PHI_EV_INPUT_DROPPED;
     event.message_count = agent->events.untold_drops;
     event.source = PHI__LIT("The queues of messages and of events were full");
-    if (phi__events_emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
-}
-
-PHI__FN bool phi__events_due(const phi_runtime *rt) {
-    return rt->events.popped.first != rt->events.kept;
+    if (phi__events_emit(agent, &event)) agent->events.untold_drops = 0;
 }
 
 PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
@@ -484,7 +472,7 @@ PHI__FN void phi__events_free(phi__events *events) {
     PHI_ASSERT(!events->queued.first && !events->held.first && !events->popped.first);
     if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
-    phi__events_init(events, events->memory);
+    events->current = events->spare = NULL;
 }
 
 /* ---- a run's entries in its agent's log, and their events ---- */
@@ -518,9 +506,9 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
     event.message = message;
     event.input = input;
     event.source = source;
-    if (!phi__events_emit(run->agent, &event, NULL, 0)) return false;
+    if (!phi__events_emit(run->agent, &event)) return false;
     event.kind = PHI_EV_MESSAGE_END;
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event);
 }
 
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
@@ -533,12 +521,6 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite) {
     return phi__edit_rewrite(run->agent->thread, rewrite, run->loop_id, run->turn.index, NULL, NULL,
                              0);
-}
-
-PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
-                                  const phi_token_counter *counter, size_t *removed) {
-    return phi__truncate(run->agent->thread, target_tokens, counter, run->agent->desc.texts,
-                         run->loop_id, run->turn.index, removed);
 }
 
 /* ---- public ---- */

@@ -4,46 +4,6 @@
    is the sum of the sizes of those before it in the table. */
 #include "loop/inner_in.h"
 
-enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
-
-static size_t phi__feature_room(size_t bytes) {
-    return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
-}
-
-PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
-    for (; list != NULL && *list != NULL; list++) {
-        const phi__feature *feature = (*list)();
-        size_t i = 0;
-        while (i < features->count && features->places[i].feature->order < feature->order) i++;
-        if (i < features->count && features->places[i].feature == feature) continue;
-        if (features->count == PHI__FEATURE_MOST) return false;
-        for (size_t at = features->count++; at > i; at--)
-            features->places[at] = features->places[at - 1];
-        features->places[i].name = *list;
-        features->places[i].feature = feature;
-    }
-    return true;
-}
-
-PHI__FN void phi__feature_open(phi_runtime *rt) {
-    phi__features *features = &rt->features;
-    for (size_t i = 0; i < features->count; i++) {
-        phi__feature_place *place = &features->places[i];
-        place->run_at = features->run_bytes;
-        place->agent_at = features->agent_bytes;
-        features->run_bytes += phi__feature_room(place->feature->run_bytes);
-        features->agent_bytes += phi__feature_room(place->feature->agent_bytes);
-        features->wanted |= place->feature->points;
-        if (place->feature->open != NULL) place->feature->open(rt);
-    }
-}
-
-PHI__FN void phi__feature_close(phi_runtime *rt) {
-    for (size_t i = 0; i < rt->features.count; i++)
-        if (rt->features.places[i].feature->close != NULL)
-            rt->features.places[i].feature->close(rt);
-}
-
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order) {
     for (size_t i = 0; i < rt->features.count; i++)
         if (rt->features.places[i].feature->order == order) return true;
@@ -177,12 +137,6 @@ PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bo
     moment.fold = copied;
     moment.did = shortened;
     (void)phi__feature_go(&moment, 0);
-}
-
-PHI__FN phi_status phi__feature_opened(phi__agent *agent) {
-    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
-    (void)phi__feature_go(&moment, 0);
-    return moment.status;
 }
 
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait) {

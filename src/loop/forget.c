@@ -38,7 +38,7 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
 /* True when nothing outside points into the log: its events were released, and no summary of it is
    being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
-    return !phi__find_reader(agent) && !phi__events_any(agent);
+    return !phi__find_reader(agent) && agent->events.all.first == NULL;
 }
 
 static bool phi__forget_may(const phi__agent *agent) {
@@ -143,7 +143,7 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_FORGOTTEN;
     event.forgotten = made;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 /* More than it may take; a log that has but the beginning of a run has nothing to give. */
@@ -181,10 +181,6 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
 
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
     agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
-}
-
-PHI__FN void phi__forget_end(phi__agent *agent) {
-    agent->memory.limit_bytes = agent->desc.memory.limit_bytes;
 }
 
 PHI__FN void phi__forget_press(phi__agent *agent) {

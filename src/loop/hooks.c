@@ -4,9 +4,25 @@
    decides, be it another thread, the deadline or the end of the run. Whatever happens during the
    hook, its decision is a member of the run or call, and dies with it. */
 #include "loop/inner_in.h"
-#include "loop/pending_in.h"
 
-#include <stdio.h>
+/* A question under way. */
+struct phi__question {
+    phi__link link; /* of its agent's */
+    phi__agent *agent;
+    phi_call call; /* where `of_call` */
+    bool of_call;
+    bool due;
+    bool asking; /* its hook is being called: it cannot be freed now */
+    bool closed; /* ... and the asker has withdrawn it meanwhile */
+    bool over;   /* its call is */
+    bool freed;  /* its agent is, and it is in no list */
+    phi__asked asked;
+    phi__decision decision;
+    uint32_t timeout_ms;
+    void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
+    void *ctx;
+    size_t bytes; /* of this, and of the strings after it */
+};
 
 PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *run,
                                 phi__toolcall *call) {
@@ -26,7 +42,7 @@ static bool phi__hooks_claim(phi__slots *tickets, uint32_t index, uint32_t gen, 
            (verdict == PHI_DENY && phi__slots_move(tickets, index, gen, PHI__TICKET_HELD, state));
 }
 
-PHI__FN phi_ticket phi__decision_ticket(const phi__decision *d) {
+static phi_ticket phi__decision_ticket(const phi__decision *d) {
     phi_ticket ticket;
     ticket.rt = d->rt;
     ticket.index = d->index;
@@ -96,7 +112,7 @@ static void phi__decision_timer(phi__timer *timer) {
 
 /* The arguments of its call that a person is to decide on: those of the round before, if it changed
    them. */
-PHI__FN phi_str phi__hooks_arguments(const phi__decision *d) {
+static phi_str phi__hooks_arguments(const phi__decision *d) {
     return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
                ? phi__buf_str(&d->reply)
                : d->call->arguments;
@@ -134,7 +150,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
         event.arguments = d->asked->arguments;
         return phi__events_emit_asked(d->agent, &event);
     }
-    return phi__events_emit(d->agent, &event, NULL, 0);
+    return phi__events_emit(d->agent, &event);
 }
 
 /* ---- calling the host ---- */
@@ -548,3 +564,139 @@ PHI__FN void phi__question_close(phi__question *q) {
 }
 
 /* ---- what the runs wait for, for hosts that show it or search for hanging runs ---- */
+
+typedef struct phi__pending_list {
+    phi_pending_item *out;
+    size_t most, count;
+    bool no_decisions, no_others; /* left out in this walk */
+} phi__pending_list;
+
+static void phi__pending_add(phi__pending_list *list, const phi_pending_item *item) {
+    if (item->kind == PHI_WAITING_DECISION ? list->no_decisions : list->no_others) return;
+    if (list->count < list->most) list->out[list->count] = *item;
+    list->count++;
+}
+
+static void phi__pending_due(phi_pending_item *item, const phi_runtime *rt,
+                             const phi__timer *timer) {
+    uint64_t now = phi__schedule_look_us(rt);
+    item->has_deadline = timer->place != 0 && timer->at_us != UINT64_MAX;
+    if (item->has_deadline) item->left_ms = phi__io_left_us(rt->io, timer, now) / 1000;
+}
+
+static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting kind) {
+    phi_pending_item item = PHI_ZERO;
+    item.kind = kind;
+    item.agent = phi__find_seen(run->agent);
+    item.loop_id = run->loop_id;
+    item.turn_index = run->turn.index;
+    return item;
+}
+
+static void phi__pending_of_call(phi_pending_item *item, const phi__toolcall *call) {
+    item->call = phi__call_handle(call);
+    item->tool_name = call->block->name;
+    item->tool_call_id = call->block->id;
+    item->arguments = call->arguments;
+    if (call->tool != NULL) item->source = phi_str_of(call->tool->source);
+}
+
+static phi_pending_item phi__pending_ticket(phi_pending_item item, const phi__decision *d) {
+    item.kind = PHI_WAITING_DECISION;
+    item.ticket = phi__decision_ticket(d);
+    item.point = d->point;
+    item.quiet = d->quiet;
+    item.permissions = d->permissions;
+    phi__pending_due(&item, d->rt, &d->timer);
+    return item;
+}
+
+static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
+                                  const phi__decision *d, const phi__toolcall *call) {
+    if (d->state != PHI__DECISION_WAITS) return;
+    phi_pending_item item = phi__pending_ticket(phi__pending_item_of(run, PHI_WAITING_DECISION), d);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__buf_str(&run->filter.text);
+    if (call != NULL) phi__pending_of_call(&item, call);
+    if (call != NULL) item.arguments = phi__hooks_arguments(d);
+    phi__pending_add(list, &item);
+}
+
+/* In front of what the run waits for: a call may wait for its questions. */
+static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
+    const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
+    for (; link != NULL; link = link->next) {
+        const phi__decision *d = &PHI__OWNER(link, const phi__question, link)->decision;
+        if (d->state != PHI__DECISION_WAITS) continue;
+        phi_pending_item item = PHI_ZERO;
+        if (agent->run != NULL)
+            item = phi__pending_item_of(agent->run, PHI_WAITING_DECISION);
+        else
+            item.agent = phi__find_seen(agent);
+        item = phi__pending_ticket(item, d);
+        if (d->call != NULL) phi__pending_of_call(&item, d->call);
+        item.arguments = d->asked->arguments;
+        item.text = d->asked->text;
+        item.source = d->asked->source;
+        item.question_kind = d->asked->kind;
+        phi__pending_add(list, &item);
+    }
+}
+
+static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
+    const phi_runtime *rt = run->agent->rt;
+    phi_pending_item item;
+    phi__pending_decision(list, run, &run->decision, NULL);
+    if (run->pause.on || run->state == PHI__RUN_BACKOFF) {
+        item = phi__pending_item_of(run, run->pause.on ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        if (run->pause.on) {
+            item.text = phi__buf_str(&run->pause.reason);
+            item.payer = run->pause.payer;
+        }
+        phi__pending_due(&item, rt, &run->timer);
+        phi__pending_add(list, &item);
+    }
+    /* Calls that have begun and whose results are not in the log yet. */
+    for (size_t i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++) {
+        const phi__toolcall *call = &run->tools.calls[i];
+        phi__pending_decision(list, run, &call->decision, call);
+        if (!call->started || call->slot == NULL) continue;
+        item = phi__pending_item_of(run, PHI_WAITING_CALL);
+        phi__pending_of_call(&item, call);
+        phi__pending_due(&item, rt, &call->timer);
+        phi__pending_add(list, &item);
+    }
+}
+
+PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most) {
+    phi__pending_list list = PHI_ZERO;
+    if (rt == NULL) return 0;
+    list.out = out;
+    list.most = out != NULL ? most : 0;
+    for (int walk = 0; walk < 2; walk++) { /* decisions come first */
+        list.no_others = walk == 0;
+        list.no_decisions = walk == 1;
+        for (uint32_t i = 0; i < rt->agents.count; i++) {
+            const phi__agent *agent = (const phi__agent *)phi__slots_at(&rt->agents, i)->object;
+            if (agent != NULL) phi__pending_questions(&list, agent);
+            if (agent != NULL && agent->run != NULL) phi__pending_run(&list, agent->run);
+        }
+    }
+    return list.count;
+}
+
+PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out) {
+    const phi__run *run = agent->run;
+    phi__pending_list list = PHI_ZERO;
+    list.out = out;
+    list.most = 1;
+    if (run != NULL) {
+        bool calling = run->state == PHI__RUN_SEND || run->state == PHI__RUN_STREAM;
+        *out = phi__pending_item_of(run, calling ? PHI_WAITING_MODEL : PHI_WAITING_NOTHING);
+        phi__pending_questions(&list, agent);
+        if (list.count == 0) phi__pending_run(&list, run);
+    } else {
+        memset(out, 0, sizeof *out);
+        out->agent = agent->handle;
+        phi__pending_questions(&list, agent);
+    }
+}

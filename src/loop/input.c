@@ -82,7 +82,6 @@ PHI__FN phi_content phi__input_text(phi_str text) {
     return content;
 }
 
-/* The same, if the queue has room. */
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi_input kind, const phi_content *content,
                                   size_t count, phi_str source, phi_str details) {
     phi__inputs *to = phi__input_list_of(agent, kind);
@@ -100,10 +99,10 @@ PHI__FN void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str 
     event.text = text;
     event.source = phi_str_of(why);
     if (phi__events_backlog(agent)) { /* the host does not listen: it hears how many there were */
-        phi__events_drop_unemitted(agent);
+        agent->events.untold_drops++;
         return;
     }
-    if (phi__events_emit(agent, &event, NULL, 0)) return;
+    if (phi__events_emit(agent, &event)) return;
     (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
     if (agent->run != NULL) agent->run->end.starved = true;
 }
@@ -147,8 +146,6 @@ PHI__FN void phi__input_return(phi__run *run) {
     }
     phi__input_drop(agent, &dropped, "The run ended before it was seen");
 }
-
-/* ---- what other threads say ---- */
 
 /* ---- polling ---- */
 
@@ -234,10 +231,6 @@ PHI__FN void phi__filter_init(phi__run *run) {
     phi__buf_init(&run->filter.warnings, &run->agent->memory);
 }
 
-PHI__FN phi_str phi__filter_text(const phi__run *run) { return phi__buf_str(&run->filter.text); }
-
-PHI__FN phi_str phi__filter_rejection(const phi__run *run) { return run->filter.rejection; }
-
 PHI__FN void phi__filter_end(phi__run *run) {
     run->filter.on = false;
     run->filter.at = 0;
@@ -311,7 +304,7 @@ static bool phi__filter_emit_rejected(phi__run *run) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_REJECTED;
     event.text = phi__filter_reason(run);
-    return phi__events_emit(run->agent, &event, NULL, 0);
+    return phi__events_emit(run->agent, &event);
 }
 
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
@@ -373,11 +366,6 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
     }
     return PHI__HOOK_ALLOW;
 }
-
-/* ---- the input of other threads ----
-
-   Aborts and decisions are marks on their slots, which always have room; results, messages, and
-   decisions with a text are in the inbox. */
 
 /* ---- checks and posts of a host's input ---- */
 

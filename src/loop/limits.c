@@ -8,20 +8,12 @@
 
 #include <stdio.h>
 
-/* Sets the agent whose limit or budget is reached, before the pause begins. */
-static void phi__pause_by(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
-
 PHI__FN void phi__pause_end(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->pause.on) return;
     run->pause.on = run->pause.over = false;
     phi__io_timer_clear(rt->io, &run->timer);
     phi__list_take(&rt->paused, &run->pause.link);
-}
-
-PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item) {
-    item->text = phi__buf_str(&run->pause.reason);
-    item->payer = run->pause.payer;
 }
 
 PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
@@ -40,7 +32,7 @@ PHI__FN bool phi__budget_limited(const phi__agent *agent) {
     return false;
 }
 
-PHI__FN uint64_t phi__limits_less(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t phi__limits_less(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t phi__budget_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -136,7 +128,7 @@ PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted,
     phi_spending taken = phi__pot_take(pot, wanted);
     for (phi__agent *agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__budget_fits(&agent->budget, wanted, reason, size)) {
-            phi__pause_by(run, agent->handle);
+            run->pause.payer = agent->handle;
             if (pot != NULL) { /* gives back the share taken so far */
                 pot->reserved.tokens += taken.tokens;
                 pot->reserved.cost += taken.cost;
@@ -181,14 +173,6 @@ PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, p
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held) {
     phi__limits_give_back(&agent->budget.seen, held);
     phi__pause_wake_all(agent->rt);
-}
-
-PHI__FN uint64_t phi__budget_requests(const phi__agent *agent, bool again) {
-    uint64_t seen = agent->budget.seen.requests;
-    const phi__run *run = agent->run;
-    if (run == NULL || (!run->pot && !again)) return seen;
-    uint64_t made = seen - (seen < run->reserved.requests ? seen : run->reserved.requests);
-    return run->pot ? made + 1 : made;
 }
 
 /* ---- charges ---- */
@@ -254,8 +238,6 @@ PHI__FN void phi__charge_clear(phi__run *run) {
     run->pot = false;
 }
 
-PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spent; }
-
 /* ---- limits ---- */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
@@ -266,11 +248,11 @@ PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    const phi_usage *used = &phi__charge_of(run)->usage;
+    const phi_usage *used = &run->spent.usage;
     uint64_t tokens = phi__budget_sum(used->input, used->output);
     uint64_t now_us = phi__io_counted_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    phi__pause_by(run, run->agent->handle);
+    run->pause.payer = run->agent->handle;
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
@@ -287,48 +269,14 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && phi__charge_of(run)->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", phi__charge_of(run)->cost,
+    if (limits->max_cost > 0 && run->spent.cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->spent.cost,
                        limits->max_cost);
         return true;
     }
     return false;
 }
 
-/* ---- room for a run's next model call: reserved, waited for, or there is none ---- */
-
-static void phi__at_limit_fill(phi__limit_failure *at_limit) {
-    memset(&at_limit->failure, 0, sizeof at_limit->failure);
-    at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
-    at_limit->failure.message = phi_str_of(at_limit->words);
-    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
-}
-
-PHI__FN bool phi__at_limit_name(phi__agent *agent) {
-    if (agent->desc.memory.limit_bytes == 0) return true;
-    phi__limit_failure *at_limit =
-        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *at_limit);
-    agent->room.at_limit = at_limit;
-    if (at_limit == NULL) return false;
-    (void)snprintf(at_limit->words, sizeof at_limit->words,
-                   "Out of memory: the agent's memory.limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->desc.memory.limit_bytes,
-                   agent->desc.memory.at_limit == PHI_AT_MEMORY_LIMIT_STOP
-                       ? "raise it, keep the thread in a store, or call phi_agent_replace_messages"
-                       : "this run needs more than the older turns had; raise it");
-    phi__at_limit_fill(at_limit);
-    return true;
-}
-
 PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent) {
     return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
-}
-
-PHI__FN void phi__at_limit_name_all(phi_runtime *rt) {
-    (void)snprintf(
-        rt->at_limit.words, sizeof rt->at_limit.words,
-        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
-        "free agents or their histories",
-        (unsigned long long)rt->memory.limit_bytes);
-    phi__at_limit_fill(&rt->at_limit);
 }

@@ -5,7 +5,7 @@
 
 #include "loop/state_in.h"
 
-/* ---- find.c ---- */
+/* ---- schedule.c ---- */
 PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: stale */
 
 /* PHI_OK, or PHI_BUSY during a run or while the agent is held, with words that begin with
@@ -26,14 +26,31 @@ static inline phi_agent phi__find_seen(const phi__agent *agent) {
     return agent->handle;
 }
 
-/* ---- schedule.c ---- */
-/* The clock, for values that are only shown to the host: a tape does not record the reading. */
-PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt);
 PHI__FN void phi__schedule_wake(phi__run *run);
-PHI__FN void phi__schedule_cancel(phi__run *run);
 
 /* The runs of an agent and of those below it. after_turn: when their turns are over. */
 PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
+
+/* Keeps both for phi_last_error, and returns the status. */
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+/* words: may be NULL. */
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
+
+/* NULL: stale. */
+PHI__FN phi__toolcall *phi__call_find(phi_call call);
+PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
+
+/* A copy of a text in its own memory, terminated (text.at NULL: none, without memory); false: no
+   memory. And frees it. */
+PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
+PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
+
+/* ---- pump.c ---- */
+/* A step: the inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
+PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
+PHI__FN int phi__pump_next(const phi_runtime *rt); /* as phi_next_timeout */
 
 /* ---- session.c ---- */
 PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
@@ -45,11 +62,7 @@ PHI__FN void phi__session_free_all(phi__sessions *sessions);
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
 PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: harmless */
 
-/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not
-   believed). False: no memory. */
-PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
-PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
-                                uint64_t runs);
+PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment); /* given */
 
 /* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a
    run was: numbers count on from it. False: no memory. */
@@ -61,39 +74,22 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
    False: no memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
-/* Gives a new agent its session. False: no memory. */
-PHI__FN bool phi__line_join(phi__agent *agent, phi_str session_id);
-PHI__FN void phi__line_free(phi__agent *agent); /* of one without a session, too */
-
 /* Replaces the session by another, with one more user. */
 PHI__FN void phi__line_move(phi__agent *agent, phi__session *session);
 
-/* As phi__session_renew. */
+/* Exchanges the session for an empty one of another id. False: no memory, and nothing changed. */
 PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id);
 
 /* The agent's last run is of another session: this one has had none. */
 PHI__FN void phi__line_restart(phi__agent *agent);
 
-/* The parent of the next run: copied; or, in memory of the agent's, taken. False: no memory. */
-PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id);
+/* Takes the parent of the next run, which is in the agent's memory. */
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
-PHI__FN void phi__line_active(phi__agent *agent); /* a run goes on, after a snapshot */
 
 /* So many runs were before, at least. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
-/* segment: in the memory of the agent's model. */
-PHI__FN void phi__line_set_segment(phi__agent *agent, phi_str segment);
-PHI__FN void phi__line_keep_segment(phi__agent *agent); /* whatever the model is */
-
 /* ---- feature.c ---- */
-/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
-   more than there may be. */
-PHI__FN bool phi__feature_name(phi__features *features, const phi_feature_fn *list);
-
-/* The runtime has all its features. */
-PHI__FN void phi__feature_open(phi_runtime *rt);
-PHI__FN void phi__feature_close(phi_runtime *rt);
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order);
 
 /* PHI_UNSUPPORTED, with the line to add: what wants it ("failover"), and its name. */
@@ -103,7 +99,7 @@ PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const
 PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
                                      const char *name);
 
-/* A feature takes part in it from now on. */
+/* A feature takes part in the run from now on. */
 PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 
 /* ... in all runs of the runtime, those under way and those to come. */
@@ -123,28 +119,16 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
    shortened: for want of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 
-/* Its log was read from a store just now. PHI_OK, or a feature's status. */
-PHI__FN phi_status phi__feature_opened(phi__agent *agent);
-PHI__FN phi__state phi__feature_held_as(const phi__run *run);
-
 /* The state of one of them; NULL: it was left out. */
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 
 /* ---- events.c ---- */
-/* Keeps both for phi_last_error, and returns the status. */
-PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
-    PHI_PRINTF(3, 4);
-
-/* words: may be NULL. */
-PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
-PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
 PHI__FN void phi__events_free(phi__events *events);
 
 /* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
    copied; its other strings must live as long as the agent's thread. False: no memory. */
-PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                              size_t partial_len);
+PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event);
 
 /* PHI_EV_WARNING with that text. False: no memory. */
 PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text);
@@ -161,17 +145,10 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
    returns false; the run must then end. */
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
 
-/* Events popped before this step are not the host's any more: frees a part of them, or all. */
-PHI__FN void phi__events_release(phi_runtime *rt, bool all);
-PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
-PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
-PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
-PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* or there is none */
 
 /* phi__edit_rewrite and phi__truncate by the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
-PHI__FN bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
-                                  const phi_token_counter *counter, size_t *removed);
 
 /* ---- hooks.c ---- */
 /* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
@@ -182,7 +159,6 @@ PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc 
 /* Withdraws it: its ticket dies, and `decided` is not called. Not for one that is gone; NULL is
    harmless. */
 PHI__FN void phi__question_close(phi__question *question);
-PHI__FN void phi__question_drop_all(phi__agent *agent);
 
 /* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
@@ -214,17 +190,13 @@ PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out);
 /* ---- input.c ---- */
 PHI__FN void phi__input_free_queues(phi__agent *agent); /* all three: they are empty */
 
-/* NULL: no such queue */
-PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
-
 /* A block of text, which stays the caller's. */
 PHI__FN phi_content phi__input_text(phi_str text);
 
 /* Messages injected before this place in the inbox were for an earlier run. */
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 
-/* Report each message as dropped, and empty the queues: those that outlive a run; that of injected
-   messages, since the run ends. */
+/* Reports each message of the queues that outlive a run as dropped, and empties them. */
 PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
 
 /* A host's id and refs as the message's details: empty where both are NULL. And their check: false
@@ -241,8 +213,8 @@ PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, co
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
 
-/* reads posts of other threads; a bounded number, or all so far */
-PHI__FN void phi__posts_read(phi_runtime *rt);
+/* ---- posts.c ---- */
+/* Reads all posts of other threads so far. */
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
 
 /* The aborts alone: before a run begins, for they mean earlier ones. */
@@ -251,8 +223,6 @@ PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* the place of the next post */
 
 /* ---- limits.c ---- */
-PHI__FN const phi__spent *phi__charge_of(const phi__run *run);
-
 /* Runs of children that are now in the agent's log; their budgets were charged already. */
 PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
 PHI__FN void phi__pause_end(phi__run *run); /* not pausing: harmless */
@@ -270,10 +240,6 @@ PHI__FN bool phi__budget_limited(const phi__agent *agent);
 PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                               char *reason, size_t size);
 
-/* Requests for a snapshot: without those of a pot, which the restored run reserves again, giving
-   back its own call for it; and of a run that reserves its call again, without that. */
-PHI__FN uint64_t phi__budget_requests(const phi__agent *agent, bool again);
-
 /* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent
    and of all above it, until it is given back to each of them: the tree may be another by then. */
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
@@ -282,6 +248,7 @@ PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
+/* ---- turn.c ---- */
 /* Reserves what the run's next model call may cost, with so many tokens of input more than are in
    view; its older reservation is given back first. False: there is no room, and `reason` says
    where. */
@@ -291,15 +258,20 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
    woken. RUN_ON: it may not pause, or has for long enough. Its caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
-/* Makes at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they
-   are put into. False: no memory. */
-PHI__FN bool phi__at_limit_name(phi__agent *agent);
-PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
+/* What each request of the agent's has, without its items and its tools; and its tools, as they are
+   named or defined in it. False: no memory. */
+PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent);
+PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
 
 /* ---- projection.c ---- */
 /* The projection by the effective policy now; false: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made again */
+
+/* The items that a projection sends of a view, in the arena; places NULL: all of them. rendered:
+   with the renderings kept with them, which belong to the runs. NULL: no memory. */
+PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
+                                         const phi__projection *made, bool rendered);
 
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
@@ -315,16 +287,6 @@ PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
    nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
-/* True if an item is in a span, from *span on. Items and spans both ascend; spans that do not are
-   refused later. */
-PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item);
-
-/* What plan->rewrite would come to, and of how many runs something goes. */
-PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan);
-
-/* True if less would be in view afterwards. */
-PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite);
-
 /* ---- head.c ---- */
 /* At PHI__POINT_REQUEST: appends a message of the program (is_update) to the history. It is copied
    into the log, emitted, and becomes the last item of the request. Nothing is appended after an
@@ -338,20 +300,10 @@ PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_aren
 /* The head that phi__head_apply would put into a request, without the update that it would append;
    changes nothing but the request. False: no memory. */
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
-PHI__FN void phi__head_free(phi__agent *agent); /* none is harmless */
 
 /* Gives the agent the head of another one whose history it continues; no head is harmless. False:
    no memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
-
-/* The head in a snapshot, as a member "head" where there is one:
-       "head":{"id":"HASH","system":"TEXT","tools":[["NAME","DESCRIPTION","SCHEMA",STRICT],...],
-               "searches":true}
-   A restored agent keeps it, so that earlier thinking stays valid. */
-PHI__FN void phi__head_save(phi__buf *out, const phi__agent *agent);
-
-/* PHI_PARSE: it is none of these; PHI_NO_MEMORY. Then the agent has no head. */
-PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *head);
 
 /* ---- toolset.c ---- */
 /* The rules of an agent with that own provider (or NULL) and model. */
@@ -375,23 +327,12 @@ PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const 
 PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size);
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
                                const struct phi__features *features);
-PHI__FN void phi__toolset_free(phi__toolset *set);
 
 /* Replaces its tools by copies of these, which may be part of the old ones. timeout_ms: of tools
    that have none. False: no memory, and nothing changed. */
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 
-/* Another default for the deadline of calls: tools that have the old one get the new one. */
-PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms);
-
-/* The tools of a request to a protocol: those of the set as that protocol has them and as they are
-   changed, then the raw tools that are for it. names: of its codec, else the model's own protocol
-   alone. *views: in the arena. False: no memory. */
-PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_change *change,
-                                const phi_raw_tool *raws, size_t raw_count,
-                                const char *const names[PHI__CODEC_NAMES], phi_arena *arena,
-                                const phi__tool_view **views, size_t *count);
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
 
 /* What tools must fit has changed: the next refresh checks all of them. */
@@ -401,10 +342,6 @@ PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
 /* ---- deferral.c ---- */
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 
-/* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
-PHI__FN bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
-                               phi_str *system_prompt);
-
 /* ---- provider.c ---- */
 /* PHI_OK, or its fault in phi_last_error, with a message that begins with `what`. */
 PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
@@ -413,7 +350,6 @@ PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
 /* The registered one of a protocol, or NULL. */
 PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol);
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
-PHI__FN void phi__provider_wake_all(phi_runtime *rt); /* the models to poll in this step */
 
 /* Copies a model and its provider into the arena, with defaults filled in. False: no memory. */
 PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const phi_provider *own,
@@ -438,9 +374,6 @@ PHI__FN void phi__fetch_close(phi__fetch *fetch);
 /* True if text can be in a header's value: no control characters but the tab. */
 PHI__FN bool phi__fetch_value_fits(phi_str value);
 PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
-                               uint32_t connections);
-PHI__FN void phi__fetch_pump(phi_runtime *rt); /* hands on a bounded part */
 
 /* All: they end with PHI_CANCELLED in the next step, or at once. */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
@@ -456,34 +389,25 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 
 /* ---- model_call.c ---- */
-PHI__FN void phi__ask_list_clear(phi__run *run); /* its hooks are called again */
+/* Who changed the messages before thinking that is left out, as far as it is known. Static. */
+PHI__FN const char *phi__thinking_cause(const phi__agent *agent, phi__prefix_cause cause,
+                                        bool hooks, bool policy);
 
-/* ---- turn.c ---- */
+/* ---- attempt.c ---- */
 /* A turn begins, with its memory given back. */
 PHI__FN void phi__attempt_clear(phi__run *run);
-PHI__FN const phi__request_spec *phi__attempt_spec(const phi__run *run);
-PHI__FN phi__answer *phi__attempt_answer(const phi__run *run); /* NULL: none is under way */
-PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found no memory */
-PHI__FN bool phi__attempt_lost(const phi__run *run);
 
 /* For good: PHI__RUN_GIVE_UP. failure: in the thread. */
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
 PHI__FN void phi__attempt_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
-/* Each until it waits or is over, as far as the step's budget goes. */
-PHI__FN void phi__turn_advance_all(phi_runtime *rt);
-
 /* ---- tools.c ---- */
 /* Results that are being written to files get there now. */
 PHI__FN void phi__round_settle(phi__run *run);
 
-/* NULL: stale. */
-PHI__FN phi__toolcall *phi__call_find(phi_call call);
-
 /* `gone` is called with the call's state before that is freed, also where somebody else has
    finished the call, of which a tool's `cancel` does not hear. */
 PHI__FN void phi__call_on_gone(phi_call call, void (*gone)(void *state));
-PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
 
 /* an error result, if none yet */
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
@@ -498,10 +422,13 @@ PHI__FN bool phi__call_pending(phi_call handle);
 /* With a tape: settles a call with the result that was let in; or gives a claim back. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
-PHI__FN void phi__call_poll_all(phi_runtime *rt);
 
-/* A polled call has its next slice ready: the next step does not sleep. */
-PHI__FN void phi__call_has_work(phi_runtime *rt);
+/* As phi_call_get_info on the pumping thread. */
+PHI__FN phi_call_info phi__update_info(phi_call call);
+
+/* phi_call_update and phi_call_progress of a text that may not be terminated */
+PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
+PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* ---- cap.c ---- */
 /* A copy: its run is the message's loop_id, its effects are the extension_data. NULL: no memory. */
@@ -522,58 +449,36 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
 
-/* The limit that refused it memory; NULL: the allocator. */
-PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
+/* The members of an agent in a snapshot but its thread, each with its comma; and back, of an idle
+   agent without a log: its thread, too. PHI_PARSE: they do not fit; PHI_MISUSE: its store has the
+   thread; PHI_NO_MEMORY. */
+PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool interrupt,
+                                   char *words, size_t words_size);
 
+/* An agent goes: nothing calls or wakes it any more (false: it is gone already); its events and
+   responses go; and all its state but its settings. */
+PHI__FN bool phi__gone_detach(phi__agent *agent);
+PHI__FN void phi__gone_drop(phi__agent *agent);
+PHI__FN void phi__gone_free(phi__agent *agent);
+
+/* ---- draft.c ---- */
 /* The request's, or the agent's. */
 PHI__FN const phi_format *phi__run_format_of(const phi__run *run);
 PHI__FN double phi__run_temperature(const phi__run *run); /* negative: none was set */
-PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
-PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 
 /* Copies the state of the run so far. */
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
 PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle is stale */
 
-/* All of an agent's: it is freed or reset, or its messages are replaced. */
-PHI__FN void phi__responses_drop(phi__agent *agent);
-
-/* ---- run_save.c ---- */
-/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
-PHI__FN phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
-
-/* The agent's run as an object; null where none is active, or it is over but for its last hook. */
-PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-
-/* For an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
-   PHI_NO_MEMORY. Then there is no run. */
-PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt);
-
 /* ---- stored.c ---- */
-PHI__FN void phi__stored_step(phi_runtime *rt); /* what else has grown, in part */
-
 /* Evicts messages that an agent with a memory limit has just cleared: at once, since no pointer to
    them is valid any more. */
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
 
-/* evicts stored entries outside of the view */
-PHI__FN void phi__stored_evict(phi_runtime *rt);
-
 /* ---- forget.c ---- */
-/* room in an agent's memory. */
 /* The bytes that the log may take, when it nears them and a compaction is what comes next; else
    0. */
 PHI__FN size_t phi__forget_near(const phi__agent *agent);
-PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
-PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
-
-/* ---- update.c ---- */
-/* As phi_call_get_info on the pumping thread. */
-PHI__FN phi_call_info phi__update_info(phi_call call);
-
-/* phi_call_update and phi_call_progress of a text that may not be terminated */
-PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
-PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 #endif

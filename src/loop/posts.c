@@ -1,5 +1,9 @@
-/* posts.c - reads the input of other threads: aborts, decisions, results. */
+/* posts.c - reads the input of other threads: aborts, decisions, results.
+
+   Aborts and decisions without a text are marks on slots; all else is in the inbox. */
 #include "loop/inner_in.h"
+
+enum { PHI__POSTS_PER_READ = 256 };
 
 static void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at) {
     phi__slot *slot = phi__slots_find(&rt->agents, post->index, post->gen);
@@ -25,8 +29,6 @@ static void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t a
     else if (status != PHI_OK)
         phi__input_emit_dropped(agent, kind, text, "Out of memory");
 }
-
-enum { PHI__POSTS_PER_READ = 256 };
 
 static void phi__posts_abort(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->agents, index);

@@ -8,65 +8,6 @@
 
 #include <stdio.h>
 
-static void phi__pause_timer(phi__timer *timer) {
-    phi__run *run = PHI__OWNER(timer, phi__run, timer);
-    run->pause.over = true;
-    phi__schedule_wake(run);
-}
-
-/* The most that it may cost: its whole input, and its largest output. */
-PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size) {
-    const phi__agent *agent = run->agent;
-    const phi_cost *rates = &agent->desc.model.cost;
-    uint64_t out =
-        agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
-    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    if (!phi__budget_limited(agent)) return true;
-    const phi_policy *policy = phi__projection_policy(agent);
-    uint64_t in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
-    for (const phi__input *input = run->poll.pending.head; input != NULL; input = input->next)
-        in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
-    if (policy != NULL) in = phi__limits_less(in, phi__policy_filled(policy).max_input_tokens);
-    phi_spending wanted = PHI_ZERO;
-    wanted.tokens = in + out;
-    wanted.cost = (double)in / 1e6 * rate + (double)out / 1e6 * rates->output;
-    wanted.requests = 1;
-    return phi__limits_line_reserve(run, &wanted, reason, size);
-}
-
-PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
-    phi_runtime *rt = run->agent->rt;
-    phi__pause *pause = &run->pause;
-    if (!run->limits.pause || pause->over) return PHI__RUN_ON;
-    *wait = true;
-    phi__budget_release(run); /* others may have it meanwhile */
-    phi__buf_clear(&pause->reason);
-    phi__buf_text(&pause->reason, reason);
-    if (pause->on) return run->state;
-    pause->on = true;
-    phi__list_push_first(&rt->paused, &pause->link);
-    run->timer.fire = phi__pause_timer;
-    uint64_t after =
-        run->own.waits_ms != PHI_UNLIMITED ? (uint64_t)run->own.waits_ms * 1000 : UINT64_MAX;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_PAUSED;
-    event.text = phi_str_of(reason);
-    if (!pause->reason.failed && phi__io_deadline_set(rt->io, &run->timer, after) == PHI_OK &&
-        phi__events_emit(run->agent, &event, NULL, 0))
-        return run->state;
-    *wait = false;
-    return PHI__RUN_LOST;
-}
-
-PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
-    phi_arena *room = phi__thread_room(run->agent->thread);
-    phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
-    phi_str words;
-    if (failure == NULL || !phi__arena_str(room, phi_str_of(reason), &words)) return PHI__RUN_LOST;
-    *failure = phi__failure_of(PHI_FAILURE_QUOTA, false, words.at);
-    return phi__attempt_refuse(run, failure);
-}
-
 /* ---- how many tokens ---- */
 
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent) {
@@ -221,7 +162,7 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     event.kind = kind;
     event.text = text;
     event.context = context;
-    return phi__events_emit(agent, &event, NULL, 0);
+    return phi__events_emit(agent, &event);
 }
 
 /* Once, until more entries need a summary; also when the summary cannot be begun. */
@@ -240,6 +181,26 @@ static bool phi__projection_need(phi__run *run) {
     return true;
 }
 
+PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
+                                         const phi__projection *made, bool rendered) {
+    phi__item *items =
+        (phi__item *)phi__arena_zero(arena, phi__mul(phi__max(made->count, 1), sizeof *items));
+    for (size_t i = 0; items != NULL && i < made->count; i++) {
+        size_t place = made->places != NULL ? made->places[i] : i;
+        if (place != SIZE_MAX) { /* as it is in the thread */
+            items[i] = fold->items[place];
+            if (rendered) continue;
+            items[i].rendered = NULL;
+            items[i].arena = NULL;
+            continue;
+        }
+        const phi_message *m = items[i].message = made->messages[i];
+        if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
+    }
+    return items;
+}
+
 static bool phi__projection_make(phi__run *run) {
     const phi__fold *fold = &run->agent->thread->fold;
     phi__proj_order order;
@@ -252,19 +213,8 @@ static bool phi__projection_make(phi__run *run) {
     }
     order.extensions = true; /* a hook may make messages of them */
     if (phi__project(&order, &run->arena, &made) != PHI_OK) return false;
-    phi__item *items =
-        (phi__item *)phi__arena_zero(&run->arena, phi__mul(phi__max(made.count, 1), sizeof *items));
+    phi__item *items = phi__projection_items(&run->arena, fold, &made, true);
     if (items == NULL) return false;
-    for (size_t i = 0; i < made.count; i++) {
-        const phi_message *m = made.messages[i];
-        if (made.places[i] != SIZE_MAX) { /* as it is in the thread, with its kept rendering */
-            items[i] = fold->items[made.places[i]];
-            continue;
-        }
-        items[i].message = m;
-        if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__codec_origin_of(m->model, m->provider, m->protocol);
-    }
     run->projection.items = items;
     run->projection.count = made.count;
     run->agent->projected->last = made.meta;
@@ -296,40 +246,7 @@ PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
                    (unsigned long long)(meta->estimated_tokens - around),
                    (unsigned long long)meta->budget_tokens);
     phi_failure failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
-    phi__attempt_none(run);
+    run->attempt.emitted = false;
     *next = phi__attempt_failed(run, &failure, PHI_REFUSED);
     return false;
-}
-
-/* ---- the tokens that a rewrite would take out of an agent's view ---- */
-
-PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
-    while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
-    return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
-}
-
-PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan) {
-    const phi_token_counter *counter = phi__projection_counter(agent);
-    const phi__fold *fold = &agent->thread->fold;
-    const phi_rewrite *r = &plan->rewrite;
-    const phi_message *last = NULL;
-    size_t j, span = 0;
-    plan->tokens_before = plan->tokens_after = phi__projection_view_tokens(agent);
-    for (size_t i = 0; i < fold->count; i++) {
-        const phi__item *item = &fold->items[i];
-        if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
-        plan->tokens_after -= phi_tokens_of_message(counter, item->message);
-        if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
-        last = item->message;
-    }
-    for (size_t i = 0; i < r->span_count; i++)
-        for (j = 0; j < r->spans[i].message_count; j++)
-            plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
-}
-
-PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
-    phi__compacted plan = PHI_ZERO;
-    plan.rewrite = *rewrite;
-    phi__weigh_rewrite(agent, &plan);
-    return plan.tokens_after < plan.tokens_before;
 }

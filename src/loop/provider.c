@@ -216,11 +216,6 @@ PHI__FN void phi__provider_close(phi__run *run) {
     provider->close(provider->user_data, run->hosted.call);
 }
 
-PHI__FN void phi__provider_wake_all(phi_runtime *rt) {
-    for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
-        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
-}
-
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider) {
     struct phi__provider_node *node;
     if (rt == NULL || provider == NULL) return PHI_BAD_ARG;

@@ -1,6 +1,12 @@
-/* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
-   event that needs none, and leaves an agent that can be prompted again. */
+/* run.c - makes, begins, detaches, destroys and fails runs, and writes them and their agents as
+   JSON.
+
+   A run without memory ends with an error event that needs none, and leaves an agent that can be
+   prompted again. What can be made again is not written: a request, a stream under way, a question
+   to a hook. The states between a turn's beginning and its answer are all written as the first. */
 #include "loop/inner_in.h"
+
+#include <stdio.h>
 
 static phi__refusals phi__run_refusals(const phi__agent *agent);
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
@@ -13,17 +19,8 @@ static size_t phi__run_bytes(const phi__agent *agent) {
     return sizeof(phi__run) + agent->rt->features.run_bytes;
 }
 
-PHI__FN bool phi__run_take_text(phi__run *run, phi_str text, phi_str *at) {
-    if (text.len == 0) return true;
-    char *copy = (char *)phi__realloc(&run->agent->memory, NULL, 0, phi__add(text.len, 1));
-    if (copy == NULL) return false;
-    memcpy(copy, text.at, text.len);
-    copy[text.len] = '\0';
-    *at = phi__str(copy, text.len);
-    return true;
-}
-
-PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format) {
+/* The same for its format; NULL: it has none. */
+static bool phi__run_take_format(phi__run *run, const phi_format *format) {
     if (format == NULL) return true;
     phi_str schema = phi_str_of(format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL);
     phi_str name = phi_str_of(format->name);
@@ -41,8 +38,24 @@ PHI__FN bool phi__run_take_format(phi__run *run, const phi_format *format) {
     return true;
 }
 
-static void phi__run_drop_text(phi__run *run, phi_str text) {
-    phi__free(&run->agent->memory, (void *)(uintptr_t)text.at, text.at != NULL ? text.len + 1 : 0);
+static void phi__run_unmake(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__schedule_unready(run);
+    phi__input_end(run);
+    phi__filter_end(run);
+    phi__buf_free(&run->pause.reason);
+    phi__disown(&agent->memory, &run->end.reason);
+    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
+    phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
+    phi__disown(&agent->memory, &run->own.extra);
+    phi__disown(&agent->memory, &run->own.context);
+    phi__free(&agent->memory, run->own.format,
+              run->own.format != NULL ? run->own.format->bytes : 0);
+    phi__toolset_free_run(run);
+    (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
+    phi_arena_free(&run->arena);
+    phi__free(&agent->memory, run, phi__run_bytes(agent));
+    phi__events_unreserve(agent);
 }
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
@@ -66,14 +79,14 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
         : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
-    phi__attempt_init(run);
+    phi__secret_init(&run->attempt.secrets, &run->arena);
     phi__decision_init(&run->decision, run->agent, run, NULL);
     phi__filter_init(run);
     phi__buf_init(&run->pause.reason, &agent->memory);
     run->own.has_temperature = order->has_temperature;
     run->own.temperature = order->temperature;
-    if (phi__run_take_text(run, phi_str_of(order->extra), &run->own.extra) &&
-        phi__run_take_text(run, phi_str_of(order->context), &run->own.context) &&
+    if (phi__own(&run->agent->memory, phi_str_of(order->extra), &run->own.extra) &&
+        phi__own(&run->agent->memory, phi_str_of(order->context), &run->own.context) &&
         phi__run_take_format(run, order->format) &&
         phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__toolset_take_run(run, order->tools, order->tool_count)))
@@ -82,27 +95,16 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     return NULL;
 }
 
-PHI__FN void phi__run_unmake(phi__run *run) {
+static void phi__run_take(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__schedule_unready(run);
-    phi__input_end(run);
-    phi__filter_end(run);
-    phi__buf_free(&run->pause.reason);
-    phi__run_drop_text(run, run->end.reason);
-    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
-    phi__free(&agent->memory, run->own.policy, sizeof *run->own.policy);
-    phi__run_drop_text(run, run->own.extra);
-    phi__run_drop_text(run, run->own.context);
-    phi__free(&agent->memory, run->own.format,
-              run->own.format != NULL ? run->own.format->bytes : 0);
-    phi__toolset_free_run(run);
-    (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
-    phi_arena_free(&run->arena);
-    phi__free(&agent->memory, run, phi__run_bytes(agent));
-    phi__events_unreserve(agent);
+    agent->run = run;
+    phi__feature_begin(run);
+    agent->rt->active++;
+    phi__thread_use(agent->thread, run);
+    phi__loops_keep_none(agent->thread, agent->desc.keep == PHI_KEEP_NONE);
+    phi__schedule_publish_state(agent, true);
+    phi__schedule_wake(run);
 }
-
-PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent) { return agent->refused; }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
     phi__refusals refusals = phi__run_refusals(agent);
@@ -135,7 +137,9 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
     return phi__run_new(agent, &order);
 }
 
-PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
+/* A run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
+   no memory. */
+static phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
     phi__run_order order = PHI_ZERO;
     order.continuation = start->of.loop->continuation;
     phi__run *run = phi__run_make(agent, &order);
@@ -144,17 +148,6 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
     if (phi__arena_str(phi__thread_room(agent->thread), start->loop_id, &run->loop_id)) return run;
     phi__run_unmake(run);
     return NULL;
-}
-
-PHI__FN void phi__run_take(phi__run *run) {
-    phi__agent *agent = run->agent;
-    agent->run = run;
-    phi__feature_begin(run);
-    agent->rt->active++;
-    phi__thread_use(agent->thread, run);
-    phi__loops_keep_none(agent->thread, agent->desc.keep == PHI_KEEP_NONE);
-    phi__schedule_publish_state(agent, true);
-    phi__schedule_wake(run);
 }
 
 PHI__FN bool phi__run_emit_start(phi__run *run) {
@@ -166,11 +159,10 @@ PHI__FN bool phi__run_emit_start(phi__run *run) {
     return phi__events_emit_surely(run->agent, &event);
 }
 
-PHI__FN void phi__run_silence(phi__run *run) { run->start.silent = run->start.emitted = true; }
-
 /* ---- continuing, ending ---- */
 
-PHI__FN void phi__run_detach(phi__run *run) {
+/* nothing wakes it or is called by it any more */
+static void phi__run_detach(phi__run *run) {
     phi__schedule_unready(run);
     if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
     run->end.over = true;
@@ -195,7 +187,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__thread_use(agent->thread, NULL);
     agent->rt->active--;
     phi__run_unmake(run);
-    phi__forget_end(agent);
+    agent->memory.limit_bytes = agent->desc.memory.limit_bytes;
 }
 
 /* ---- failing ---- */
@@ -255,4 +247,784 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
     run->status = PHI_NO_MEMORY;
     return PHI__RUN_TURN_END;
+}
+
+/* ---- tables of the plain fields: written as they are, and read back ---- */
+
+static const phi__field phi__save_run_fields[] = {
+    PHI__FIELD(phi__run, start.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, said.emitted_messages, "told_messages", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__save_flags_fields[] = {
+    PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, start.emitted, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, start.silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, no_turns, "compact_only", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.open, "turn_open", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.steered, "steered", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.skipping, "skipping", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.answered, "answered", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.repeated, "doomed", PHI__FIELD_BOOL, PHI__FIELD_SET)};
+
+static const phi__field phi__save_limits_fields[] = {
+    PHI__FIELD(phi_limits, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_duration_ms, "max_duration_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__save_policy_fields[] = {
+    PHI__FIELD(phi_policy, max_input_tokens, "max_input_tokens", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, reserve_output_tokens, "reserve_output_tokens", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, no_reserve, "no_reserve", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_policy, max_messages, "max_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, keep_last_turns, "keep_last_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, keep_no_turns, "keep_no_turns", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_policy, summaries, "summaries", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, summary_role, "summary_role", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, include, "include", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__save_failure_fields[] = {
+    PHI__FIELD(phi_failure, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, message, "words", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__save_calls_fields[] = {
+    PHI__FIELD(phi__run, tools.next, "next_call", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, tools.emitted, "told_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, tools.polled, "polled_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__save_call_fields[] = {
+    PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, decided, "asked", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, quiet, "quiet", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, emitted, "told", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, started, "started", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, tries, "tries", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, again, "again", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, ended, "ended", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, after, "after", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, skipped, "skipped", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, effects, "effects", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+/* ---- saving ---- */
+
+typedef struct phi__save_state_row {
+    const char *name;
+    phi__state state;
+} phi__save_state_row;
+
+static const phi__save_state_row phi__save_states[] = {
+    {"before_loop", PHI__RUN_BEFORE_LOOP},
+    {"open", PHI__RUN_OPEN},
+    {"filter", PHI__RUN_FILTER},
+    {"poll", PHI__RUN_POLL},
+    {"top", PHI__RUN_TOP},
+    {"before", PHI__RUN_BEFORE_TURN},
+    {"turn", PHI__RUN_TURN},
+    {"ask", PHI__RUN_TRANSFORM}, /* and what follows it, up to the answer */
+    {"tools", PHI__RUN_TOOLS},
+    {"failed", PHI__RUN_FAILED},
+    {"turn_end", PHI__RUN_TURN_END},
+    {"after", PHI__RUN_AFTER_TURN},
+    {"next", PHI__RUN_NEXT},
+    {"follow", PHI__RUN_FOLLOW},
+    {"close", PHI__RUN_CLOSE}};
+
+/* The name of a state; NULL: the run is over. A run held by a feature is written as the state that
+   the feature names. */
+static const char *phi__save_state(const phi__run *run) {
+    phi__state state = run->state;
+    if (state == PHI__RUN_HELD) state = phi__feature_held_as(run);
+    if (state >= PHI__RUN_TRANSFORM && state <= PHI__RUN_BACKOFF) state = PHI__RUN_TRANSFORM;
+    for (size_t i = 0; i < PHI__COUNT(phi__save_states); i++)
+        if (phi__save_states[i].state == state) return phi__save_states[i].name;
+    return NULL;
+}
+
+/* As an entry of the log has it. */
+static void phi__save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__write_message(out, message, scratch);
+    phi__buf_char(out, '}');
+}
+
+/* A queue as an array. */
+static void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
+    phi__buf_char(out, '[');
+    for (const phi__input *input = inputs->head; input != NULL; input = input->next) {
+        phi__json_write_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_u64(out, "kind", (uint64_t)input->kind);
+        phi__records_str(out, "source", input->source);
+        if (input->filtered) phi__records_bool(out, "filtered", true);
+        phi__json_write_key(out, PHI__LIT("input"));
+        phi__save_message(out, &input->message, scratch);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+}
+
+/* A call whose result is in the log is written as its id only. */
+static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged,
+                           phi_arena *scratch) {
+    phi__json_write_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_str(out, "id", call->block->id);
+    if (!logged) {
+        phi__records_str(out, "name", call->block->name);
+        phi__records_put(out, phi__save_call_fields, PHI__COUNT(phi__save_call_fields), call);
+        if (call->result != NULL) {
+            phi__json_write_key(out, PHI__LIT("result"));
+            phi__save_message(out, call->result, scratch);
+        } else if (call->state != NULL && call->tool != NULL && call->tool->keeps_state) {
+            phi__records_raw(out, "state", "\"");
+            phi__base64_encode(out, (const char *)call->state, call->state_bytes);
+            phi__buf_char(out, '"');
+        }
+    }
+    phi__buf_char(out, '}');
+}
+
+/* The request's own; without it, the agent's holds after loading. */
+static void phi__save_offered(phi__buf *out, const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    if (run->own.waits_ms != agent->desc.deadlines.decision_ms)
+        phi__records_u64(out, "decision_timeout_ms", run->own.waits_ms);
+    if (run->own.extra.len > 0) phi__records_str(out, "extra", run->own.extra);
+    if (run->own.context.len > 0) phi__records_str(out, "context", run->own.context);
+    if (run->own.has_temperature) phi__records_double(out, "temperature", run->own.temperature);
+    if (run->own.format != NULL) {
+        const phi_format *format = &run->own.format->format;
+        phi__records_raw(out, "format", "{");
+        phi__records_u64(out, "kind", format->kind);
+        phi__records_some(out, "name", phi_str_of(format->name));
+        phi__records_some(out, "schema", phi_str_of(format->schema));
+        phi__records_true(out, "strict", format->strict);
+        phi__buf_char(out, '}');
+    }
+    if (run->own.toolset == NULL) return;
+    phi__records_raw(out, "tools", "[");
+    for (size_t i = 0; i < run->own.toolset->count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, phi_str_of(run->own.toolset->tools[i].name));
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    phi__records_str(out, "loop_id", run->loop_id);
+    phi__records_put(out, phi__save_run_fields, PHI__COUNT(phi__save_run_fields), run);
+    phi__records_i64(out, "status", (int64_t)run->status);
+    phi__records_put(out, phi__save_flags_fields, PHI__COUNT(phi__save_flags_fields), run);
+    phi__records_put(out, phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields),
+                     &run->limits);
+    phi__records_u64(out, "elapsed_us", phi__io_counted_us(run->agent->rt->io) - run->started_us);
+    if (run->own.policy != NULL) {
+        phi__records_raw(out, "policy", "{");
+        phi__records_put(out, phi__save_policy_fields, PHI__COUNT(phi__save_policy_fields),
+                         run->own.policy);
+        phi__buf_char(out, '}');
+    }
+    phi__save_offered(out, run);
+    phi__message_put_usage(out, &run->spent.usage);
+    phi__records_double(out, "cost", run->spent.cost);
+    phi__records_raw(out, "turn", "{");
+    phi__message_put_usage(out, &run->spent.turn);
+    phi__buf_char(out, '}');
+    phi__json_write_key(out, PHI__LIT("pending"));
+    phi__save_inputs(out, &run->poll.pending, scratch);
+    if (run->said.prompts != NULL) {
+        phi__records_raw(out, "prompts", "[");
+        for (size_t i = 0; i < run->said.prompt_count; i++)
+            phi__save_message(out, run->said.prompts[i].message, scratch);
+        phi__buf_char(out, ']');
+    }
+    if (run->tools.repeat_guard != NULL) {
+        phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
+        phi__records_raw(out, "doom", "[");
+        for (uint32_t i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
+            phi__json_write_comma(out);
+            phi__json_number_put_u64(out, run->tools.repeat_guard->seen[i]);
+        }
+        phi__buf_char(out, ']');
+    }
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_RUN_SAVE);
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+    if (run->failure != NULL) {
+        phi_failure failure = *run->failure;
+        if (failure.http_status < 0) failure.http_status = 0;
+        phi__records_raw(out, "failure", "{");
+        phi__records_put(out, phi__save_failure_fields, PHI__COUNT(phi__save_failure_fields),
+                         &failure);
+        phi__buf_char(out, '}');
+    }
+    /* The answer's entry: the last assistant message of the log. */
+    const phi__entry *entry = phi__stored_reply_entry(run);
+    if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
+    phi__records_u64(out, "call_count", run->tools.count);
+    if (run->tools.calls == NULL) return;
+    phi__records_put(out, phi__save_calls_fields, PHI__COUNT(phi__save_calls_fields), run);
+    phi__records_raw(out, "calls", "[");
+    for (size_t i = 0; i < run->tools.count; i++)
+        phi__save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
+    phi__buf_char(out, ']');
+}
+
+/* The agent's run as an object; null where none is active, or it is over but for its last hook. */
+static void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    const phi__run *run = agent->run;
+    const char *state = run != NULL && !run->end.over ? phi__save_state(run) : NULL;
+    if (state == NULL) {
+        phi__buf_text(out, "null");
+        return;
+    }
+    phi__buf_char(out, '{');
+    phi__records_str(out, "state", phi_str_of(state));
+    phi__save_members(out, run, scratch);
+    phi__buf_char(out, '}');
+}
+
+/* ---- loading: a run over its thread, from JSON ----
+
+   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
+   taken up by the tools of their names when the run is stepped first, so that no function of the
+   host's is called in here. */
+
+/* And back, added to the queue. PHI_PARSE, PHI_NO_MEMORY. */
+static phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    phi__entry_reader reader;
+    phi_status status = PHI_OK;
+    phi__get_reader_init(&reader, agent->thread);
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
+        phi_message message;
+        phi_input kind = (phi_input)phi__records_get_u32(child, "kind");
+        status = phi__get_message(&reader, phi_json_get(child, "input"), &message);
+        if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
+        if (status == PHI_OK)
+            status = phi__input_append(agent, to, kind, message.content, message.content_count,
+                                       phi__records_get_str(child, "source"), message.details);
+        if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
+    }
+    phi__get_reader_free(&reader);
+    return status;
+}
+
+/* PHI__RUN_OVER: it is no state's name. */
+static phi__state phi__load_state(const phi_json *node) {
+    phi_str name = phi__records_get_str(node, "state");
+    for (size_t i = 0; i < PHI__COUNT(phi__save_states); i++)
+        if (phi__str_is(name, phi__save_states[i].name)) return phi__save_states[i].state;
+    return PHI__RUN_OVER;
+}
+
+/* The entry that began the run. */
+static const phi__entry *phi__load_start(const phi_thread *thread, phi_str loop_id) {
+    size_t i = thread->log.held;
+    while (i > 0) {
+        const phi__entry *entry = thread->log.entries[--i];
+        if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
+            return NULL;
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, loop_id))
+            return entry;
+    }
+    return NULL;
+}
+
+static phi_status phi__load_policy(phi__run *run, const phi_json *node) {
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
+    phi_policy policy = PHI_ZERO;
+    (void)phi__records_get(node, phi__save_policy_fields, PHI__COUNT(phi__save_policy_fields),
+                           &policy, NULL);
+    if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
+    return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__load_extra(phi__run *run, const phi_json *node) {
+    phi_str extra = phi_json_str(node, "");
+    char words[8];
+    phi_status status = PHI_OK;
+    if (extra.len > 0)
+        status = phi__extra_check(NULL, &run->agent->memory, extra, words, sizeof words);
+    if (status != PHI_OK) return status == PHI_BAD_ARG ? PHI_PARSE : status;
+    return phi__own(&run->agent->memory, extra, &run->own.extra) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* The format, temperature and context of a request. */
+static phi_status phi__load_own(phi__run *run, const phi_json *node) {
+    run->own.temperature = phi_json_num(phi_json_get(node, "temperature"), -1.0);
+    run->own.has_temperature = run->own.temperature >= 0.0;
+    if (!phi__own(&run->agent->memory, phi__records_get_str(node, "context"), &run->own.context))
+        return PHI_NO_MEMORY;
+    const phi_json *own = phi_json_get(node, "format");
+    if (!phi_json_is(own, PHI_JSON_OBJECT)) return PHI_OK;
+    uint64_t kind = phi__json_get_uint(phi_json_get(own, "kind"), UINT64_MAX);
+    phi_format format = PHI_ZERO;
+    format.schema = phi_json_str(phi_json_get(own, "schema"), "").at; /* terminated, as the name */
+    format.name = phi_json_str(phi_json_get(own, "name"), "").at;
+    format.strict = phi__records_get_bool(own, "strict");
+    if (kind > PHI_FORMAT_JSON_SCHEMA ||
+        (kind == PHI_FORMAT_JSON_SCHEMA && format.schema[0] == '\0'))
+        return PHI_PARSE;
+    format.kind = (phi_format_kind)kind;
+    return phi__run_take_format(run, &format) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* The run's own tools, as far as the agent has them now: they are in no save file. */
+static phi_status phi__load_offered(phi__run *run, const phi_json *root) {
+    phi__agent *agent = run->agent;
+    const phi_json *node = phi_json_get(root, "tools"), *name;
+    phi_json_iter it = phi_json_each(node);
+    uint32_t waits_ms = phi__records_get_u32(root, "decision_timeout_ms");
+    const phi_tool *tool;
+    phi_tool *tools;
+    size_t n = 0;
+    if (waits_ms != 0) run->own.waits_ms = waits_ms;
+    if (!phi_json_is(node, PHI_JSON_ARRAY)) return PHI_OK;
+    tools =
+        (phi_tool *)phi__alloc(&agent->memory, phi__mul(agent->toolset.count + 1, sizeof *tools));
+    if (tools == NULL) return PHI_NO_MEMORY;
+    while ((name = phi_json_next(&it)) != NULL && n < agent->toolset.count)
+        if ((tool = phi__toolset_find(&agent->toolset, phi_json_str(name, ""))) != NULL)
+            tools[n++] = *tool;
+    phi_status status = phi__toolset_take_run(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
+    phi__free(&agent->memory, tools, (agent->toolset.count + 1) * sizeof *tools);
+    return status;
+}
+
+/* A message of the run, of that role, in the thread's segment. */
+static phi_status phi__load_keep(phi__run *run, const phi_json *node, phi_role role,
+                                 phi_message **out) {
+    phi_thread *thread = run->agent->thread;
+    phi__entry_reader reader;
+    phi_message message;
+    phi__get_reader_init(&reader, thread);
+    phi_status status = phi__get_message(&reader, node, &message);
+    if (status == PHI_OK && message.role != role) status = PHI_PARSE;
+    if (status == PHI_OK) {
+        message.loop_id = run->loop_id;
+        *out = phi__append_keep(thread, &message);
+        if (*out == NULL) status = PHI_NO_MEMORY;
+    }
+    phi__get_reader_free(&reader);
+    return status;
+}
+
+static phi_status phi__load_prompts(phi__run *run, const phi_json *list) {
+    phi_thread *thread = run->agent->thread;
+    size_t n = phi_json_count(list), i = 0;
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *child;
+    phi__entry *entries;
+    if (!phi_json_is(list, PHI_JSON_ARRAY) || n == 0) return PHI_OK;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *entries));
+    if (entries == NULL || !phi__append_reserve(thread, n, n)) return PHI_NO_MEMORY;
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi_message *message;
+        phi_status status = phi__load_keep(run, child, PHI_ROLE_USER, &message);
+        if (status != PHI_OK) return status;
+        entries[i] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i].at_ms = message->timestamp_ms;
+        entries[i++].message = message;
+    }
+    run->said.prompts = entries;
+    run->said.prompt_count = n;
+    return PHI_OK;
+}
+
+static phi_status phi__load_repeats(phi__run *run, const phi_json *node) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
+    const phi_json *child;
+    size_t i = 0;
+    if (phi_json_get(node, "doom") == NULL) return PHI_OK;
+    run->tools.repeat_guard =
+        (phi__repeat_guard *)phi__alloc(&run->agent->memory, sizeof *run->tools.repeat_guard);
+    if (run->tools.repeat_guard == NULL) return PHI_NO_MEMORY;
+    run->tools.repeat_guard->count = phi__records_get_u32(node, "doom_count");
+    while (i < PHI__REPEAT_GUARD_WINDOW && (child = phi_json_next(&it)) != NULL)
+        run->tools.repeat_guard->seen[i++] = phi__json_get_uint(child, 0);
+    return PHI_OK;
+}
+
+static phi_status phi__load_failure(phi__run *run, const phi_json *node) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_failure *failure;
+    uint32_t kind = phi__records_get_u32(node, "kind");
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
+    if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
+    failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    run->failure = failure;
+    if (!phi__records_get(node, phi__save_failure_fields, PHI__COUNT(phi__save_failure_fields),
+                          failure, arena))
+        return PHI_NO_MEMORY;
+    if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
+    return PHI_OK;
+}
+
+static phi_status phi__load_reply(phi__run *run, const phi_json *node) {
+    const phi_json *reply = phi_json_get(node, "reply");
+    if (reply == NULL) return PHI_OK;
+    const phi__entry *entry =
+        phi__thread_at(run->agent->thread, phi__json_get_uint(reply, UINT64_MAX));
+    if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
+        entry->message->role != PHI_ROLE_ASSISTANT)
+        return PHI_PARSE;
+    run->reply = entry->message;
+    return PHI_OK;
+}
+
+/* The block of its tool, if that keeps it. */
+static phi_status phi__load_call_state(phi__toolcall *call, phi_str text) {
+    phi_memory *memory = &call->run->agent->memory;
+    phi_status status = PHI_PARSE;
+    phi__buf bytes;
+    if (text.len == 0 || call->tool == NULL || !call->tool->keeps_state) return PHI_OK;
+    phi__buf_init(&bytes, memory);
+    if (phi__base64_decode(&bytes, text)) {
+        status = PHI_NO_MEMORY;
+        call->state = phi__alloc(memory, bytes.len);
+        if (call->state != NULL) {
+            memcpy(call->state, bytes.at, bytes.len);
+            call->state_bytes = bytes.len;
+            status = PHI_OK;
+        }
+    }
+    if (bytes.failed) status = PHI_NO_MEMORY;
+    phi__buf_free(&bytes);
+    return status;
+}
+
+static phi_status phi__load_call(phi__toolcall *call, const phi_json *node) {
+    phi_arena *arena = phi__thread_room(call->run->agent->thread);
+    phi_status status = PHI_OK;
+    if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
+    if (!phi__records_get(node, phi__save_call_fields, PHI__COUNT(phi__save_call_fields), call,
+                          arena))
+        return PHI_NO_MEMORY;
+    if (phi_json_get(node, "result") != NULL)
+        status = phi__load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
+                                &call->result);
+    if (status != PHI_OK || call->result != NULL || !call->begun) return status;
+    status = phi__load_call_state(call, phi__records_get_str(node, "state"));
+    if (status != PHI_OK) return status;
+    if (!phi__call_open(call)) return PHI_NO_MEMORY;
+    call->run->tools.running++;
+    call->resumes = call->started;
+    return PHI_OK;
+}
+
+/* The state of a call between two steps. */
+static bool phi__load_call_fits(const phi__toolcall *call) {
+    if (!call->begun)
+        return !call->decided && !call->quiet && !call->emitted && !call->started && !call->ended &&
+               !call->after && !call->skipped && !call->again && call->result == NULL;
+    if (call->result != NULL) return call->emitted || !call->started;
+    return !call->quiet && !call->ended && !call->after && !call->skipped &&
+           call->emitted == call->started && (call->started || !call->again);
+}
+
+/* The results that the log has behind the answer are those of its first calls, in their order, and
+   no more than the run says. */
+static bool phi__load_results_fit(const phi__run *run, uint64_t reply) {
+    const phi_thread *thread = run->agent->thread;
+    const phi__entry *entry;
+    size_t emitted = 0;
+    while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
+            continue;
+        if (emitted == run->tools.emitted ||
+            !phi_str_equal(entry->message->tool_call_id, run->tools.calls[emitted].block->id))
+            return false;
+        emitted++;
+    }
+    return emitted == run->tools.emitted;
+}
+
+static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
+    const phi_json *list = phi_json_get(node, "calls");
+    phi_json_iter it = phi_json_each(list);
+    size_t count = phi__records_get_size(node, "call_count");
+    phi_status status = PHI_OK;
+    if (list == NULL) { /* of a turn that is over */
+        run->tools.count = count;
+        return PHI_OK;
+    }
+    if (run->reply == NULL) return PHI_PARSE;
+    if (!phi__tools_lay_calls(run)) return PHI_NO_MEMORY;
+    if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
+    (void)phi__records_get(node, phi__save_calls_fields, PHI__COUNT(phi__save_calls_fields), run,
+                           NULL);
+    if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
+        !phi__load_results_fit(run, phi__records_get_u64(node, "reply")))
+        return PHI_PARSE;
+    for (size_t i = 0; i < run->tools.count && status == PHI_OK; i++) {
+        const phi_json *each = phi_json_next(&it);
+        phi__toolcall *call = &run->tools.calls[i];
+        if (i < run->tools.emitted) continue;
+        status = phi__load_call(call, each);
+        if (status == PHI_OK &&
+            (call->begun != (i < run->tools.next) || !phi__load_call_fits(call)))
+            status = PHI_PARSE;
+    }
+    return status;
+}
+
+static phi_status phi__load_members(phi__run *run, const phi_json *node) {
+    phi__agent *agent = run->agent;
+    (void)phi__records_get(node, phi__save_run_fields, PHI__COUNT(phi__save_run_fields), run, NULL);
+    run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
+    run->spent.usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
+    run->spent.turn = phi__message_read_get_usage(phi_json_path(node, "turn.usage"));
+    run->spent.cost = phi__records_get_double(node, "cost");
+    if (run->said.first_message > run->said.emitted_messages ||
+        run->said.emitted_messages > agent->thread->messages.count ||
+        (unsigned)run->start.trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->start.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+        return PHI_PARSE;
+    (void)phi__records_get(node, phi__save_flags_fields, PHI__COUNT(phi__save_flags_fields), run,
+                           NULL);
+    uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
+    (void)phi__records_get(node, phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields),
+                           &run->limits, NULL);
+    /* The host's clock may have begun at 0 again: the value wraps, and differences are right. */
+    run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
+    phi_status status = phi__load_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK) status = phi__load_extra(run, phi_json_get(node, "extra"));
+    if (status == PHI_OK) status = phi__load_own(run, node);
+    if (status == PHI_OK) status = phi__load_offered(run, node);
+    if (status == PHI_OK)
+        status = phi__load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
+    if (status == PHI_OK) status = phi__load_prompts(run, phi_json_get(node, "prompts"));
+    if (status == PHI_OK) status = phi__load_repeats(run, node);
+    if (status == PHI_OK) {
+        phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_RUN_LOAD);
+        moment.json = node;
+        (void)phi__feature_take(&moment);
+        status = moment.status;
+    }
+    if (status == PHI_OK) status = phi__load_failure(run, phi_json_get(node, "failure"));
+    if (status == PHI_OK) status = phi__load_reply(run, node);
+    return status == PHI_OK ? phi__run_load_calls(run, node) : status;
+}
+
+/* True if everything that the run's state needs is there. */
+static bool phi__run_load_fits(const phi__run *run) {
+    if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
+        run->tools.emitted < run->tools.count)
+        return false; /* nothing would finish them */
+    switch (run->state) {
+    case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
+    case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;
+    case PHI__RUN_TOOLS: return run->turn.open && run->tools.calls != NULL;
+    case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;
+    case PHI__RUN_NEXT:
+    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->end.cancelled;
+    default: return true;
+    }
+}
+
+/* For an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
+   PHI_NO_MEMORY. Then there is no run. */
+static phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
+    const phi__entry *start = phi__load_start(agent->thread, phi__records_get_str(node, "loop_id"));
+    phi__state state = phi__load_state(node);
+    if (start == NULL || start->of.loop == NULL || state == PHI__RUN_OVER) return PHI_PARSE;
+    phi__run *run = phi__run_make_for(agent, start);
+    if (run == NULL) return PHI_NO_MEMORY;
+    run->state = state;
+    phi_status status = phi__load_members(run, node);
+    if (status == PHI_OK && !phi__run_load_fits(run)) status = PHI_PARSE;
+    if (status != PHI_OK) {
+        phi__tools_drop(run);
+        phi__run_unmake(run);
+        return status;
+    }
+    phi__run_take(run);
+    if (interrupt) run->end.cancelled = true;
+    return PHI_OK;
+}
+
+/* ---- an agent and its run, without its thread ---- */
+
+static const phi__field phi__save_budget_fields[] = {
+    PHI__FIELD(phi__budget, limits.max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_requests, "max_requests", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.requests, "requests", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.cost, "spent", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
+
+static void phi__save_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
+    phi__records_raw(out, key, "{");
+    phi__message_put_usage(out, usage);
+    phi__records_double(out, "cost", cost);
+    phi__buf_char(out, '}');
+}
+
+static void phi__save_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
+                               phi__point point) {
+    phi__moment moment = PHI_ZERO;
+    moment.point = point;
+    moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+}
+
+/* The queues of an agent, by their names in a snapshot. */
+typedef struct phi__save_queue {
+    const char *name;
+    phi_input kind;
+} phi__save_queue;
+
+static const phi__save_queue phi__save_queues[] = {{"steering", PHI_INPUT_STEERING},
+                                                   {"follow_ups", PHI_INPUT_FOLLOW_UP},
+                                                   {"injected", PHI_INPUT_INJECTED}};
+
+/* Requests for a snapshot: without those of a pot, which the restored run reserves again, giving
+   back its own call for it; and of a run that reserves its call again, without that. */
+static uint64_t phi__budget_requests(const phi__agent *agent, bool again) {
+    uint64_t seen = agent->budget.seen.requests;
+    const phi__run *run = agent->run;
+    if (run == NULL || (!run->pot && !again)) return seen;
+    uint64_t made = seen - (seen < run->reserved.requests ? seen : run->reserved.requests);
+    return run->pot ? made + 1 : made;
+}
+
+PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    phi__records_str(out, "agent_id", agent->agent_id);
+    phi__records_str(out, "session_id", agent->line.session->id);
+    phi__records_str(out, "config_id", agent->line.segment);
+    phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
+    phi__records_u64(out, "loops", agent->line.loops);
+    phi__save_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
+    phi__records_u64(out, "session_loops",
+                     phi__session_count_so_far(agent->line.session, agent->line.segment));
+    phi__budget budget = agent->budget;
+    budget.seen.requests =
+        phi__budget_requests(agent, agent->run != NULL && agent->run->state == PHI__RUN_HELD &&
+                                        phi__feature_held_as(agent->run) == PHI__RUN_TURN);
+    phi__save_usage(out, "all", &agent->spent.usage, agent->spent.cost);
+    phi__save_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
+    phi__records_raw(out, "budget", "{");
+    phi__records_put(out, phi__save_budget_fields, PHI__COUNT(phi__save_budget_fields), &budget);
+    phi__buf_char(out, '}');
+    phi__head_save(out, agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->save(out, agent);
+    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    for (size_t i = 0; i < PHI__COUNT(phi__save_queues); i++) {
+        phi__json_write_key(out, phi_str_of(phi__save_queues[i].name));
+        phi__save_inputs(out, phi__input_list_of(owner, phi__save_queues[i].kind), scratch);
+    }
+    phi__json_write_key(out, PHI__LIT("run"));
+    phi__run_save(out, agent, scratch);
+    phi__save_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
+}
+
+static void phi__load_spent(phi__agent *agent, const phi_json *root) {
+    const phi_json *all = phi_json_get(root, "all"), *last = phi_json_get(root, "last_run");
+    agent->spent.usage = phi__message_read_get_usage(phi_json_get(all, "usage"));
+    agent->spent.cost = phi__records_get_double(all, "cost");
+    agent->spent.run_usage = phi__message_read_get_usage(phi_json_get(last, "usage"));
+    agent->spent.run_cost = phi__records_get_double(last, "cost");
+    (void)phi__records_get(phi_json_get(root, "budget"), phi__save_budget_fields,
+                           PHI__COUNT(phi__save_budget_fields), &agent->budget, NULL);
+}
+
+static phi_status phi__load_features(phi__agent *agent, const phi_json *root, phi__point point) {
+    phi__moment moment = PHI_ZERO;
+    moment.point = point;
+    moment.agent = agent;
+    moment.json = root;
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
+PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool interrupt,
+                                   char *words, size_t words_size) {
+    const phi_json *run = phi_json_get(root, "run");
+    phi_str last = phi__records_get_str(root, "last_loop_id");
+    const phi_json *lines = phi_json_get(root, "thread");
+    phi_status status = PHI_OK;
+    if (agent->thread->log.count > 0) {
+        (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
+                       agent->thread->journal->id);
+        return PHI_MISUSE;
+    }
+    if (phi_json_count(lines) > 0)
+        status = phi__thread_text_from_array(agent->thread, lines, words, words_size);
+    if (status != PHI_OK) return status;
+    phi__load_spent(agent, root);
+    status = phi__load_features(agent, root, PHI__POINT_AGENT_LOAD);
+    if (status == PHI_OK) status = phi__head_load(agent, phi_json_get(root, "head"));
+    if (status == PHI_OK && phi_json_get(root, "loaded_tools") != NULL &&
+        !agent->rt->features.deferral->load(agent, phi_json_get(root, "loaded_tools")))
+        status = PHI_NO_MEMORY;
+    if (status != PHI_OK) return status;
+    phi__line_count(agent, phi__records_get_u32(root, "loops"));
+    if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
+                            phi__records_get_u64(root, "session_loops")))
+        return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__line_remember(agent, phi_str_of(last.at))) return PHI_NO_MEMORY;
+    status = PHI_OK;
+    for (size_t i = 0; i < PHI__COUNT(phi__save_queues) && status == PHI_OK; i++)
+        status = phi__load_inputs(agent, phi_json_get(root, phi__save_queues[i].name),
+                                  phi__input_list_of(agent, phi__save_queues[i].kind));
+
+    if (status == PHI_OK && phi_json_is(run, PHI_JSON_OBJECT)) {
+        agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+        status = phi__run_load(agent, run, interrupt);
+    }
+    return status == PHI_OK ? phi__load_features(agent, root, PHI__POINT_AGENT_LOAD_LATE) : status;
+}
+
+/* ---- an agent goes ---- */
+
+PHI__FN bool phi__gone_detach(phi__agent *agent) {
+    if (agent->run != NULL) phi__run_detach(agent->run);
+    if (agent->slot == NULL) return false; /* a tool's cancel freed it meanwhile */
+    agent->slot = NULL;
+    if (agent->questions != NULL) phi__question_drop_all(agent);
+    phi__forget_unpress(agent);
+    return true;
+}
+
+PHI__FN void phi__gone_drop(phi__agent *agent) {
+    phi__events_purge(agent->rt, agent);
+    while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
+}
+
+PHI__FN void phi__gone_free(phi__agent *agent) {
+    if (agent->run != NULL) phi__run_destroy(agent->run);
+    while (agent->responses != NULL) phi__responses_drop_one(agent->responses);
+    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
+    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
+    phi__input_free_queues(agent);
+    phi__journal_free_thread(&agent->own);
+    phi__toolset_free(&agent->toolset);
+    phi__head_free(agent);
+    if (agent->prior.deferral != NULL) agent->rt->features.deferral->free(agent);
+    if (agent->sources != NULL) agent->rt->features.sources->free(agent);
+    phi__free(&agent->memory, agent->questions, sizeof *agent->questions);
+    phi__session_drop(&agent->rt->sessions, agent->line.session);
+    phi__line_take_last(agent, phi__str(NULL, 0));
 }

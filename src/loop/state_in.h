@@ -134,7 +134,7 @@ typedef struct phi__toolset {
     uint64_t deferrable;          /* deferral.c: the tokens of those, and one; 0: not counted */
     phi_token_counter counted_by; /* ... by this counter */
     const struct phi__features *features; /* the runtime's */
-    phi_tool *finders; /* room for deferral_tools.c's two; NULL where nothing may be deferred */
+    phi_tool *finders; /* room for deferral.c's two; NULL where nothing may be deferred */
 } phi__toolset;
 
 typedef struct phi__toolset_change {
@@ -385,7 +385,7 @@ typedef struct phi__features {
     /* an agent's format, which is JSON: PHI_OK, or words */
     phi_status (*check_format)(phi_runtime *rt, const struct phi_format *format,
                                const struct phi_tool *tools, size_t tool_count);
-    const struct phi__deferral_ops *deferral; /* deferral_tools.c */
+    const struct phi__deferral_ops *deferral; /* deferral.c */
     phi__carry_fn carry_state;                /* tool state, when a log is rebuilt */
     const struct phi__sources_ops *sources;   /* toolset.c */
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
@@ -713,8 +713,8 @@ typedef enum phi__body {
     PHI__BODY_ERROR
 } phi__body;
 
-/* The state that a turn's attempts share, and the current attempt. turn.c, turn.c,
-   model_call.c and provider.c touch it. */
+/* The state that a turn's attempts share, and the current attempt. turn.c,
+   attempt.c, model_call.c and provider.c touch it. */
 typedef struct phi__attempt {
     /* the request */
     phi__request_spec spec;

@@ -61,7 +61,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     event.text = phi__str(thread->journal->id, thread->journal->id_len);
     event.message_count = thread->messages.count;
     event.usage = usage;
-    (void)phi__events_emit(run->agent, &event, NULL, 0);
+    (void)phi__events_emit(run->agent, &event);
 }
 
 /* One batch of each thread at most, and at least one batch in all; the other threads follow in the
@@ -86,7 +86,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     if (agent != NULL && phi__find_reader(agent)) return false;
-    if (thread->of_agent) return !phi__events_any(agent);
+    if (thread->of_agent) return agent->events.all.first == NULL;
     return thread->rt->events.queued.first == NULL && thread->rt->events.held.first == NULL;
 }
 

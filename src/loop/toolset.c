@@ -226,12 +226,6 @@ PHI__FN bool phi__toolset_offer(const phi__toolset *set, const phi__toolset_chan
     return true;
 }
 
-PHI__FN void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {
-    for (size_t i = 0; i < set->count; i++)
-        if (set->tools[i].timeout_ms == from_ms) set->tools[i].timeout_ms = to_ms;
-    for (size_t i = 0; set->finders != NULL && i < 2; i++) set->finders[i].timeout_ms = to_ms;
-}
-
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms) {
     phi__toolset made;
@@ -541,7 +535,7 @@ static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOLS_CHANGED;
     event.text = phi__buf_str(&x->text);
-    if (!quiet && event.text.len > 0 && !phi__events_emit(agent, &event, NULL, 0)) {
+    if (!quiet && event.text.len > 0 && !phi__events_emit(agent, &event)) {
         phi__toolset_free(&made);
         return false;
     }

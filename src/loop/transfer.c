@@ -215,24 +215,30 @@ static phi_status phi__transfer_port_head(phi_transfer handle, int http_status, 
                         : phi__transfer_head_now(handle, http_status, headers, len);
 }
 
-static phi_status phi__transfer_port_push(phi_transfer handle, const char *bytes, size_t len) {
+PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const char *headers,
+                                     size_t len) {
+    if (http_status == PHI_TRANSFER_STARTED || http_status == PHI_TRANSFER_CONNECTED)
+        return phi__transfer_port_stage(handle, (phi_transfer_stage)http_status);
+    return phi__transfer_port_head(handle, http_status, headers, len);
+}
+
+PHI_API phi_status phi_transfer_push(phi_transfer handle, const char *bytes, size_t len) {
     phi_tape *tape = phi__transfer_port_tape(handle);
     return tape != NULL ? tape->ops->push(tape, handle, bytes, len)
                         : phi__transfer_push_now(handle, bytes, len);
 }
 
-static phi_status phi__transfer_port_end(phi_transfer handle, phi_status status,
-                                         const char *words) {
+PHI_API phi_status phi_transfer_end(phi_transfer handle, phi_status status, const char *words) {
     phi_tape *tape = phi__transfer_port_tape(handle);
     return tape != NULL ? tape->ops->end(tape, handle, status, words)
                         : phi__transfer_end_now(handle, status, words);
 }
 
-static const phi__transfer_port phi__transfer_port_table = {
-    phi__transfer_port_stage, phi__transfer_port_head, phi__transfer_port_push,
-    phi__transfer_port_end};
-
-PHI__FN const phi__transfer_port *phi__transfer_port_get(void) { return &phi__transfer_port_table; }
+PHI__FN const phi__transfer_port *phi__transfer_port_get(void) {
+    static const phi__transfer_port table = {phi__transfer_port_stage, phi__transfer_port_head,
+                                             phi_transfer_push, phi_transfer_end};
+    return &table;
+}
 
 static void phi__transfer_unmake(phi__transfer *t) {
     phi_memory *memory = t->body.memory;
@@ -334,21 +340,6 @@ PHI__FN phi_status phi__transfer_status(phi_status status) {
 /* A transport is refused by a server that is not there, a run by a provider that has answered. */
 PHI__FN phi_status phi__network_status(phi_status status) {
     return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__transfer_status(status);
-}
-
-PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const char *headers,
-                                     size_t len) {
-    if (http_status == PHI_TRANSFER_STARTED || http_status == PHI_TRANSFER_CONNECTED)
-        return phi__transfer_port_stage(handle, (phi_transfer_stage)http_status);
-    return phi__transfer_port_head(handle, http_status, headers, len);
-}
-
-PHI_API phi_status phi_transfer_push(phi_transfer handle, const char *bytes, size_t len) {
-    return phi__transfer_port_push(handle, bytes, len);
-}
-
-PHI_API phi_status phi_transfer_end(phi_transfer handle, phi_status status, const char *words) {
-    return phi__transfer_port_end(handle, status, words);
 }
 
 /* ---- HTTP requests of rooms above ---- */
@@ -637,13 +628,6 @@ PHI__FN void phi__fetch_resume(phi__fetch *f) {
 }
 
 /* ---- for the runtime ---- */
-
-PHI__FN void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
-                               uint32_t connections) {
-    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
-    rt->fetches.transport = transport;
-    rt->fetches.stages = stages;
-}
 
 PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     phi__list *ready = &rt->fetches.ready;

@@ -1,5 +1,5 @@
-/* turn.c - all states of a run and their outcomes. The states of opening, closing, and of a
-   turn's begin and end are here; those of model calls and tools are in their own files.
+/* turn.c - all states of a run, in their order: its opening; then each turn, from the limits over
+   the request, the attempts and the answer to the tools (tools.c) and the turn's end; its closing.
 
    Each state is a function that does a bounded amount and names the next state, or says that it
    waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
@@ -12,6 +12,555 @@
 
 #include <stdio.h>
 
+/* ---- shared by several states ---- */
+
+enum { PHI__REASON = 160 }; /* bytes of a limit's words */
+
+static bool phi__turn_unwanted(const phi__run *run) {
+    return run->end.cancelled || run->end.stopping;
+}
+
+/* True if the agent's hook function wants the point. */
+static bool phi__turn_wants_hook(const phi__run *run, phi_hook_point point) {
+    return (run->agent->desc.hook_points & (uint32_t)point) != 0;
+}
+
+/* Emits the prompts' events that are missing: after the first TURN_START, or before a run that ends
+   without one. A message that has left memory has none. */
+static bool phi__turn_emit_prompts(phi__run *run) {
+    const phi_thread *thread = run->agent->thread;
+    while (run->said.emitted_messages < thread->messages.count) {
+        const phi__entry *entry = phi__lane_message(thread, run->said.emitted_messages);
+        if (entry != NULL &&
+            !phi__events_message(run, entry->message, PHI_INPUT_PROMPT, phi__str(NULL, 0)))
+            return false;
+        run->said.emitted_messages++;
+    }
+    return true;
+}
+
+/* The end of a run between two turns. */
+static phi__state phi__turn_leave(phi__run *run, phi_status status) {
+    phi__decision_drop(&run->decision);
+    phi__filter_end(run);
+    phi__input_poll_end(run);
+    phi__input_return(run);
+    phi__budget_release(run);
+    phi__pause_end(run);
+    run->status = status;
+    return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
+}
+
+/* ---- room for the next model call: reserved, waited for, or there is none ---- */
+
+static void phi__pause_timer(phi__timer *timer) {
+    phi__run *run = PHI__OWNER(timer, phi__run, timer);
+    run->pause.over = true;
+    phi__schedule_wake(run);
+}
+
+/* The most that it may cost: its whole input, and its largest output. */
+PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size) {
+    const phi__agent *agent = run->agent;
+    const phi_cost *rates = &agent->desc.model.cost;
+    uint64_t out =
+        agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    if (!phi__budget_limited(agent)) return true;
+    const phi_policy *policy = phi__projection_policy(agent);
+    uint64_t in = phi__projection_view_tokens(agent) + phi__projection_overhead(run) + more;
+    for (const phi__input *input = run->poll.pending.head; input != NULL; input = input->next)
+        in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
+    if (policy != NULL && in > phi__policy_filled(policy).max_input_tokens)
+        in = phi__policy_filled(policy).max_input_tokens;
+    phi_spending wanted = PHI_ZERO;
+    wanted.tokens = in + out;
+    wanted.cost = (double)in / 1e6 * rate + (double)out / 1e6 * rates->output;
+    wanted.requests = 1;
+    return phi__limits_line_reserve(run, &wanted, reason, size);
+}
+
+PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait) {
+    phi_runtime *rt = run->agent->rt;
+    phi__pause *pause = &run->pause;
+    if (!run->limits.pause || pause->over) return PHI__RUN_ON;
+    *wait = true;
+    phi__budget_release(run); /* others may have it meanwhile */
+    phi__buf_clear(&pause->reason);
+    phi__buf_text(&pause->reason, reason);
+    if (pause->on) return run->state;
+    pause->on = true;
+    phi__list_push_first(&rt->paused, &pause->link);
+    run->timer.fire = phi__pause_timer;
+    uint64_t after =
+        run->own.waits_ms != PHI_UNLIMITED ? (uint64_t)run->own.waits_ms * 1000 : UINT64_MAX;
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_PAUSED;
+    event.text = phi_str_of(reason);
+    if (!pause->reason.failed && phi__io_deadline_set(rt->io, &run->timer, after) == PHI_OK &&
+        phi__events_emit(run->agent, &event))
+        return run->state;
+    *wait = false;
+    return PHI__RUN_LOST;
+}
+
+PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
+    phi_arena *room = phi__thread_room(run->agent->thread);
+    phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
+    phi_str words;
+    if (failure == NULL || !phi__arena_str(room, phi_str_of(reason), &words)) return PHI__RUN_LOST;
+    *failure = phi__failure_of(PHI_FAILURE_QUOTA, false, words.at);
+    return phi__attempt_refuse(run, failure);
+}
+
+/* The words go into the log as the user's, outside any turn. */
+static phi__state phi__turn_stop(phi__run *run, const char *reason) {
+    phi__texts_args args = PHI_ZERO;
+    args.name = phi_str_of(reason);
+    phi_content content = phi__input_text(phi__str(NULL, 0));
+    phi_message message = PHI_ZERO;
+    if (!phi__texts_make(&run->arena, run->agent->desc.texts, PHI_TEXT_STOPPED, &args,
+                         &content.text))
+        return PHI__RUN_LOST;
+    message.role = PHI_ROLE_USER;
+    message.content = &content;
+    message.content_count = 1;
+    phi__events_stamp(run, &message);
+    phi_message *kept = phi__append_keep(run->agent->thread, &message);
+    if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__events_log(run, kept))
+        return PHI__RUN_LOST;
+    run->said.emitted_messages = run->agent->thread->messages.count;
+    return phi__turn_leave(run, PHI_LIMIT);
+}
+
+static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wait) {
+    phi__state next = phi__reserve_pause(run, reason, wait);
+    if (next == PHI__RUN_ON) return phi__turn_stop(run, reason);
+    return next == PHI__RUN_LOST ? next : PHI__RUN_TOP;
+}
+
+/* ---- the run opens ---- */
+
+static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
+    if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (*wait) return PHI__RUN_BEFORE_LOOP;
+    if (phi__turn_unwanted(run) && run->decision.state == PHI__DECISION_NONE) return PHI__RUN_OPEN;
+    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
+    phi__hooked hooked = phi__hooks_run(run, &hook);
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
+        run->status = PHI_CANCELLED;
+        hooked = PHI__HOOK_DENY;
+    } else if (hooked == PHI__HOOK_DENY)
+        run->status = PHI_DENIED;
+    if (hooked == PHI__HOOK_DENY) {
+        run->said.prompts = NULL;
+        run->start.silent = run->start.emitted = true;
+    }
+    return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
+}
+
+static phi__state phi__turn_open(phi__run *run) {
+    if (!phi__run_emit_start(run)) return PHI__RUN_LOST;
+    if (!run->no_turns) return PHI__RUN_FILTER;
+    phi__state next = phi__feature_run(run, PHI__POINT_ERRAND);
+    return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
+}
+
+static phi__state phi__turn_filter(phi__run *run, bool *wait) {
+    phi__hooked hooked = phi__filter_prompts(run);
+    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
+        /* Ended while a filter waits: input that was not passed is not stored. */
+        bool emitted = true;
+        for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
+            bool failed = false;
+            phi_event event = PHI_ZERO;
+            event.kind = PHI_EV_INPUT_DROPPED;
+            event.input = PHI_INPUT_PROMPT;
+            event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
+            event.source = PHI__LIT("The run was ended before a filter had decided");
+            emitted = !failed && phi__events_emit(run->agent, &event);
+        }
+        run->said.prompts = NULL;
+        if (!emitted) return PHI__RUN_LOST;
+        return phi__turn_leave(run, PHI_CANCELLED);
+    }
+    if (hooked == PHI__HOOK_DENY) {
+        run->said.prompts = NULL;
+        run->start.silent = run->start.emitted = true;
+        run->status = PHI_REJECTED;
+    } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
+        /* notes of the host may have used the reserved room */
+        if (!phi__append_reserve(run->agent->thread, run->said.prompt_count,
+                                 run->said.prompt_count))
+            return PHI__RUN_LOST;
+        phi__append_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
+        run->said.prompts = NULL;
+    }
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_POLL;
+    return phi__hooks_next(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
+}
+
+static phi__state phi__turn_poll(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
+    return phi__hooks_next(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
+}
+
+/* ---- a turn begins ---- */
+
+/* Filters the pending input in the state `here`. RUN_ON: all of it has passed. */
+static phi__state phi__turn_filter_pending(phi__run *run, phi__state here, bool *wait) {
+    if (run->poll.pending.head == NULL) return PHI__RUN_ON;
+    phi__hooked hooked = phi__filter_pending(run);
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_ON;
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
+    return phi__hooks_next(run, hooked, here, here, here, wait);
+}
+
+static phi__state phi__turn_top(phi__run *run, bool *wait) {
+    char reason[PHI__REASON];
+    if (run->end.starved) return PHI__RUN_LOST;
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    if (run->agent->sources != NULL && run->own.toolset == NULL &&
+        run->agent->rt->features.sources->refresh(run->agent, false) != PHI_OK)
+        return PHI__RUN_LOST;
+    if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
+    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TOP, wait);
+    if (next != PHI__RUN_ON) return next;
+    if (phi__limits_reached(run, reason, sizeof reason) ||
+        !phi__reserve_call(run, 0, reason, sizeof reason))
+        return phi__turn_at_limit(run, reason, wait);
+    if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
+    phi__pause_end(run);
+    /* input that came meanwhile is sent with the model call that was paid for */
+    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+}
+
+static phi__state phi__turn_before_turn(phi__run *run, bool *wait) {
+    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
+    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
+    phi__hooked hooked = phi__hooks_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
+    return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
+}
+
+/* To the model call, unless a feature has something to do before it. */
+static phi__state phi__turn_call(phi__run *run) {
+    phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
+    return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
+}
+
+static phi__state phi__turn_begin(phi__run *run, bool *wait) {
+    if (run->turn.open) {
+        /* A turn that had begun, of a run out of a snapshot, or for another model: out of a
+           snapshot it has reserved nothing yet. */
+        char reason[PHI__REASON];
+        phi__state next = PHI__RUN_TURN_END;
+        if (!phi__turn_unwanted(run)) {
+            if (!phi__limits_reached(run, reason, sizeof reason) &&
+                phi__reserve_call(run, 0, reason, sizeof reason)) {
+                phi__pause_end(run);
+                return phi__turn_call(run);
+            }
+            next = phi__reserve_pause(run, reason, wait);
+            if (next == PHI__RUN_ON) return phi__reserve_refuse(run, reason);
+        }
+        if (!*wait) phi__pause_end(run);
+        return next;
+    }
+    if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    /* A message that was injected since the limits were checked, as while BEFORE_TURN waited,
+       belongs to this turn: it is taken and filtered, and the turn's reservation covers it. */
+    if (run->agent->queues.injected.head != NULL) {
+        char reason[PHI__REASON];
+        phi__input_take_injected(run);
+        if (!phi__reserve_call(run, 0, reason, sizeof reason))
+            return phi__turn_at_limit(run, reason, wait);
+    }
+    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TURN, wait);
+    if (*wait && phi__turn_unwanted(run)) {
+        *wait = false;
+        return phi__turn_leave(run, PHI_CANCELLED);
+    }
+    if (next != PHI__RUN_ON) return next;
+    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
+    phi__entry entry = PHI_ZERO;
+    entry.kind = PHI_ENTRY_TURN_START;
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_TURN_START;
+    event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
+    entry.trigger = event.trigger;
+    /* Resets the fields of one turn. */
+    phi__attempt_clear(run);
+    phi__charge_clear(run);
+    run->reply = NULL;
+    run->turn.steered = false;
+    phi__round_clear(run);
+    run->listed.messages = NULL;
+    phi__projection_clear(run);
+    if (!phi__events_emit(run->agent, &event)) return PHI__RUN_LOST;
+    run->turn.open = true; /* its start was emitted, so its end will be */
+    if (!phi__events_note(run, &entry) || !phi__turn_emit_prompts(run) ||
+        (run->poll.pending.head != NULL && !phi__input_deliver(run)))
+        return PHI__RUN_LOST;
+    return phi__turn_call(run);
+}
+
+/* ---- its request ---- */
+
+static phi__state phi__ask_list_hook(phi__run *run, phi_hook_point point, phi__state here,
+                                     phi__state next, bool *wait) {
+    if (run->end.cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (!phi__turn_wants_hook(run, point)) return next;
+    if (run->listed.messages == NULL && !phi__ask_list_make(run)) return PHI__RUN_LOST;
+    phi_hook hook = phi__hooks_make(run, point);
+    hook.messages = run->listed.messages;
+    hook.message_count = run->listed.count;
+    phi__hooked hooked = phi__hooks_run(run, &hook);
+    if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
+        !phi__ask_list_take(run, &hook))
+        hooked = PHI__HOOK_LOST;
+    return phi__hooks_next(run, hooked, here, next, next, wait);
+}
+
+static phi__state phi__ask_transform(phi__run *run, bool *wait) {
+    phi__state next;
+    if (!run->end.cancelled && !phi__projection_ensure(run, &next)) return next;
+    next = phi__turn_wants_hook(run, PHI_HOOK_CONVERT_TO_LLM) ? PHI__RUN_CONVERT : PHI__RUN_REQUEST;
+    return phi__ask_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, next, wait);
+}
+
+static phi__state phi__ask_convert(phi__run *run, bool *wait) {
+    return phi__ask_list_hook(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST,
+                              wait);
+}
+
+enum {
+    PHI__MODEL_CALL_SLICE = 4096, /* bytes hashed between two clock readings */
+    /* messages, or KiB of them, rendered between two clock readings */
+    PHI__MODEL_CALL_UNITS = 8
+};
+
+/* A host's own protocol has one name. A request that names its tools gets no raw ones. */
+PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec) {
+    const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
+    own[0] = agent->desc.model.protocol;
+    bool named = agent->run != NULL && agent->run->own.toolset != NULL;
+    phi__toolset_change change = PHI_ZERO;
+    if (agent->rt->features.deferral != NULL &&
+        !agent->rt->features.deferral->change(agent, arena, &change, &spec->system_prompt))
+        return false;
+    return phi__toolset_offer(agent->tools, &change, agent->desc.tool_options.raw_tools,
+                              named ? 0 : agent->desc.tool_options.raw_tool_count,
+                              agent->provider == NULL ? agent->codec->names : own, arena,
+                              &spec->tools, &spec->tool_count);
+}
+
+PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent) {
+    phi__request_spec spec = PHI_ZERO;
+    spec.model = &agent->desc.model;
+    spec.system_prompt = agent->system_prompt;
+    spec.tool_choice = agent->desc.tool_options.choice;
+    spec.thinking = agent->desc.thinking;
+    spec.thinking_from = agent->prior.thinking.barred;
+    spec.max_tokens = agent->desc.max_tokens;
+    spec.temperature = -1.0;
+    spec.cache = agent->desc.cache;
+    spec.format = agent->desc.format;
+    spec.session_id = agent->line.session->id;
+    spec.options = agent->desc.options;
+    spec.texts = agent->desc.texts;
+    spec.rewritten = agent->thread->ops.last != NULL;
+    return spec;
+}
+
+/* PHI_BAD_ARG with a message: the target cannot give such an answer. */
+static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_size) {
+    phi__agent *agent = run->agent;
+    phi__toolset *set = agent->tools;
+    phi__request_spec *spec = &run->attempt.spec;
+    *spec = phi__ask_spec(agent);
+    spec->temperature = phi__run_temperature(run);
+    spec->format = *phi__run_format_of(run);
+    words[0] = '\0';
+    if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
+                                 &set->arena) ||
+        !phi__ask_offer(agent, &run->arena, spec))
+        return PHI_NO_MEMORY;
+    /* the model's extra, the agent's and the run's, in one */
+    const char *of_model = agent->desc.model.extra, *of_agent = agent->desc.options.extra;
+    if ((of_model != NULL || of_agent != NULL || run->own.extra.len > 0) &&
+        (!phi__extra_join(&run->arena, phi_str_of(of_model), phi_str_of(of_agent), &spec->extra) ||
+         !phi__extra_join(&run->arena, spec->extra, run->own.extra, &spec->extra)))
+        return PHI_NO_MEMORY;
+    phi_status status = phi__ask_items(run, &spec->items, &spec->item_count);
+    spec->rewritten =
+        spec->rewritten || run->listed.messages != NULL || phi__thinking_left_out(run);
+    if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
+    spec->plain = run->listed.messages == NULL && !agent->thread->fold.opaque;
+    if (status == PHI_OK && spec->format.kind != PHI_FORMAT_TEXT &&
+        agent->provider == NULL) /* a host's model gets it as it is */
+        status =
+            agent->rt->features.formats->apply(agent->codec, spec, &run->arena, words, words_size);
+    if (status == PHI_OK)
+        status = phi__strict_tools_refused(agent->codec, spec, &agent->memory, words, words_size);
+    return status;
+}
+
+/* Before anything was sent. words: those of a codec or a format; empty: of the status. */
+static phi__state phi__ask_refuse(phi__run *run, const char *words, const char *what,
+                                  phi_status status) {
+    char made[120];
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    (void)snprintf(made, sizeof made, "%s: %s", what, phi_status_text(status));
+    return phi__attempt_fault(run, PHI_FAILURE_INVALID_REQUEST, false, status,
+                              words[0] != '\0' ? words : made);
+}
+
+/* The state after the request, and after the key. */
+static phi__state phi__ask_keyed(const phi__run *run) {
+    return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
+}
+
+/* True if the hooks, or the policy, have left anything that can be sent. */
+static bool phi__ask_any(const phi__run *run) {
+    if (run->listed.messages == NULL)
+        return run->projection.items == NULL || run->projection.count > 0;
+    for (size_t i = 0; i < run->listed.count; i++)
+        if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
+    return false;
+}
+
+static phi__state phi__ask_request(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__attempt *a = &run->attempt;
+    phi_status status;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
+    if (!a->encoding) {
+        char words[400];
+        if (!phi__ask_any(run))
+            return phi__attempt_fault(run, PHI_FAILURE_INVALID_REQUEST, false, PHI_BAD_ARG,
+                                      run->listed.messages != NULL
+                                          ? "the hooks have left nothing to be sent"
+                                          : "the policy has left nothing to be sent");
+        status = phi__ask_fill_spec(run, words, sizeof words);
+        if (status != PHI_OK || words[0] != '\0')
+            return phi__ask_refuse(run, words, "the translation has failed", status);
+        run->slices = false;
+        phi__state outcome = phi__feature_run(run, PHI__POINT_REQUEST);
+        if (outcome != PHI__RUN_ON) return outcome;
+        a->hash = NULL;
+        a->keyed = NULL;
+        a->decoder = NULL; /* it went with the last turn's memory */
+        if (agent->provider != NULL) {
+            status = phi__provider_request(run);
+            if (status == PHI_OK && !agent->in_process) status = phi__provider_encode(run);
+            if (status == PHI_OK) return PHI__RUN_CREDENTIAL;
+            return phi__ask_refuse(run, "", "the provider has refused the request", status);
+        }
+        phi__encoder_begin(&a->encoder, agent->codec, &a->spec, &run->arena);
+        a->encoding = true;
+    }
+    status = phi__encoder_advance(&a->encoder, PHI__MODEL_CALL_UNITS);
+    if (status == PHI_BUSY) return PHI__RUN_REQUEST;
+    phi__encoder_free(&a->encoder);
+    a->encoding = false;
+    if (status == PHI_BAD_ARG) return phi__ask_refuse(run, a->encoder.refused, "", status);
+    if (status != PHI_OK || !phi__thinking_look(run)) return PHI__RUN_LOST;
+    return phi__turn_wants_hook(run, PHI_HOOK_CREDENTIAL) ? PHI__RUN_CREDENTIAL
+                                                          : phi__ask_keyed(run);
+}
+
+/* Makes the request's address again, with another key; its body stays. */
+static phi_status phi__ask_key(phi__run *run, phi_str key) {
+    phi_str copy;
+    if (run->attempt.keyed == NULL)
+        run->attempt.keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->attempt.keyed);
+    if (run->attempt.keyed == NULL || !phi__arena_str(&run->arena, key, &copy))
+        return PHI_NO_MEMORY;
+    *run->attempt.keyed = run->agent->desc.model;
+    run->attempt.keyed->api_key = copy.at;
+    run->attempt.spec.model = run->attempt.keyed;
+    if (run->agent->provider != NULL)
+        return run->agent->in_process ? PHI_OK : phi__provider_encode(run);
+    bool done = phi__encoder_address(&run->attempt.encoder);
+    phi__encoder_free(&run->attempt.encoder); /* the scratch buffer */
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi__state phi__ask_credential(phi__run *run, bool *wait) {
+    if (run->end.cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (!phi__turn_wants_hook(run, PHI_HOOK_CREDENTIAL)) return phi__ask_keyed(run);
+    phi_hook hook = phi__hooks_make(run, PHI_HOOK_CREDENTIAL);
+    hook.is_error = run->attempt.refused;
+    hook.model = &run->agent->desc.model;
+    phi__hooked hooked = phi__hooks_run(run, &hook);
+    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
+        return phi__hooks_next(run, hooked, PHI__RUN_CREDENTIAL, phi__ask_keyed(run),
+                               PHI__RUN_TURN_END, wait);
+    run->attempt.refused = false;
+    phi_str key = phi__str_trim(phi__buf_str(&run->decision.reply));
+    if (hooked == PHI__HOOK_DENY) {
+        phi_failure failure = phi__failure_of(PHI_FAILURE_AUTH, false, "there is no key");
+        if (key.len > 0) failure.message = key;
+        return phi__attempt_failed(run, &failure, PHI_DENIED);
+    }
+    if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had its own */
+        key = phi_str_of(run->agent->desc.model.api_key);
+    else if (key.len == 0)
+        return phi__ask_keyed(run);
+    phi_status status = phi__ask_key(run, key);
+    return status == PHI_OK
+               ? PHI__RUN_SIGN
+               : phi__ask_refuse(run, "", "the provider has refused the request", status);
+}
+
+/* The body's hash, under way or done: it is the same for every attempt. */
+typedef struct phi__body_hash {
+    phi__sha256 sha;
+    uint64_t at;
+    bool done;
+    phi__signing signing;
+} phi__body_hash;
+
+/* Hashes the body in slices, and signs each attempt. */
+static phi__state phi__ask_sign(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    phi__body_hash *hash = run->attempt.hash;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
+    if (run->agent->codec->sign == NULL) return PHI__RUN_SEND;
+    if (hash == NULL) {
+        run->attempt.hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
+        if (hash == NULL) return PHI__RUN_LOST;
+        phi__sha256_begin(&hash->sha);
+    }
+    while (!hash->done) { /* a slice */
+        char bytes[PHI__MODEL_CALL_SLICE];
+        const phi_request *request = &run->attempt.encoder.request;
+        size_t n = phi_request_read(request, hash->at, bytes, sizeof bytes);
+        phi__sha256_add(&hash->sha, bytes, n);
+        hash->at += n;
+        hash->done = hash->at >= phi_request_get_info(request).length;
+        if (hash->done)
+            phi__sha256_end(&hash->sha, hash->signing.body_sha256);
+        else if (phi__slice_spent(&rt->slice))
+            return PHI__RUN_SIGN;
+    }
+    hash->signing.wall_ms = phi__io_wall_ms(rt->io);
+    run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
+    return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
+}
+
 /* ---- an attempt: a model call, tried once ----
 
    It is sent, and its answer decoded, a slice at a time, into an assembly whose parts become
@@ -22,50 +571,37 @@
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
     PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__ATTEMPT_URL = 400,          /* bytes of a URL in an error's message */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
 
-PHI__FN void phi__attempt_clear(phi__run *run) {
-    phi__attempt_rewind(run);
-    run->attempt.refused = run->attempt.fresh = false;
-    run->attempt.retries = 0;
+/* Emits an event that shows the answer so far. False: no memory. */
+static bool phi__attempt_emit(phi__run *run, phi_event_kind kind) {
+    phi_event event = PHI_ZERO;
+    event.kind = kind;
+    return phi__events_emit_of(run->agent, &event, run->attempt.answer);
 }
 
-PHI__FN phi__answer *phi__attempt_answer(const phi__run *run) { return run->attempt.answer; }
-
-PHI__FN void phi__attempt_lose(phi__run *run) { run->attempt.lost = true; }
-
-PHI__FN bool phi__attempt_lost(const phi__run *run) { return run->attempt.lost; }
-
-PHI__FN void phi__attempt_rewind(phi__run *run) {
-    phi__arena_rewind(&run->arena);
-    phi__secret_init(&run->attempt.secrets, &run->arena);
-}
-
-/* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
+/* MESSAGE_START, unless it is out; it shows nothing of the answer, so there need be no room for a
+   view yet. */
 static bool phi__attempt_emit_start(phi__run *run) {
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_MESSAGE_START; /* which shows nothing of it: there need be no room yet */
-    return phi__events_emit(run->agent, &event, run->attempt.answer, 0);
+    return phi__attempt_emit(run, PHI_EV_MESSAGE_START);
 }
 
+/* RETRACT, if MESSAGE_START is out. False: no memory. */
 static bool phi__attempt_retract(phi__run *run) {
-    if (!run->attempt.emitted) return true;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_RETRACT;
-    return phi__answer_room(run->attempt.answer) &&
-           phi__events_emit(run->agent, &event, run->attempt.answer, 0);
+    return !run->attempt.emitted ||
+           (phi__answer_room(run->attempt.answer) && phi__attempt_emit(run, PHI_EV_RETRACT));
 }
 
-static void phi__attempt_abandon(phi__run *run) {
+/* Takes back what the host saw of the attempt, charges and frees it. False: no memory. */
+static bool phi__attempt_withdraw(phi__run *run) {
+    bool emitted = phi__attempt_retract(run);
     phi__attempt_charge(run);
     phi__attempt_close(run, false);
+    return emitted;
 }
-
-/* ---- sending ---- */
 
 /* The decoder has read an event. */
 static void phi__attempt_seen(void *ctx) {
@@ -78,65 +614,63 @@ static void phi__attempt_seen(void *ctx) {
    one. */
 static bool phi__attempt_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
+    phi__attempt *a = &run->attempt;
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
-    if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__answer_new(run);
-    if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
-    memset(run->attempt.decoder, 0, bytes);
-    if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
-    run->attempt.answer->assembly.respond = run->attempt.spec.respond;
-    run->attempt.answer->assembly.quirks = run->attempt.spec.model->quirks;
-    run->attempt.answer->assembly.tools = run->attempt.spec.tools;
-    run->attempt.answer->assembly.tool_count = run->attempt.spec.tool_count;
-    if (agent->codec != NULL)
-        run->attempt.answer->assembly.protocol = phi_str_of(agent->codec->names[0]);
-    phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
-                     &run->attempt.answer->assembly, agent->desc.memory.max_event_bytes);
-    run->attempt.reader.seen = phi__attempt_seen;
-    run->attempt.reader.ctx = run;
-    phi__buf_init(&run->attempt.collected, &agent->memory);
-    run->attempt.body = PHI__BODY_UNKNOWN;
-    run->attempt.emitted = run->attempt.alive = run->attempt.lost = false;
+    if (a->decoder == NULL) a->decoder = phi_arena_alloc(&run->arena, bytes);
+    a->answer = phi__answer_new(run);
+    if (a->decoder == NULL || a->answer == NULL) return false;
+    memset(a->decoder, 0, bytes);
+    if (agent->provider != NULL) phi__provider_state_init(a->decoder, agent->provider);
+    phi__assembly *assembly = &a->answer->assembly;
+    assembly->respond = a->spec.respond;
+    assembly->quirks = a->spec.model->quirks;
+    assembly->tools = a->spec.tools;
+    assembly->tool_count = a->spec.tool_count;
+    if (agent->codec != NULL) assembly->protocol = phi_str_of(agent->codec->names[0]);
+    phi__reader_init(&a->reader, agent->codec, a->decoder, assembly,
+                     agent->desc.memory.max_event_bytes);
+    a->reader.seen = phi__attempt_seen;
+    a->reader.ctx = run;
+    phi__buf_init(&a->collected, &agent->memory);
+    a->body = PHI__BODY_UNKNOWN;
+    a->emitted = a->alive = a->lost = false;
     return true;
 }
 
 /* The states SEND, STREAM and BACKOFF. */
 static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
+    phi__attempt *a = &run->attempt;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__attempt_prepare(run)) return PHI__RUN_LOST;
     /* What must not come back in an error. */
-    phi__secrets *secrets = &run->attempt.secrets;
-    if (!agent->in_process) phi__secret_request(secrets, &run->attempt.encoder.request);
-    phi__secret_key(secrets, phi_str_of(run->attempt.spec.model->api_key));
-    phi__secret_key(secrets, phi_str_of(agent->desc.model.api_key));
-    phi__http_proxy(agent->rt->http, secrets);
-    if (secrets->failed) return PHI__RUN_LOST;
+    if (!agent->in_process) phi__secret_request(&a->secrets, &a->encoder.request);
+    phi__secret_key(&a->secrets, phi_str_of(a->spec.model->api_key));
+    phi__secret_key(&a->secrets, phi_str_of(agent->desc.model.api_key));
+    phi__http_proxy(agent->rt->http, &a->secrets);
+    if (a->secrets.failed) return PHI__RUN_LOST;
+    phi_status status;
     if (agent->in_process) {
         run->reserved.requests = 0; /* it was made */
-        phi_status status = phi__provider_open(run);
-        if (run->agent->slot == NULL) return PHI__RUN_OVER;
+        status = phi__provider_open(run);
+        if (agent->slot == NULL) return PHI__RUN_OVER;
         if (status == PHI_OK) return PHI__RUN_STREAM;
         if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
         status = status == PHI_BUSY ? PHI_FULL : phi__transfer_status(status);
-        phi_failure failure = phi__failure_of(phi__failure_kind_of(status), status == PHI_FULL,
-                                              phi_status_text(status));
-        return phi__attempt_failed(run, &failure, status);
+        return phi__attempt_fault(run, phi__failure_kind_of(status), status == PHI_FULL, status,
+                                  NULL);
     }
     phi__transfer_owner owner = PHI_ZERO;
     owner.run = run;
-    phi_status status = phi__transfer_open(
-        agent->rt, &agent->memory, &run->attempt.encoder.request, &agent->desc.deadlines,
-        agent->desc.memory.max_response_bytes, &owner, &run->attempt.transfer);
+    status =
+        phi__transfer_open(agent->rt, &agent->memory, &a->encoder.request, &agent->desc.deadlines,
+                           agent->desc.memory.max_response_bytes, &owner, &a->transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
-    if (status != PHI_OK) {
-        bool full = status == PHI_FULL;
-        status = phi__network_status(status);
-        phi_failure failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
-        return phi__attempt_failed(run, &failure, status);
-    }
+    if (status != PHI_OK)
+        return phi__attempt_fault(run, PHI_FAILURE_NETWORK, status == PHI_FULL,
+                                  phi__network_status(status), NULL);
     *wait = true;
     return PHI__RUN_STREAM;
 }
@@ -158,56 +692,35 @@ static phi__state phi__attempt_backoff(phi__run *run, bool *wait) {
 static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
                               size_t from) {
     phi__run *run = (phi__run *)ctx;
-    phi__attempt *attempt = &run->attempt;
-    attempt->alive = true;
+    phi__attempt *a = &run->attempt;
+    a->alive = true;
     if (part == PHI__PART_AGAIN) {
-        attempt->answer->viewed = false;
-        if (!phi__attempt_retract(run)) attempt->lost = true;
-        attempt->emitted = false;
+        a->answer->viewed = false;
+        if (!phi__attempt_retract(run)) a->lost = true;
+        a->emitted = false;
         return;
     }
-    if (attempt->answer->content_cap < assembly->count && !phi__answer_room(attempt->answer))
-        attempt->lost = true;
+    if (a->answer->content_cap < assembly->count && !phi__answer_room(a->answer)) a->lost = true;
     /* A delta, or the end of a block that phi does not interpret, is an event. */
     const phi__draft *draft = &assembly->drafts[block];
     bool opaque =
         part == PHI__PART_BLOCK_END && draft->kind == PHI_CONTENT_OPAQUE && !draft->incomplete;
-    if (attempt->lost || (part != PHI__PART_DELTA && !opaque)) return;
+    if (a->lost || (part != PHI__PART_DELTA && !opaque)) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
-    if (!phi__attempt_emit_start(run)) {
-        attempt->lost = true;
-    } else if (opaque) {
-        if (!phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
-                                     phi__buf_str(&draft->replay), attempt->answer))
-            attempt->lost = true;
-    } else {
-        phi_content_kind kind = phi__assembly_kind(assembly, block);
-        if (!phi__events_emit_delta(run->agent,
-                                    kind == PHI_CONTENT_THINKING    ? PHI_EV_THINKING
-                                    : kind == PHI_CONTENT_TOOL_CALL ? PHI_EV_TOOL_ARGUMENTS
-                                                                    : PHI_EV_TEXT,
-                                    (uint32_t)block,
-                                    phi__str(draft->bytes.at + from, draft->bytes.len - from),
-                                    attempt->answer, draft->bytes.len))
-            attempt->lost = true;
-    }
-}
-
-/* ---- the end of the answer ---- */
-
-/* The transport's own trouble. */
-static phi__state phi__attempt_broken(phi__run *run) {
-    phi__transfer *transfer = run->attempt.transfer;
-    phi_status status = phi__network_status(transfer->status);
-    bool late = transfer->status == PHI_TIMEOUT;
-    if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    phi_failure failure = phi__failure_of(
-        late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
-        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
-        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
-    failure.http_status = transfer->http_status;
-    return phi__attempt_failed(run, &failure, status);
+    phi_content_kind kind = phi__assembly_kind(assembly, block);
+    if (!phi__attempt_emit_start(run))
+        a->lost = true;
+    else if (opaque)
+        a->lost = !phi__events_emit_opaque(run->agent, (uint32_t)block, phi__buf_str(&draft->name),
+                                           phi__buf_str(&draft->replay), a->answer);
+    else
+        a->lost = !phi__events_emit_delta(run->agent,
+                                          kind == PHI_CONTENT_THINKING    ? PHI_EV_THINKING
+                                          : kind == PHI_CONTENT_TOOL_CALL ? PHI_EV_TOOL_ARGUMENTS
+                                                                          : PHI_EV_TEXT,
+                                          (uint32_t)block,
+                                          phi__str(draft->bytes.at + from, draft->bytes.len - from),
+                                          a->answer, draft->bytes.len);
 }
 
 /* Calls the features that want new parts of an answer. False: the agent is gone. */
@@ -238,79 +751,50 @@ static phi__state phi__attempt_finished(phi__run *run, int http_status) {
                                                           : phi__failure_status(&failure));
 }
 
-/* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
-   URL, without user and query. Without memory they stay as they are. */
-static void phi__attempt_name_url(phi__run *run, phi_failure *failure) {
-    phi_str url = run->attempt.encoder.request.url;
-    int status = failure->http_status;
-    size_t len = 0;
-    phi__buf words;
-    phi_str named;
-    if (failure->code.len > 0 || !phi__str_starts(failure->message, "HTTP ")) return;
-    if (status != 200 && status != 404 && status != 405 && (status < 300 || status > 399)) return;
-    while (len < phi__min(url.len, PHI__ATTEMPT_URL) && url.at[len] != '?' && url.at[len] != '#')
-        len++;
-    phi__buf_init(&words, &run->agent->memory);
-    phi__buf_add_str(&words, failure->message);
-    phi__buf_text(&words, " (");
-    phi__secret_put_url(&words, phi__str(url.at, len));
-    phi__buf_char(&words, ')');
-    if (!words.failed && phi__arena_str(&run->arena, phi__buf_str(&words), &named))
-        failure->message = named;
-    phi__buf_free(&words);
-}
-
 /* All bytes are decoded: what became of it? */
 static phi__state phi__attempt_over(phi__run *run) {
-    phi__assembly *assembly = &run->attempt.answer->assembly;
-    phi__transfer *transfer = run->attempt.transfer;
-    phi_failure failure;
-    if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
-        return PHI__RUN_LOST;
-    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->attempt.reader) &&
-        !phi__reader_done(&run->attempt.reader) && run->attempt.body != PHI__BODY_ERROR)
+    phi__attempt *a = &run->attempt;
+    phi__assembly *assembly = &a->answer->assembly;
+    phi__transfer *transfer = a->transfer;
+    if (a->lost || assembly->no_memory || a->collected.failed) return PHI__RUN_LOST;
+    if (transfer->status != PHI_OK && !phi__reader_lingers(&a->reader) &&
+        !phi__reader_done(&a->reader) && a->body != PHI__BODY_ERROR)
         return phi__attempt_broken(run);
-    if (run->attempt.body == PHI__BODY_UNKNOWN) {
-        failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
-        return phi__attempt_failed(run, &failure, PHI_NETWORK);
+    switch (a->body) {
+    case PHI__BODY_UNKNOWN:
+        return phi__attempt_fault(run, PHI_FAILURE_NETWORK, true, PHI_NETWORK,
+                                  "the transport gave no answer");
+    case PHI__BODY_ERROR: return phi__attempt_classify(run);
+    case PHI__BODY_WHOLE:
+        run->agent->codec->whole(a->decoder, assembly, phi__buf_str(&a->collected));
+        break;
+    case PHI__BODY_STREAM: phi__reader_end(&a->reader); break;
     }
-    if (run->attempt.body == PHI__BODY_WHOLE)
-        run->agent->codec->whole(run->attempt.decoder, assembly,
-                                 phi__buf_str(&run->attempt.collected));
-    if (run->attempt.body == PHI__BODY_ERROR) {
-        phi__classify(&run->agent->desc.model, transfer->http_status,
-                      phi__buf_str(&transfer->headers), phi__buf_str(&run->attempt.collected),
-                      &run->arena, &failure);
-        phi__attempt_name_url(run, &failure);
-        return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
-    }
-    if (run->attempt.body == PHI__BODY_STREAM) phi__reader_end(&run->attempt.reader);
     return phi__attempt_finished(run, transfer->http_status);
 }
-
-/* ---- the answer's bytes ---- */
 
 static void phi__attempt_look_at_head(phi__run *run) {
     const phi__transfer *transfer = run->attempt.transfer;
     phi_str type = phi__headers_value(phi__buf_str(&transfer->headers), "content-type");
+    phi__body *body = &run->attempt.body;
     run->attempt.answer->assembly.sink = phi__attempt_part;
     run->attempt.answer->assembly.ctx = run;
     if (transfer->http_status < 200 || transfer->http_status > 299)
-        run->attempt.body = PHI__BODY_ERROR;
+        *body = PHI__BODY_ERROR;
     else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
              phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
-        run->attempt.body = PHI__BODY_WHOLE;
-    else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
-        run->attempt.body = PHI__BODY_ERROR;
+        *body = PHI__BODY_WHOLE;
     else
-        run->attempt.body = PHI__BODY_STREAM;
+        *body =
+            phi__str_find_nocase(type, 0, "html") != SIZE_MAX ? PHI__BODY_ERROR : PHI__BODY_STREAM;
 }
 
-/* Behind the answer's end it changes nothing. */
-static void phi__attempt_too_big(phi__run *run, const char *what, unsigned long long most) {
+/* After the answer's end it changes nothing. */
+static void phi__attempt_too_big(phi__run *run, uint64_t most) {
     char words[120];
     if (run->attempt.answer->assembly.terminal) return;
-    (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
+    (void)snprintf(words, sizeof words, "The answer is larger than %llu bytes",
+                   (unsigned long long)most);
     phi__assembly_fail(&run->attempt.answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
                        phi_str_of(words));
 }
@@ -321,24 +805,17 @@ static void phi__attempt_collect(phi__run *run, phi_str bytes) {
     size_t room = most - phi__min(most, run->attempt.collected.len);
     run->attempt.alive = true;
     phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
-    if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
-        phi__attempt_too_big(run, "The answer", (unsigned long long)most);
+    if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE) phi__attempt_too_big(run, most);
 }
 
 /* True if no more of the answer is worth waiting for. */
 static bool phi__attempt_settled(phi__run *run) {
-    if (run->attempt.lost || run->attempt.collected.failed ||
-        phi__reader_done(&run->attempt.reader))
-        return true;
-    if (run->attempt.body == PHI__BODY_ERROR &&
-        run->attempt.collected.len >= PHI__ATTEMPT_ERROR_MOST)
-        return true;
-    if (run->attempt.transfer->decoded > run->attempt.transfer->max_bytes) {
-        phi__attempt_too_big(run, "The answer",
-                             (unsigned long long)run->attempt.transfer->max_bytes);
-        return true;
-    }
-    return false;
+    const phi__attempt *a = &run->attempt;
+    if (a->lost || a->collected.failed || phi__reader_done(&a->reader)) return true;
+    if (a->body == PHI__BODY_ERROR && a->collected.len >= PHI__ATTEMPT_ERROR_MOST) return true;
+    if (a->transfer->decoded <= a->transfer->max_bytes) return false;
+    phi__attempt_too_big(run, a->transfer->max_bytes);
+    return true;
 }
 
 /* Decodes the received bytes; true: all of them, as far as the step and the host allow. */
@@ -383,21 +860,21 @@ static phi__state phi__attempt_poll(phi__run *run, bool *wait) {
 }
 
 static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
-    phi__transfer *transfer = run->attempt.transfer;
+    phi__attempt *a = &run->attempt;
+    phi__transfer *transfer = a->transfer;
     if (run->end.cancelled) {
-        phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
-        phi__assembly_finish(&run->attempt.answer->assembly);
-        return phi__attempt_failed(run, &failure, PHI_CANCELLED);
+        phi__assembly_finish(&a->answer->assembly);
+        return phi__attempt_fault(run, PHI_FAILURE_CANCELLED, false, PHI_CANCELLED, "Cancelled");
     }
     if (run->agent->in_process) return phi__attempt_poll(run, wait);
-    if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__attempt_look_at_head(run);
+    if (transfer->headed && a->body == PHI__BODY_UNKNOWN) phi__attempt_look_at_head(run);
     if (transfer->headed && !phi__attempt_decode(run, wait)) return PHI__RUN_STREAM;
     if (phi__attempt_settled(run)) {
-        transfer->answered = run->attempt.answer->assembly.last;
+        transfer->answered = a->answer->assembly.last;
         return phi__attempt_over(run);
     }
     if (!transfer->ended) {
-        if (phi__reader_lingers(&run->attempt.reader) &&
+        if (phi__reader_lingers(&a->reader) &&
             transfer->deadlines.idle_ms != PHI__ATTEMPT_LINGER_MS) {
             /* What may follow is the usage and the end of the body: at once, or they are not worth
                a wait. The stage lets being alive arm the timer again. */
@@ -408,83 +885,11 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
         *wait = true;
         return PHI__RUN_STREAM;
     }
-    if (run->attempt.body == PHI__BODY_STREAM)
-        phi__reader_finish(&run->attempt.reader, transfer->status != PHI_OK);
+    if (a->body == PHI__BODY_STREAM) phi__reader_finish(&a->reader, transfer->status != PHI_OK);
     return phi__attempt_over(run);
 }
 
-PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random) {
-    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, power = 1;
-    if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
-    if (!(base >= 0)) base = 1;                 /* negative, or no number */
-    /* by squaring: n may be anything, and pow would need another library */
-    for (uint32_t n = attempt > 0 ? attempt - 1 : 0; n > 0; n >>= 1, base *= base)
-        if (n & 1) power *= base;
-    double delay = (double)retry->initial_delay_ms * power;
-    if (!(delay < most)) delay = most;
-    delay *= 0.8 + 0.4 * random;
-    return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
-}
-
-PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
-                               double random, uint32_t *delay_ms) {
-    if (retry->disable || attempt > retry->max_retries) return false;
-    /* A prompt that is too long stays too long until it is made shorter. */
-    if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
-    if (!failure->has_retry_after) {
-        *delay_ms = phi__retry_delay_ms(retry, attempt, random);
-        return true;
-    }
-    if (failure->retry_after_ms > retry->max_server_delay_ms) return false;
-    *delay_ms = (uint32_t)failure->retry_after_ms;
-    return true;
-}
-
-/* The words of the assistant message's error_message. */
-static void phi__end_words(const phi_failure *failure, char *out, size_t size) {
-    int n = (int)phi__min(failure->message.len, 2000);
-    const char *at = failure->message.at != NULL ? failure->message.at : "";
-    switch (failure->kind) {
-    case PHI_FAILURE_AUTH: (void)snprintf(out, size, "Auth error: %.*s", n, at); break;
-    case PHI_FAILURE_OVERFLOW: (void)snprintf(out, size, "Context overflow: %.*s", n, at); break;
-    case PHI_FAILURE_NETWORK:
-    case PHI_FAILURE_TIMEOUT: (void)snprintf(out, size, "Network error: %.*s", n, at); break;
-    case PHI_FAILURE_CANCELLED: (void)snprintf(out, size, "Cancelled"); break;
-    case PHI_FAILURE_RATE_LIMITED:
-        if (failure->has_retry_after)
-            (void)snprintf(out, size, "Rate limited, retry after %llums: %.*s",
-                           (unsigned long long)failure->retry_after_ms, n, at);
-        else
-            (void)snprintf(out, size, "Rate limited: %.*s", n, at);
-        break;
-    case PHI_FAILURE_NONE:
-    case PHI_FAILURE_QUOTA:
-    case PHI_FAILURE_CONTENT_FILTER:
-    case PHI_FAILURE_SERVER:
-    case PHI_FAILURE_INVALID_REQUEST:
-    case PHI_FAILURE_NO_MEMORY: (void)snprintf(out, size, "API error: %.*s", n, at); break;
-    }
-}
-
-/* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
-   them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__end_unique_ids(phi__run *run) {
-    phi__answer *answer = run->attempt.answer;
-    for (size_t i = 0; i < answer->assembly.count; i++) {
-        phi_content *block = &answer->content[i];
-        char id[5 + 17];
-        phi_status status = PHI_OK;
-        uint64_t salt = answer->assembly.id_salt + i;
-        if (block->kind != PHI_CONTENT_TOOL_CALL) continue;
-        while ((status = phi__append_claim_id(run->agent->thread, block->id)) == PHI_FULL) {
-            memcpy(id, "call_", 5);
-            phi__hash_hex(phi__hash(block->id, salt), id + 5);
-            if (!phi__arena_str(&run->arena, phi_str_of(id), &block->id)) return false;
-        }
-        if (status != PHI_OK) return false;
-    }
-    return true;
-}
+/* ---- its end ---- */
 
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
 static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failure) {
@@ -544,7 +949,7 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
         event.tool_call_id = kept->content[i].id;
         event.tool_name = kept->content[i].name;
         event.text = phi__buf_str(&words);
-        emitted = !words.failed && phi__events_emit(agent, &event, NULL, 0);
+        emitted = !words.failed && phi__events_emit(agent, &event);
     }
     phi__buf_free(&words);
     phi__answer_settle(answer, kept);
@@ -552,7 +957,7 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_MESSAGE_END;
     event.message = kept;
-    if (!emitted || !phi__events_emit(agent, &event, NULL, 0)) return false;
+    if (!emitted || !phi__events_emit(agent, &event)) return false;
     if (!unknown) return true;
     char warning[160];
     int n = (int)phi__utf8_cut(kept->raw_stop_reason, 80);
@@ -561,47 +966,6 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
                    "taken as it is",
                    n, n > 0 ? kept->raw_stop_reason.at : "");
     return phi__events_warn(agent, phi_str_of(warning));
-}
-
-static bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
-    /* How many attempts there are in all: the first one is no retry. */
-    const phi_retry *retry = &run->agent->desc.retry;
-    uint32_t attempts =
-        retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
-    char words[400], line[560], most[16] = "unlimited";
-    phi__end_words(failure, words, sizeof words);
-    words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
-    if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
-    (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
-                   (unsigned)run->attempt.retries, most, (double)run->attempt.delay_ms / 1000.0,
-                   words);
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_RETRY;
-    event.failure = failure;
-    event.status = phi__failure_status(failure);
-    event.attempt = run->attempt.retries;
-    event.attempts = attempts;
-    event.delay_ms = run->attempt.delay_ms;
-    event.text = phi_str_of(line);
-    return phi__events_emit(run->agent, &event, NULL, 0);
-}
-
-/* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
-   one for good. ON: none can. */
-static phi__state phi__end_offer(phi__run *run, bool whole) {
-    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
-    moment.failure = run->attempt.fault;
-    moment.whole = whole;
-    phi__state outcome = phi__feature_take(&moment);
-    run->attempt.fault = moment.failure;
-    if (outcome == PHI__RUN_ON || run->attempt.answer == NULL) return outcome;
-    bool emitted = phi__attempt_retract(run);
-    phi__attempt_abandon(run);
-    return emitted ? outcome : PHI__RUN_LOST;
-}
-
-static bool phi__end_wanted(const phi__run *run) {
-    return !run->end.cancelled && !run->end.stopping;
 }
 
 /* Logs the answer, whole or not, and counts it. */
@@ -615,10 +979,22 @@ static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
     return true;
 }
 
+/* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
+   one for good. ON: none can. */
+static phi__state phi__end_offer(phi__run *run, bool whole) {
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
+    moment.failure = run->attempt.fault;
+    moment.whole = whole;
+    phi__state outcome = phi__feature_take(&moment);
+    run->attempt.fault = moment.failure;
+    if (outcome == PHI__RUN_ON || run->attempt.answer == NULL) return outcome;
+    return phi__attempt_withdraw(run) ? outcome : PHI__RUN_LOST;
+}
+
 /* The same where the fault is for good, and there may be no attempt any more. */
 static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
-    if (phi__end_wanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
+    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
         next = phi__end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
     const phi_failure *failure = run->attempt.fault;
@@ -638,287 +1014,75 @@ static phi__state phi__end_give_up(phi__run *run) {
     return phi__run_fail(run, failure, run->attempt.fault_status);
 }
 
-/* turn.c: handles an ended attempt; returns the next state. */
+/* Handles an ended attempt: its answer goes into the log; a failure is handled by a feature, by
+   another key, without its thinking, or by another try, or it is for good. */
 static phi__state phi__attempt_end(phi__run *run) {
-    const phi_failure *failure = run->attempt.fault;
-    phi__state next = PHI__RUN_ON;
+    phi__agent *agent = run->agent;
+    phi__attempt *a = &run->attempt;
+    const phi_failure *failure = a->fault;
     if (failure == NULL) return phi__end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__end_wanted(run))
-        next = phi__end_offer(run, false);
-    if (next != PHI__RUN_ON) return next;
-    if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
-        !run->attempt.fresh && phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) &&
-        phi__end_wanted(run)) {
-        /* Another key, once a turn. */
-        bool emitted = phi__attempt_retract(run);
-        run->attempt.refused = run->attempt.fresh = true;
-        phi__attempt_abandon(run);
-        return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+    if (phi__turn_unwanted(run)) return phi__end_give_up(run);
+    if (failure->kind == PHI_FAILURE_OVERFLOW) {
+        phi__state next = phi__end_offer(run, false);
+        if (next != PHI__RUN_ON) return next;
     }
-    if (phi__end_wanted(run) && phi__thinking_refused(run, failure)) {
+    if (failure->kind == PHI_FAILURE_AUTH && a->fault_status != PHI_DENIED && !a->fresh &&
+        phi__hooks_wanted(agent, PHI_HOOK_CREDENTIAL)) { /* another key, once a turn */
+        a->refused = a->fresh = true;
+        return phi__attempt_withdraw(run) ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+    }
+    if (phi__thinking_refused(run, failure)) {
         /* The same request without its thinking: it is rendered again, and the answers that
            lose their thinking are reported. */
-        bool emitted = phi__attempt_retract(run);
-        phi__thinking_bar(run);
-        phi__attempt_abandon(run);
+        bool emitted = phi__attempt_withdraw(run);
+        agent->prior.thinking.barred = agent->thread->log.count;
         phi__attempt_clear(run);
-        phi__ask_list_clear(run);
+        run->listed.messages = NULL;
         phi__projection_clear(run);
         return emitted ? PHI__RUN_TURN : PHI__RUN_LOST;
     }
     uint32_t bits = 0;
-    if (phi__end_wanted(run)) phi__io_random(run->agent->rt->io, &bits, sizeof bits);
-    if (phi__end_wanted(run) &&
-        phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                          (double)bits / 4294967296.0, &run->attempt.delay_ms) &&
-        phi__limits_leaves(run, run->attempt.delay_ms)) {
-        uint64_t now = phi__io_now_us(run->agent->rt->io);
-        run->attempt.retries++;
-        run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-        bool emitted = phi__attempt_retract(run) && phi__end_emit_retry(run, failure);
-        phi__attempt_abandon(run);
-        if (!emitted || !phi__schedule_timer_set(run, run->attempt.retry_at_us))
-            return PHI__RUN_LOST;
-        return PHI__RUN_BACKOFF;
-    }
-    return phi__end_give_up(run);
+    phi__io_random(agent->rt->io, &bits, sizeof bits);
+    if (!phi__retry_wanted(&agent->desc.retry, failure, a->retries + 1, (double)bits / 4294967296.0,
+                           &a->delay_ms) ||
+        !phi__limits_leaves(run, a->delay_ms))
+        return phi__end_give_up(run);
+    a->retries++;
+    a->retry_at_us = phi__io_now_us(agent->rt->io) + (uint64_t)a->delay_ms * 1000;
+    bool emitted = phi__attempt_withdraw(run) && phi__end_emit_retry(run, failure);
+    return emitted && phi__schedule_timer_set(run, a->retry_at_us) ? PHI__RUN_BACKOFF
+                                                                   : PHI__RUN_LOST;
 }
 
-/* ---- the states ---- */
+/* ---- the turn ends ---- */
 
-enum { PHI__REASON = 160 }; /* bytes of a limit's words */
-
-static bool phi__turn_unwanted(const phi__run *run) {
-    return run->end.cancelled || run->end.stopping;
-}
-
-/* True if the agent's hook function wants the point. */
-static bool phi__turn_wants_hook(const phi__run *run, phi_hook_point point) {
-    return (run->agent->desc.hook_points & (uint32_t)point) != 0;
-}
-
-/* Emits the prompts' events that are missing: after the first TURN_START, or before a run that ends
-   without one. A message that has left memory has none. */
-static bool phi__turn_emit_prompts(phi__run *run) {
-    const phi_thread *thread = run->agent->thread;
-    while (run->said.emitted_messages < thread->messages.count) {
-        const phi__entry *entry = phi__lane_message(thread, run->said.emitted_messages);
-        if (entry != NULL &&
-            !phi__events_message(run, entry->message, PHI_INPUT_PROMPT, phi__str(NULL, 0)))
+/* True if an answer is a pause with no block that can be sent back. */
+static bool phi__turn_paused_empty(const phi_message *m) {
+    if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
+    for (size_t i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT ? phi__str_trim(c->text).len > 0
+                                        : c->kind != PHI_CONTENT_THINKING && !c->incomplete)
             return false;
-        run->said.emitted_messages++;
     }
     return true;
 }
 
-/* The end of a run between two turns. */
-static phi__state phi__turn_leave(phi__run *run, phi_status status) {
-    phi__decision_drop(&run->decision);
-    phi__filter_end(run);
-    phi__input_poll_end(run);
-    phi__input_return(run);
-    phi__budget_release(run);
-    phi__pause_end(run);
-    run->status = status;
-    return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
-}
-
-/* ---- opening ---- */
-
-static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
-    if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
-    if (run->agent->slot == NULL) return PHI__RUN_OVER;
-    if (*wait) return PHI__RUN_BEFORE_LOOP;
-    if (phi__turn_unwanted(run) && run->decision.state == PHI__DECISION_NONE) return PHI__RUN_OPEN;
-    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
-    phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
-    phi__hooked hooked = phi__hooks_run(run, &hook);
-    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
-        run->status = PHI_CANCELLED;
-        hooked = PHI__HOOK_DENY;
-    } else if (hooked == PHI__HOOK_DENY)
-        run->status = PHI_DENIED;
-    if (hooked == PHI__HOOK_DENY) {
-        run->said.prompts = NULL;
-        phi__run_silence(run);
-    }
-    return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
-}
-
-static phi__state phi__turn_open(phi__run *run) {
-    if (!phi__run_emit_start(run)) return PHI__RUN_LOST;
-    if (!run->no_turns) return PHI__RUN_FILTER;
-    phi__state next = phi__feature_run(run, PHI__POINT_ERRAND);
-    return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
-}
-
-static phi__state phi__turn_filter(phi__run *run, bool *wait) {
-    phi__hooked hooked = phi__filter_prompts(run);
-    if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
-        /* Ended while a filter waits: input that was not passed is not stored. */
-        bool emitted = true;
-        for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
-            bool failed = false;
-            phi_event event = PHI_ZERO;
-            event.kind = PHI_EV_INPUT_DROPPED;
-            event.input = PHI_INPUT_PROMPT;
-            event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
-            event.source = PHI__LIT("The run was ended before a filter had decided");
-            emitted = !failed && phi__events_emit(run->agent, &event, NULL, 0);
-        }
-        run->said.prompts = NULL;
-        if (!emitted) return PHI__RUN_LOST;
-        return phi__turn_leave(run, PHI_CANCELLED);
-    }
-    if (hooked == PHI__HOOK_DENY) {
-        run->said.prompts = NULL;
-        phi__run_silence(run);
-        run->status = PHI_REJECTED;
-    } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
-        /* notes of the host may have used the reserved room */
-        if (!phi__append_reserve(run->agent->thread, run->said.prompt_count,
-                                 run->said.prompt_count))
-            return PHI__RUN_LOST;
-        phi__append_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
-        run->said.prompts = NULL;
-    }
-    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_POLL;
-    return phi__hooks_next(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
-}
-
-static phi__state phi__turn_poll(phi__run *run, bool *wait) {
-    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
-    phi__hooked hooked = phi__input_poll(run, PHI_INPUT_STEERING);
-    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
-    return phi__hooks_next(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
-}
-
-/* The words go into the log as the user's, outside any turn. */
-static phi__state phi__turn_stop(phi__run *run, const char *reason) {
-    phi__texts_args args = PHI_ZERO;
-    args.name = phi_str_of(reason);
-    phi_content content = phi__input_text(phi__str(NULL, 0));
-    phi_message message = PHI_ZERO;
-    if (!phi__texts_make(&run->arena, run->agent->desc.texts, PHI_TEXT_STOPPED, &args,
-                         &content.text))
-        return PHI__RUN_LOST;
-    message.role = PHI_ROLE_USER;
-    message.content = &content;
-    message.content_count = 1;
-    phi__events_stamp(run, &message);
-    phi_message *kept = phi__append_keep(run->agent->thread, &message);
-    if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__events_log(run, kept))
-        return PHI__RUN_LOST;
-    run->said.emitted_messages = run->agent->thread->messages.count;
-    return phi__turn_leave(run, PHI_LIMIT);
-}
-
-static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wait) {
-    phi__state next = phi__reserve_pause(run, reason, wait);
-    if (next == PHI__RUN_ON) return phi__turn_stop(run, reason);
-    return next == PHI__RUN_LOST ? next : PHI__RUN_TOP;
-}
-
-/* ---- a turn ---- */
-
-/* Filters the pending input in the state `here`. RUN_ON: all of it has passed. */
-static phi__state phi__turn_filter_pending(phi__run *run, phi__state here, bool *wait) {
-    if (run->poll.pending.head == NULL) return PHI__RUN_ON;
-    phi__hooked hooked = phi__filter_pending(run);
-    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_ON;
-    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
-    return phi__hooks_next(run, hooked, here, here, here, wait);
-}
-
-static phi__state phi__turn_top(phi__run *run, bool *wait) {
-    char reason[PHI__REASON];
-    if (run->end.starved) return PHI__RUN_LOST;
-    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
-    if (run->agent->sources != NULL && run->own.toolset == NULL &&
-        run->agent->rt->features.sources->refresh(run->agent, false) != PHI_OK)
-        return PHI__RUN_LOST;
-    if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
-    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TOP, wait);
-    if (next != PHI__RUN_ON) return next;
-    if (phi__limits_reached(run, reason, sizeof reason) ||
-        !phi__reserve_call(run, 0, reason, sizeof reason))
-        return phi__turn_at_limit(run, reason, wait);
-    if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
-    phi__pause_end(run);
-    /* input that came meanwhile is sent with the model call that was paid for */
-    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
-}
-
-static phi__state phi__turn_before_turn(phi__run *run, bool *wait) {
-    if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
-    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
-    phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
-    phi__hooked hooked = phi__hooks_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
-    return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
-}
-
-/* To the model call, unless a feature has something to do before it. */
-static phi__state phi__turn_turn_call(phi__run *run) {
-    phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
-    return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
-}
-
-static phi__state phi__turn_turn_begin(phi__run *run, bool *wait) {
-    if (run->turn.open) {
-        /* A turn that had begun, of a run out of a snapshot, or for another model: out of a
-           snapshot it has reserved nothing yet. */
-        char reason[PHI__REASON];
-        phi__state next = PHI__RUN_TURN_END;
-        if (!phi__turn_unwanted(run)) {
-            if (!phi__limits_reached(run, reason, sizeof reason) &&
-                phi__reserve_call(run, 0, reason, sizeof reason)) {
-                phi__pause_end(run);
-                return phi__turn_turn_call(run);
-            }
-            next = phi__reserve_pause(run, reason, wait);
-            if (next == PHI__RUN_ON) return phi__reserve_refuse(run, reason);
-        }
-        if (!*wait) phi__pause_end(run);
-        return next;
-    }
-    if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
-    /* A message that was injected since the limits were checked, as while BEFORE_TURN waited,
-       belongs to this turn: it is taken and filtered, and the turn's reservation covers it. */
-    if (run->agent->queues.injected.head != NULL) {
-        char reason[PHI__REASON];
-        phi__input_take_injected(run);
-        if (!phi__reserve_call(run, 0, reason, sizeof reason))
-            return phi__turn_at_limit(run, reason, wait);
-    }
-    phi__state next = phi__turn_filter_pending(run, PHI__RUN_TURN, wait);
-    if (*wait && phi__turn_unwanted(run)) {
-        *wait = false;
-        return phi__turn_leave(run, PHI_CANCELLED);
-    }
-    if (next != PHI__RUN_ON) return next;
-    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
-    phi__entry entry = PHI_ZERO;
-    entry.kind = PHI_ENTRY_TURN_START;
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_TURN_START;
-    event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
-    entry.trigger = event.trigger;
-    /* Resets the fields of one turn. */
-    phi__attempt_clear(run);
-    phi__charge_clear(run);
-    run->reply = NULL;
-    run->turn.steered = false;
-    phi__round_clear(run);
-    phi__ask_list_clear(run);
-    phi__projection_clear(run);
-    if (!phi__events_emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
-    run->turn.open = true; /* its start was emitted, so its end will be */
-    if (!phi__events_note(run, &entry) || !phi__turn_emit_prompts(run) ||
-        (run->poll.pending.head != NULL && !phi__input_deliver(run)))
-        return PHI__RUN_LOST;
-    return phi__turn_turn_call(run);
+/* After a pause the next request has the same history and the answer so far; a second one without
+   any block would make the same request again and again. */
+static phi__state phi__turn_answered(phi__run *run) {
+    static const char words[] = "the model paused its turn twice without a word or a block";
+    static const phi_failure failure = {PHI_FAILURE_SERVER,        0,      false, false, 0, {"", 0},
+                                        {words, sizeof words - 1}, {"", 0}};
+    const phi_thread *thread = run->agent->thread;
+    size_t count = thread->messages.count;
+    const phi__entry *before = NULL;
+    if (count > 1 && phi__turn_paused_empty(run->reply))
+        before = phi__lane_message(thread, count - 2);
+    if (before != NULL && before->message != NULL && phi__turn_paused_empty(before->message))
+        return phi__run_fail(run, &failure, phi__failure_status(&failure));
+    return phi__tools_make_calls(run);
 }
 
 static phi__state phi__turn_failed(phi__run *run, bool *wait) {
@@ -930,7 +1094,7 @@ static phi__state phi__turn_failed(phi__run *run, bool *wait) {
                            PHI__RUN_TURN_END, wait);
 }
 
-static phi__state phi__turn_turn_end(phi__run *run) {
+static phi__state phi__turn_end(phi__run *run) {
     phi__attempt_drop(run);
     if (run->tools.calls != NULL) phi__tools_drop(run);
     phi__budget_release(run);
@@ -961,7 +1125,7 @@ static phi__state phi__turn_turn_end(phi__run *run) {
 static phi__state phi__turn_after_turn(phi__run *run, bool *wait) {
     if (phi__turn_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
         phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_TURN);
-        hook.usage = &phi__charge_of(run)->turn;
+        hook.usage = &run->spent.turn;
         phi__state next = phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN,
                                           PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
         if (next != PHI__RUN_NEXT) return next;
@@ -969,34 +1133,6 @@ static phi__state phi__turn_after_turn(phi__run *run, bool *wait) {
     run->turn.index++;
     run->said.emitted_messages = run->agent->thread->messages.count;
     return PHI__RUN_NEXT;
-}
-
-/* True if an answer is a pause with no block that can be sent back. */
-static bool phi__turn_paused_empty(const phi_message *m) {
-    if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
-    for (size_t i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT ? phi__str_trim(c->text).len > 0
-                                        : c->kind != PHI_CONTENT_THINKING && !c->incomplete)
-            return false;
-    }
-    return true;
-}
-
-/* After a pause the next request has the same history and the answer so far; a second one without
-   any block would make the same request again and again. */
-static phi__state phi__turn_answered(phi__run *run) {
-    static const char words[] = "the model paused its turn twice without a word or a block";
-    static const phi_failure failure = {PHI_FAILURE_SERVER,        0,      false, false, 0, {"", 0},
-                                        {words, sizeof words - 1}, {"", 0}};
-    const phi_thread *thread = run->agent->thread;
-    size_t count = thread->messages.count;
-    const phi__entry *before = NULL;
-    if (count > 1 && phi__turn_paused_empty(run->reply))
-        before = phi__lane_message(thread, count - 2);
-    if (before != NULL && before->message != NULL && phi__turn_paused_empty(before->message))
-        return phi__run_fail(run, &failure, phi__failure_status(&failure));
-    return phi__tools_make_calls(run);
 }
 
 static phi__state phi__turn_next(phi__run *run, bool *wait) {
@@ -1043,7 +1179,7 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
     return PHI__RUN_NEXT;
 }
 
-/* ---- closing ---- */
+/* ---- the run closes ---- */
 
 static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage) {
     const phi_thread *thread = run->agent->thread;
@@ -1052,7 +1188,7 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.status = run->status;
     event.failure = run->failure;
     event.usage = usage;
-    event.rejection = phi__filter_rejection(run);
+    event.rejection = run->filter.rejection;
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
@@ -1074,7 +1210,7 @@ static phi__state phi__turn_close(phi__run *run) {
     phi__budget_release(run);
     if (run->poll.pending.head != NULL) phi__input_return(run);
     if (agent->queues.injected.head != NULL) phi__input_drop_injected(agent);
-    if (usage != NULL) *usage = phi__charge_of(run)->usage;
+    if (usage != NULL) *usage = run->spent.usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -1096,7 +1232,7 @@ static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     if (!phi__turn_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
-    hook.usage = &phi__charge_of(run)->usage;
+    hook.usage = &run->spent.usage;
     if (phi__hooks_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
@@ -1114,10 +1250,10 @@ static phi__state phi__turn_enter(phi__run *run, bool *wait) {
     case PHI__RUN_POLL: return phi__turn_poll(run, wait);
     case PHI__RUN_TOP: return phi__turn_top(run, wait);
     case PHI__RUN_BEFORE_TURN: return phi__turn_before_turn(run, wait);
-    case PHI__RUN_TURN: return phi__turn_turn_begin(run, wait);
+    case PHI__RUN_TURN: return phi__turn_begin(run, wait);
     case PHI__RUN_TRANSFORM: return phi__ask_transform(run, wait);
     case PHI__RUN_CONVERT: return phi__ask_convert(run, wait);
-    case PHI__RUN_REQUEST: return phi__ask_request(run, wait);
+    case PHI__RUN_REQUEST: return phi__ask_request(run);
     case PHI__RUN_CREDENTIAL: return phi__ask_credential(run, wait);
     case PHI__RUN_SIGN: return phi__ask_sign(run);
     case PHI__RUN_SEND: return phi__attempt_send(run, wait);
@@ -1126,7 +1262,7 @@ static phi__state phi__turn_enter(phi__run *run, bool *wait) {
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_TOOLS: return phi__tools_run(run, wait);
     case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
-    case PHI__RUN_TURN_END: return phi__turn_turn_end(run);
+    case PHI__RUN_TURN_END: return phi__turn_end(run);
     case PHI__RUN_AFTER_TURN: return phi__turn_after_turn(run, wait);
     case PHI__RUN_NEXT: return phi__turn_next(run, wait);
     case PHI__RUN_FOLLOW: return phi__turn_follow_up(run, wait);

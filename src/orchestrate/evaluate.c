@@ -422,7 +422,7 @@ static bool phi__eval_emit_start(const phi__eval *e) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_PARALLEL_START;
     event.parallel = parallel;
-    return phi__events_emit(e->agent, &event, NULL, 0);
+    return phi__events_emit(e->agent, &event);
 }
 
 /* ---- the log ---- */
@@ -487,7 +487,7 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
     const phi_branch *branch = &e->branches[selected];
     phi_status status = PHI_OK;
     phi_str last;
-    if (!phi__take_own(agent, branch->loop_id.at, &last)) return PHI_NO_MEMORY;
+    if (!phi__own(&agent->memory, phi_str_of(branch->loop_id.at), &last)) return PHI_NO_MEMORY;
     status = phi__eval_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
@@ -495,7 +495,7 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
     if (status == PHI_OK && e->seats[selected].child != NULL)
         (void)phi__head_copy(agent, e->seats[selected].child);
     if (status != PHI_OK) {
-        phi__take_disown(agent, &last);
+        phi__disown(&agent->memory, &last);
         return status;
     }
     phi__line_take_last(agent, last);
@@ -517,7 +517,7 @@ static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected)
     phi__eval_sum(e);
     phi__charge_runs(agent, &e->pub.total_usage, e->pub.total_cost);
     phi__line_count(agent, agent->line.loops + (uint32_t)e->pub.branch_count);
-    phi__line_active(agent);
+    agent->line.last_active_us = phi__io_now_us(agent->rt->io);
     phi__eval_give(e);
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVAL_CUSTOM) agent->rt->active--;
@@ -949,7 +949,7 @@ static bool phi__eval_judge_warn(phi__eval *e) {
     event.tool_name = PHI__LIT("LlmJudgeEvaluation");
     event.text = PHI__LIT("The texts to compare are longer than the judge's context, even when "
                           "they are cut");
-    return phi__events_emit(e->agent, &event, NULL, 0);
+    return phi__events_emit(e->agent, &event);
 }
 
 /* The prompt, fitted into the judge's window. */

@@ -85,7 +85,7 @@ static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
         return false;
     if (event->point == PHI_HOOK_QUESTION) return phi__events_emit_asked(agent, &shown);
     return phi__arena_str(room, event->arguments, &shown.arguments) &&
-           phi__events_emit(agent, &shown, NULL, 0);
+           phi__events_emit(agent, &shown);
 }
 
 static bool phi__scall_event(phi__agent *child, const phi_event *event) {
@@ -533,7 +533,7 @@ static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
     event.kind = PHI_EV_STRATEGY;
     event.strategy = progress;
     event.text = best.text;
-    return phi__events_emit(job->agent, &event, NULL, 0);
+    return phi__events_emit(job->agent, &event);
 }
 
 static void phi__strategy_do(phi__strategy_job *job, const phi_strategy_command *command) {
@@ -791,7 +791,7 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
 static bool phi__strategy_spent(const phi__strategy_job *job) {
     const phi__run *run = job->agent->run;
     const phi_limits *limits = &run->limits;
-    const phi__spent *spent = phi__charge_of(run);
+    const phi__spent *spent = &run->spent;
     if (limits->pause) return false;
     if (limits->max_tokens != UINT64_MAX &&
         spent->usage.input + spent->usage.output >= limits->max_tokens)

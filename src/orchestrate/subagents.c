@@ -112,7 +112,8 @@ static void phi__child_drop(phi__child *child) {
 /* Frees the child after the host has popped its events, because they are freed with it. */
 static void phi__child_leave(phi__child *child) {
     child->over = true;
-    if (phi__find_hidden(child->agent) || !phi__events_any(child->agent)) phi__child_drop(child);
+    if (phi__find_hidden(child->agent) || child->agent->events.all.first == NULL)
+        phi__child_drop(child);
 }
 
 /* Frees the oldest that have finished, beyond as many as are kept. */
@@ -317,7 +318,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     event.is_error = result->is_error;
     event.child_loop_id = spawn->loop_id;
     event.usage = usage;
-    return phi__events_emit(parent, &event, NULL, 0);
+    return phi__events_emit(parent, &event);
 }
 
 /* Hands the result of a run to its call, or to the host, and settles the child, which may be gone
@@ -361,7 +362,7 @@ static void phi__result_fail(phi__child *child, phi_status status, const char *w
     event.status = status;
     event.is_error = true;
     if (child->desc != NULL) event.tool_name = phi_str_of(child->desc->name);
-    if (!child->spawned || phi__events_emit(child->of->parent, &event, NULL, 0))
+    if (!child->spawned || phi__events_emit(child->of->parent, &event))
         phi__child_drop(child);
     else
         phi__child_drop_agent(child);

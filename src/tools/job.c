@@ -77,7 +77,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
 
 /* A job that has a step and is not done has its next slice ready. */
 static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
-    if (flow == PHI_PENDING) phi__call_has_work(rt);
+    if (flow == PHI_PENDING) rt->polls.busy = true;
     return flow;
 }
 

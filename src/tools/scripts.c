@@ -360,7 +360,7 @@ static void phi__scripts_warn(phi__scripts_job *job, const char *words) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_WARNING;
     event.text = phi__buf_str(&text);
-    if (!text.failed) (void)phi__events_emit(job->agent, &event, NULL, 0);
+    if (!text.failed) (void)phi__events_emit(job->agent, &event);
     phi__buf_free(&text);
 }
 

@@ -10,7 +10,7 @@
 #include "support/set.h"
 #include "loop/tool_source.h"
 #include "agent/agent_history.h"
-#include "loop/pending_in.h"
+#include "loop/inner_in.h"
 
 #include <stdlib.h>
 

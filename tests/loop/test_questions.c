@@ -7,7 +7,7 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "loop/inner_in.h"
-#include "loop/pending_in.h"
+#include "loop/inner_in.h"
 
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
    withdrawn, are late, or lose their agent. Under the thread sanitizer. */
 #include "loop/inner_in.h"
 #include "support/heard.h"
-#include "loop/pending_in.h"
+#include "loop/inner_in.h"
 
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
 #include "loop/tool_source.h"
 #include "loop/hook.h"
 #include "loop/run.h"
-#include "loop/pending_in.h"
+#include "loop/inner_in.h"
 
 #include <stdlib.h>
 
