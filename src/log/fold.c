@@ -275,8 +275,6 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
     }
 }
 
-PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens) { fold->tokens -= tokens; }
-
 static uint32_t phi__fold_summary(const phi_span *span) {
     if (!span->summary) return 0;
     return (uint32_t)PHI_ITEM_SUMMARY | (span->lines ? (uint32_t)PHI_ITEM_LINES : 0);

@@ -1,5 +1,5 @@
 /* log.c - entries by seq. */
-#include "log/log_in.h"
+#include "log/thread_in.h"
 
 /* ---- lists of the logs that a step must sync or evict ---- */
 
@@ -63,12 +63,6 @@ PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
     size_t i = phi__hashes_place(set->at, set->cap, hash);
     set->count += set->at[i] == 0;
     set->at[i] = hash;
-}
-
-PHI__FN void phi__hashes_exchange(phi__hashes *a, phi__hashes *b) {
-    phi__hashes c = *a;
-    *a = *b;
-    *b = c;
 }
 
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
@@ -176,20 +170,6 @@ PHI__FN void phi__segments_drop_dead(phi__log *log) {
     if (!log->segments.first.live) phi_arena_free(&log->segments.first.arena);
 }
 
-PHI__FN void phi__segments_unpin(phi__log *log) {
-    phi__segment *segment = log->segments.others;
-    log->segments.first.live = false;
-    for (; segment != NULL; segment = segment->older) segment->live = false;
-    phi__segments_pin(log->segments.current);
-}
-
-PHI__FN void phi__segments_take(phi__log *log, phi__log *from) {
-    phi__segment **end = &log->segments.others;
-    while (*end != NULL) end = &(*end)->older;
-    *end = from->segments.others;
-    from->segments.others = NULL;
-}
-
 /* ---- the log's entries in memory: found by seq, stored in segments ---- */
 
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
@@ -201,12 +181,6 @@ PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     log->segments.current = &log->segments.first;
 }
 
-PHI__FN void phi__log_set_io(phi__log *log, phi__io *io) { log->io = io; }
-
-PHI__FN void phi__log_set_grown(phi__log *log, phi__grown *grown) { log->grown = grown; }
-
-PHI__FN void phi__log_set_dirty(phi__log *log, phi__dirty *dirty) { log->dirty = dirty; }
-
 PHI__FN void phi__log_free_all(phi__log *log) {
     phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
     phi__segment *segment;
@@ -215,10 +189,6 @@ PHI__FN void phi__log_free_all(phi__log *log) {
         log->segments.others = segment->older;
         phi__segments_free(log, segment);
     }
-}
-
-PHI__FN int64_t phi__log_now(const phi__log *log) {
-    return log->io != NULL ? phi__io_wall_ms(log->io) : 0;
 }
 
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq) {
@@ -255,12 +225,6 @@ PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
     phi__log_set_time(log, entry, entry->at_ms);
 }
 
-PHI__FN void phi__log_set_made(phi__log *log, int64_t made_ms) { log->made_ms = made_ms; }
-
-PHI__FN void phi__log_begin_at(phi__log *log, uint64_t seq) {
-    log->base = log->count = (size_t)seq;
-}
-
 PHI__FN void phi__log_grew(phi__log *log) {
     if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
 }
@@ -268,44 +232,4 @@ PHI__FN void phi__log_grew(phi__log *log) {
 PHI__FN void phi__log_left(phi__log *log) {
     log->left = true;
     if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
-}
-
-/* ---- eviction ---- */
-
-PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list) {
-    phi__entry_list before;
-    before.at = log->entries;
-    before.held = log->held;
-    before.cap = log->cap;
-    log->entries = list->at;
-    log->held = list->held;
-    log->cap = list->cap;
-    *list = before;
-}
-
-PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count) {
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (entries[i]->segment->live) entries[n++] = entries[i];
-    return n;
-}
-
-/* Gives back room that is not likely to be needed again. */
-PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
-                                          size_t *cap) {
-    size_t fewer = phi__max(count * 2, 16);
-    if (*cap / 2 < fewer) return entries;
-    void *smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
-    if (smaller == NULL) return entries;
-    *cap = fewer;
-    return (phi__entry **)smaller;
-}
-
-PHI__FN void phi__log_evict(phi__log *log) {
-    log->left = false;
-    log->held = phi__log_keep_live(log->entries, log->held);
-}
-
-PHI__FN void phi__log_shrink(phi__log *log) {
-    log->entries = phi__log_shrink_list(log->memory, log->entries, log->held, &log->cap);
 }

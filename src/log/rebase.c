@@ -14,17 +14,6 @@
    its system prompt. What a run spent that was grafted during another one is part of that one's
    usage. */
 
-/* ---- attaching ---- */
-
-PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
-    entry->flags |= (uint32_t)PHI_ENTRY_GRAFTED;
-    phi__log_add(&thread->log, entry);
-    if (entry->kind == PHI_ENTRY_LOOP_START) phi__loops_note(thread, entry);
-    if (entry->kind != PHI_ENTRY_LOOP_END) return;
-    phi__loops_ends_beside(thread, entry);
-    if (entry->usage != NULL) phi__append_count_beside(thread, entry->usage);
-}
-
 /* ---- copies ---- */
 
 static const phi_failure *phi__graft_failure(phi_arena *room, const phi_failure *failure) {
@@ -290,15 +279,15 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     made->from = before->log.base;
     made->to = before->log.count;
     made->made_ms = before->log.made_ms;
-    phi__log_set_made(&thread->log, made->made_ms);
+    thread->log.made_ms = made->made_ms;
     if (before->messages.count > kept) made->messages = before->messages.count - kept;
     phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
     entry.of.forgotten = made;
-    phi__log_begin_at(&thread->log, before->log.count);
-    phi__loops_set_restored(thread, before->loops.restored);
+    thread->log.base = thread->log.count = before->log.count;
+    thread->loops.restored = before->loops.restored;
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 

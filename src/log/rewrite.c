@@ -20,10 +20,6 @@ typedef struct phi__rewriting {
     size_t words_size;
 } phi__rewriting;
 
-/* ---- the rewrites of a log, and the compactions that count ---- */
-
-/* ---- eviction ---- */
-
 /* ---- checks whether a rewrite is valid ---- */
 
 /* Puts words where they go; PHI_BAD_ARG. */
@@ -324,8 +320,6 @@ PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrit
     return phi__rewrite_check(&w);
 }
 
-/* ---- making and applying rewrites ---- */
-
 /* ---- keeping it ---- */
 
 static bool phi__rewrite_text(phi_arena *arena, const char **text) {
@@ -413,12 +407,35 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     return op->rendered != NULL ? op : NULL;
 }
 
+/* It counts as a compaction until it is revoked. */
+static bool phi__rewrite_compacts(const phi__op *op) {
+    return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
+}
+
+enum { PHI__REWRITE_MARKS = 64 };
+
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are
+   given up: they count only when all later ones were undone. */
+static bool phi__rewrite_mark_room(phi_thread *thread) {
+    size_t half = PHI__REWRITE_MARKS / 2;
+    if (thread->log.segments.limit_bytes != 0 && thread->lanes.at == NULL &&
+        thread->ops.compaction_count == PHI__REWRITE_MARKS) {
+        memmove(thread->ops.compactions, &thread->ops.compactions[half],
+                half * sizeof *thread->ops.compactions);
+        thread->ops.compaction_count = half;
+    }
+    void *grown =
+        phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
+                  phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
+    if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
+    return grown != NULL;
+}
+
 static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
-    if (entry == NULL || !phi__append_reserve(thread, 1, 0) ||
-        (!phi__map_room(&thread->ops.by_id) ||
-         (phi__ops_compacts(op) && !phi__ops_mark_room(thread))))
+    if (entry == NULL || !phi__append_reserve(thread, 1, 0) || !phi__map_room(&thread->ops.by_id) ||
+        (phi__rewrite_compacts(op) && !phi__rewrite_mark_room(thread)))
         return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
@@ -436,12 +453,13 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     thread->ops.last = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
     phi__map_add(&thread->ops.by_id, op->id_hash, op);
-    if (phi__ops_compacts(op)) {
+    if (phi__rewrite_compacts(op)) {
         phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
         mark->seq = op->seq;
         mark->lane = op->lane;
     }
-    if (op->rewrite.written != NULL) phi__append_count_written(thread, &op->rewrite.written->usage);
+    if (op->rewrite.written != NULL)
+        phi__message_add_usage(&thread->counted.usage, &op->rewrite.written->usage);
     phi__append_attach(thread, entry, 1);
     phi__thread_evictable(thread);
 }
@@ -461,7 +479,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
    its entry, and the rest cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
-    if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
+    if (thread->loading != NULL) return phi__load_room(thread) && phi__load_apply(thread, op);
     if (!w->moves)
         return w->lane != thread->lanes.active ||
                (phi__runs_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));

@@ -409,14 +409,7 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     return tree->status;
 }
 
-/* ---- the tool state of a thread's active lane, as text next to the log ---- */
-
-/* A run of which nothing may be kept leaves the text before its first change, so that its end needs
-   no memory. */
-
-/* ---- notes that hold the tool state ---- */
-
-/* ---- the fold ---- */
+/* ---- the tool state of a lane, folded from its notes ---- */
 
 /* A note in front of those that follow it. */
 typedef struct phi__state_note {
@@ -510,6 +503,34 @@ PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint
 
 /* ---- the active lane's ---- */
 
+/* False: no memory. */
+static bool phi__state_copy(phi_thread *thread, phi_str from, phi__state_text *out) {
+    memset(out, 0, sizeof *out);
+    if (phi__str_is(from, "{}")) return true;
+    out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
+    if (out->at == NULL) return false;
+    memcpy(out->at, from.at, from.len);
+    out->len = from.len;
+    return true;
+}
+
+/* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
+   before its first change stays until it ends. */
+static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
+    phi__tool_state *state = &thread->state;
+    const phi__entry *run = thread->loops.started;
+    uint64_t start = run != NULL && thread->loops.keeps_none ? run->seq + 1 : 0;
+    if (start != 0 && state->run != start) {
+        phi__state_drop(thread, &state->before);
+        state->before = state->now;
+        state->run = start;
+        memset(&state->now, 0, sizeof state->now);
+    }
+    phi__state_drop(thread, &state->now);
+    state->now = *made;
+    state->known = true;
+}
+
 /* A copy of the active lane's state after an entry. */
 static phi_status phi__state_read(phi_thread *thread, uint64_t upto, phi__state_text *out) {
     uint64_t tail;
@@ -580,7 +601,7 @@ PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32
     phi_arena_init(&scratch, thread->log.memory, 0);
     bool done = phi__state_at(from, lane, upto, &scratch, &text) == PHI_OK;
     if (done && !phi__str_is(text, "{}")) done = phi__state_note_whole(thread, text) == PHI_OK;
-    phi__state_unknown(thread);
+    thread->state.known = false;
     phi_arena_free(&scratch);
     return done;
 }

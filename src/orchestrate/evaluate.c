@@ -367,7 +367,7 @@ static bool phi__branches_name_one(phi__evaluation *e, size_t index, uint32_t *n
         phi__buf_add_str(&name, phi__branches_segment(e, index));
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (*number)++);
-    } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
+    } while (!name.failed && phi__loops_find(agent->thread, phi__buf_str(&name)) != NULL);
     bool done =
         !name.failed &&
         phi__arena_str(&e->arena, phi__buf_str(&name),

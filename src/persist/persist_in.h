@@ -123,7 +123,6 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi_thread *thread);
-PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing);
 
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);

@@ -803,7 +803,7 @@ static phi_status phi__import_runs(const phi__session_import *s) {
     for (size_t i = 0; done && i < s->session->loop_count; i++) {
         const phi_loop_record *loop = s->session->loops[i];
         if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__import_hash(loop->loop_id)) ||
-            phi__loops_has(s->thread, loop->loop_id))
+            phi__loops_find(s->thread, loop->loop_id) != NULL)
             continue;
         phi_thread *thread = s->thread;
         phi_status status = PHI_OK;

@@ -16,7 +16,6 @@ static bool count_equal(phi_str a, phi_str b) {
 #define phi_str_equal count_equal
 #include "log/fold.c"
 #include "log/append.c"
-#include "log/lane.c"
 #include "model/event_parts.h"
 #include "log/log_in.h"
 #undef phi_str_equal

@@ -1,5 +1,5 @@
 /* test_log.c - entries by seq, and which logs are to be looked at. */
-#include "log/log_in.h"
+#include "log/thread_in.h"
 #include "support/test.h"
 
 static phi_memory memory;
