@@ -215,18 +215,12 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out);
 
-/* The same, with its figures. */
+/* The same, with its figures. anew: for a writer that sums up all that the plan replaces: summaries
+   are in it, too, and so are those of runs beyond the scope. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
-                                     const phi_token_counter *counter, phi_arena *arena,
+                                     const phi_token_counter *counter, phi_arena *arena, bool anew,
                                      phi__compacted *out);
-
-/* The same for a writer that sums up whatever the plan replaces: summaries are in it, too, and so
-   are those of runs beyond the scope. */
-PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t count,
-                                          const phi_compaction_config *config,
-                                          const phi_token_counter *counter, phi_arena *arena,
-                                          phi__compacted *out);
 
 /* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none
    is longer. texts NULL: phi's. NULL: no memory. */
@@ -446,19 +440,15 @@ typedef struct phi__ops {
 
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id); /* in memory */
 
-/* PHI_OK if spans would be taken now, in the active lane; else as phi_thread_rewrite. Nothing
-   changes. */
-PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                   size_t words_size);
+typedef enum phi__rewrite_asked {
+    PHI__REWRITE_FORM,  /* whether it could ever be valid */
+    PHI__REWRITE_GIVEN, /* whether a host may give its op_id: none of the form that phi makes */
+    PHI__REWRITE_NOW    /* whether its spans would be taken now, in the active lane */
+} phi__rewrite_asked;
 
-/* Checks a rewrite without a log: whether it could ever be valid. As phi__valid_full. */
-PHI__FN phi_status phi__valid_form_of(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                      size_t words_size);
-
-/* Refuses an op_id of the form that phi makes, which a log may hold and a host may not give. As
-   phi__valid_full. */
-PHI__FN phi_status phi__valid_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                    size_t words_size);
+/* Checks a rewrite; nothing changes. PHI_OK; else as phi_thread_rewrite. */
+PHI__FN phi_status phi__rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
+                                      phi__rewrite_asked asked, char *words, size_t words_size);
 
 /* As phi_thread_rewrite, without the check for an active run; the entries that it needs are in
    memory. loop_id, turn_index: who makes it. */

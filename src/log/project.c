@@ -56,8 +56,6 @@ static void phi__policy_for_model(const phi_model *model, phi_policy *p) {
     p->no_reserve = p->reserve_output_tokens == 0;
 }
 
-/* ---- public ---- */
-
 PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
     phi_policy p = phi__policy_filled(NULL);
     switch (kind) {
@@ -111,7 +109,7 @@ typedef struct phi__projecting {
     bool failed;
 } phi__projecting;
 
-static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
+static inline uint64_t phi__proj_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
@@ -209,7 +207,7 @@ static void phi__results_find(phi__projecting *p, size_t at) {
     *bucket = found;
 }
 
-/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX:
+/* The first result of a call after its answer; what else has its id is of no call. SIZE_MAX:
    none. */
 static size_t phi__results_take(phi__projecting *p, phi_str id) {
     phi__found **bucket = phi__results_bucket(p, id), **link = bucket, *found;
@@ -254,13 +252,12 @@ static void phi__results_join(phi__projecting *p, phi__group *g, const phi_conte
     g->places[n] = at;
     if (at != SIZE_MAX) {
         g->results[n] = phi__items_message(p->order, at);
-        g->tokens = phi__projecting_sum(g->tokens, phi__items_tokens(p->order, at));
+        g->tokens = phi__proj_sum(g->tokens, phi__items_tokens(p->order, at));
         return;
     }
     g->results[n] = phi__results_missing(p, call);
     g->made++;
-    g->tokens =
-        phi__projecting_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
+    g->tokens = phi__proj_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
 }
 
 static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
@@ -296,7 +293,7 @@ static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     return g;
 }
 
-/* In front of those so far. */
+/* Puts a group before those so far. */
 static void phi__proj_put(phi__projecting *p, phi__group *g) {
     g->newer = p->oldest;
     p->oldest = g;
@@ -512,14 +509,14 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
             most = PHI__PROJECT_LEAST;
         }
         p->newest_tokens = phi__proj_try(p, most, true);
-        p->used = phi__projecting_sum(others, p->newest_tokens);
+        p->used = phi__proj_sum(others, p->newest_tokens);
     }
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
     p->floor = at;
     if (!phi__proj_uses_summaries(p)) return;
     while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
-        uint64_t used = phi__projecting_sum(p->used, phi__items_tokens(p->order, at));
+        uint64_t used = phi__proj_sum(p->used, phi__items_tokens(p->order, at));
         if (p->full || used > p->budget) {
             p->full = true;
             p->meta.budget_truncated = true;
@@ -540,8 +537,8 @@ static phi__verdict phi__proj_judge(phi__projecting *p, const phi__group *g) {
         return PHI__VERDICT_MESSAGES;
     if (p->turn <= policy->keep_last_turns) return PHI__VERDICT_SHOWN;
     phi__proj_settle(p, g->at);
-    return p->full || phi__projecting_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
-                                                                          : PHI__VERDICT_SHOWN;
+    return p->full || phi__proj_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
+                                                                    : PHI__VERDICT_SHOWN;
 }
 
 static void phi__proj_stop(phi__projecting *p, const phi__group *g) {
@@ -556,7 +553,7 @@ static void phi__proj_stop(phi__projecting *p, const phi__group *g) {
 }
 
 static void phi__proj_add(phi__projecting *p, phi__group *g) {
-    p->used = phi__projecting_sum(p->used, g->tokens);
+    p->used = phi__proj_sum(p->used, g->tokens);
     if (g->turn == 1) p->newest_tokens = p->used;
     if (!g->is_summary) p->messages += 1 + g->result_count;
     phi__proj_put(p, g);
@@ -629,12 +626,6 @@ static void phi__proj_pin(phi__projecting *p) {
 
 /* ---- the outcome ---- */
 
-static void phi__proj_range(phi__projecting *p, size_t at) {
-    uint64_t from = phi__items_from(p->order, at), to = phi__items_to(p->order, at);
-    if (from < p->meta.from_seq) p->meta.from_seq = from;
-    if (to > p->meta.to_seq) p->meta.to_seq = to;
-}
-
 static void phi__proj_emit_one(phi__projecting *p, phi__projection *out, const phi_message *message,
                                size_t place) {
     bool same = place != SIZE_MAX && phi__items_message(p->order, place) == message;
@@ -663,10 +654,14 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
                 phi__proj_emit_one(p, out, g->results[i], g->places[i]);
             p->meta.orphans_repaired += g->made;
             p->meta.summary_used = p->meta.summary_used || g->is_summary;
-            if (g->message->role != PHI_ROLE_EXTENSION && g->at >= p->window) {
-                phi__proj_range(p, g->at);
-                for (size_t i = 0; i < g->result_count; i++)
-                    if (g->places[i] != SIZE_MAX) phi__proj_range(p, g->places[i]);
+            if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) continue;
+            for (size_t i = 0; i <= g->result_count; i++) { /* the answer, and its results */
+                size_t at = i > 0 ? g->places[i - 1] : g->at;
+                if (at == SIZE_MAX) continue;
+                if (phi__items_from(p->order, at) < p->meta.from_seq)
+                    p->meta.from_seq = phi__items_from(p->order, at);
+                if (phi__items_to(p->order, at) > p->meta.to_seq)
+                    p->meta.to_seq = phi__items_to(p->order, at);
             }
         }
     if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
@@ -685,7 +680,7 @@ static void phi__proj_tell(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     phi_projection_meta *meta = &p->meta;
     meta->estimated_tokens =
-        phi__projecting_sum(p->used, phi__projecting_sum(meta->system_tokens, meta->tools_tokens));
+        phi__proj_sum(p->used, phi__proj_sum(meta->system_tokens, meta->tools_tokens));
     meta->messages_total = o->count;
     meta->groups_dropped = phi__proj_all_groups(p);
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
@@ -718,9 +713,8 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
     uint64_t left = p.policy.max_input_tokens;
     p.meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
     p.meta.tools_tokens = o->tools_tokens;
-    uint64_t taken =
-        phi__projecting_sum(p.policy.reserve_output_tokens,
-                            phi__projecting_sum(p.meta.system_tokens, p.meta.tools_tokens));
+    uint64_t taken = phi__proj_sum(p.policy.reserve_output_tokens,
+                                   phi__proj_sum(p.meta.system_tokens, p.meta.tools_tokens));
     if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
     p.budget = p.meta.budget_tokens = left;
     phi__proj_walk(&p);
@@ -734,21 +728,6 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__proj_of(phi__proj_order *order, const phi_view_item *items, size_t count,
-                                const phi_policy *policy, const phi_token_counter *counter,
-                                phi_str system_prompt, uint64_t tools_tokens) {
-    memset(order, 0, sizeof *order);
-    if ((items == NULL && count > 0) || (policy != NULL && phi__policy_fault(policy) != NULL))
-        return PHI_BAD_ARG;
-    order->items = items;
-    order->count = count;
-    order->policy = policy;
-    order->counter = counter;
-    order->system_prompt = system_prompt;
-    order->tools_tokens = tools_tokens;
-    return PHI_OK;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
@@ -756,13 +735,18 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
                                uint64_t tool_schema_tokens, phi_arena *arena,
                                const phi_message *const **out, size_t *out_count,
                                phi_projection_meta *meta) {
-    phi__proj_order order;
+    phi__proj_order order = PHI_ZERO;
     phi__projection made;
-    if (arena == NULL || out == NULL || out_count == NULL) return PHI_BAD_ARG;
-    phi_status status =
-        phi__proj_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
-    if (status != PHI_OK) return status;
-    status = phi__project(&order, arena, &made);
+    if (arena == NULL || out == NULL || out_count == NULL || (items == NULL && count > 0) ||
+        (policy != NULL && phi__policy_fault(policy) != NULL))
+        return PHI_BAD_ARG;
+    order.items = items;
+    order.count = count;
+    order.policy = policy;
+    order.counter = counter;
+    order.system_prompt = system_prompt;
+    order.tools_tokens = tool_schema_tokens;
+    phi_status status = phi__project(&order, arena, &made);
     if (status != PHI_OK) return status;
     *out = made.messages;
     *out_count = made.count;
@@ -829,10 +813,7 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
     if (status == PHI_OK) {
         phi__explain_head(&text, &made.meta, &policy);
         for (const phi__group *g = made.groups; g != NULL; g = g->newer) {
-            uint64_t from =
-                order->items != NULL ? order->items[g->at].from : order->fold->items[g->at].from;
-            uint64_t to =
-                order->items != NULL ? order->items[g->at].to : order->fold->items[g->at].to;
+            uint64_t from = phi__items_from(order, g->at), to = phi__items_to(order, g->at);
             phi__buf_printf(&text, "%llu", (unsigned long long)from);
             if (to != from) phi__buf_printf(&text, "-%llu", (unsigned long long)to);
             phi__buf_text(&text, " ");
@@ -861,20 +842,14 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
 /* ---- the tokens of a context: the provider's report, and an estimate of later messages ---- */
 
 /* A provider says with each answer how many tokens it read and wrote; those are exact, and include
-   the system prompt and the tools. Messages behind that answer are estimated. After a change of the
-   list (compaction, prune, replaced messages) the report no longer describes it: reset the
-   tracker. */
-
-static uint64_t phi__tracker_add(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* ---- public ---- */
+   the system prompt and the tools. Messages after that answer are estimated. After a change of the
+   list (compaction, prune, replaced messages) the report no longer describes it: the tracker is
+   zeroed. */
 
 PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
     if (tracker == NULL || usage == NULL) return;
-    uint64_t sum = phi__tracker_add(phi__tracker_add(usage->input, usage->output),
-                                    phi__tracker_add(usage->cache_read, usage->cache_write));
+    uint64_t sum = phi__proj_sum(phi__proj_sum(usage->input, usage->output),
+                                 phi__proj_sum(usage->cache_read, usage->cache_write));
     if (sum == 0) return;
     tracker->reported = sum;
     tracker->index = index;
@@ -884,18 +859,4 @@ PHI__FN uint64_t phi__tracker_known(const phi__tracker *tracker, size_t count, s
     bool known = tracker != NULL && tracker->reported > 0 && tracker->index < count;
     if (from != NULL) *from = known ? tracker->index + 1 : 0;
     return known ? tracker->reported : 0;
-}
-
-PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,
-                                     const phi_message *const *messages, size_t count,
-                                     const phi_token_counter *counter) {
-    size_t i;
-    if (messages == NULL) return 0;
-    uint64_t sum = phi__tracker_known(tracker, count, &i);
-    for (; i < count; i++) sum = phi__tracker_add(sum, phi_tokens_of_message(counter, messages[i]));
-    return sum;
-}
-
-PHI__FN void phi__tracker_reset(phi__tracker *tracker) {
-    if (tracker != NULL) memset(tracker, 0, sizeof *tracker);
 }

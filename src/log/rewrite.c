@@ -182,15 +182,6 @@ static bool phi__valid_may_part(const phi__rewriting *w) {
     return false;
 }
 
-static phi_status phi__valid_places(phi__rewriting *w, const size_t *callers,
-                                    const uint8_t *fates) {
-    phi__rewrite_places p = PHI_ZERO;
-    p.callers = callers;
-    p.fates = fates;
-    p.put = p.prior = SIZE_MAX;
-    return w->thread->loading == NULL ? phi__valid_parts(w, &p) : PHI_OK;
-}
-
 static phi_status phi__valid_groups(phi__rewriting *w) {
     phi_memory *memory = w->thread->log.memory;
     const phi__fold *fold = w->fold;
@@ -203,7 +194,10 @@ static phi_status phi__valid_groups(phi__rewriting *w) {
     if (fates != NULL && callers != NULL &&
         (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
         status = phi__valid_fates(w, callers, durable, fates);
-    if (status == PHI_OK) status = phi__valid_places(w, callers, fates);
+    if (status == PHI_OK && w->thread->loading == NULL) {
+        phi__rewrite_places p = {callers, fates, 0, SIZE_MAX, SIZE_MAX};
+        status = phi__valid_parts(w, &p);
+    }
     phi__free(memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(memory, fold->count, callers);
     phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
@@ -250,7 +244,7 @@ static phi_status phi__valid_form(phi__rewriting *w) {
     return phi__valid_refuse(w, "meta is no JSON");
 }
 
-static phi_status phi__rewrite_check(phi__rewriting *w) {
+static phi_status phi__valid_all(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     const phi_rewrite *r = w->given;
     phi_status status = phi__valid_form(w);
@@ -298,26 +292,16 @@ static bool phi__valid_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }
 
-PHI__FN phi_status phi__valid_form_of(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                      size_t words_size) {
+PHI__FN phi_status phi__rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
+                                      phi__rewrite_asked asked, char *words, size_t words_size) {
     phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
-    return phi__valid_form(&w);
-}
-
-PHI__FN phi_status phi__valid_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                    size_t words_size) {
-    phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
+    if (asked == PHI__REWRITE_FORM) return phi__valid_form(&w);
+    if (asked == PHI__REWRITE_NOW) return phi__valid_all(&w);
     if (!phi__valid_named(rewrite)) return PHI_OK;
     if (strncmp(rewrite->op_id, "op-", 3) != 0 || rewrite->op_id[3] == '\0') return PHI_OK;
     if (rewrite->op_id[3 + strspn(rewrite->op_id + 3, "0123456789")] != '\0') return PHI_OK;
     return phi__valid_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
                              rewrite->op_id);
-}
-
-PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                   size_t words_size) {
-    phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
-    return phi__rewrite_check(&w);
 }
 
 /* ---- keeping it ---- */
@@ -606,7 +590,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
         (void)phi__valid_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;
     }
-    phi_status status = phi__rewrite_check(&w);
+    phi_status status = phi__valid_all(&w);
     if (status != PHI_OK) return status;
     return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
                                    : phi__rewrite_apply(&w, loop_id, turn_index);

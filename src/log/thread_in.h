@@ -180,21 +180,6 @@ PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 
-/* ---- project.c ---- */
-
-/* An order of a view. PHI_BAD_ARG. */
-PHI__FN phi_status phi__proj_of(phi__proj_order *order, const phi_view_item *items, size_t count,
-                                const phi_policy *policy, const phi_token_counter *counter,
-                                phi_str system_prompt, uint64_t tools_tokens);
-
-/* The whole sum. counter NULL: the estimate. */
-PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,
-                                     const phi_message *const *messages, size_t count,
-                                     const phi_token_counter *counter);
-
-/* Forgets the last report, so that everything is estimated again. */
-PHI__FN void phi__tracker_reset(phi__tracker *tracker);
-
 PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags);
 PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags);
 

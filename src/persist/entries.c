@@ -346,7 +346,7 @@ static void phi__part_put_end(phi__buf *out, const phi__entry *entry) {
     if (failure->http_status != 0) phi__records_i64(out, "http_status", failure->http_status);
     phi__records_true(out, "retryable", failure->retryable);
     if (failure->has_retry_after) phi__records_u64(out, "retry_after_ms", failure->retry_after_ms);
-    phi__records_put(out, phi__part_failure, PHI__COUNT(phi__part_failure), failure);
+    PHI__RECORDS_PUT(out, phi__part_failure, failure);
     phi__buf_char(out, '}');
 }
 
@@ -566,15 +566,10 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     case PHI_ENTRY_TURN_START:
         phi__records_some(out, "trigger", phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
         break;
-    case PHI_ENTRY_SPAWN:
-        phi__records_put(out, phi__part_spawn, PHI__COUNT(phi__part_spawn), entry->of.spawn);
-        break;
-    case PHI_ENTRY_NOTE:
-        phi__records_put(out, phi__part_note, PHI__COUNT(phi__part_note), entry->of.note);
-        break;
+    case PHI_ENTRY_SPAWN: PHI__RECORDS_PUT(out, phi__part_spawn, entry->of.spawn); break;
+    case PHI_ENTRY_NOTE: PHI__RECORDS_PUT(out, phi__part_note, entry->of.note); break;
     case PHI_ENTRY_FORGOTTEN:
-        phi__records_put(out, phi__part_forgotten, PHI__COUNT(phi__part_forgotten),
-                         entry->of.forgotten);
+        PHI__RECORDS_PUT(out, phi__part_forgotten, entry->of.forgotten);
         if (entry->of.forgotten->made_ms != 0)
             phi__records_i64(out, "made", entry->of.forgotten->made_ms);
         break;

@@ -212,7 +212,8 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
     if (duplicate != NULL) *duplicate = false;
     if (thread->user != NULL) return PHI_BUSY;
-    if (phi__valid_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    if (phi__rewrite_check(thread, rewrite, PHI__REWRITE_GIVEN, words, words_size) != PHI_OK)
+        return PHI_BAD_ARG;
     return phi__edit_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 

@@ -812,8 +812,7 @@ static phi_status phi__event_get_failure(phi__event_reader *r) {
     for (int i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
         if (phi__str_is(kind, phi_failure_kind_text((phi_failure_kind)i)))
             failure->kind = (phi_failure_kind)i;
-    (void)phi__records_get(r->root, phi__event_failure, PHI__COUNT(phi__event_failure), failure,
-                           NULL);
+    (void)PHI__RECORDS_GET(r->root, phi__event_failure, failure, NULL);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
     failure->retry_after_ms = phi__json_get_uint(after, 0);

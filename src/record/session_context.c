@@ -478,7 +478,7 @@ static size_t phi__way_whole(const phi_loop_record *loop, size_t from, size_t tu
     return turn;
 }
 
-static void phi__way_ends(phi_block_section *section, size_t from, size_t end) {
+PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end) {
     section->present = true;
     section->from = (uint32_t)phi__min(from, UINT32_MAX);
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
@@ -776,33 +776,36 @@ static phi_status phi__import_fit(const phi__session_import *s, const phi_messag
 
 /* ---- loops that no message names ---- */
 
-static uint64_t phi__import_hash(phi_str loop_id) {
+/* A message of that loop; NULL: there is none in the table. */
+static const phi_message *phi__import_named(const phi__map *named, phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
-    return hash != 0 ? hash : 1;
+    const phi_message *message;
+    size_t probe = 0;
+    while ((message = (const phi_message *)phi__map_each(named, hash, &probe)) != NULL)
+        if (phi_str_equal(message->loop_id, loop_id)) break;
+    return message;
 }
 
-/* The loop ids that messages have. */
-static bool phi__import_named(const phi__session_import *s, phi_memory *memory,
-                              phi__hashes *named) {
-    const phi_message *before = NULL;
-    for (size_t i = 0; i < s->count; before = &s->messages[i++]) {
+/* The first message of each loop. False: no memory. */
+static bool phi__import_names(const phi__session_import *s, phi__map *named) {
+    for (size_t i = 0; i < s->count; i++) {
         phi_str id = s->messages[i].loop_id;
-        if (id.len == 0 || (before != NULL && phi_str_equal(before->loop_id, id))) continue;
-        uint64_t hash = phi__import_hash(id);
-        if (phi__hashes_has(named, hash)) continue;
-        if (!phi__hashes_room(memory, named, 1)) return false;
-        phi__hashes_add(named, hash);
+        if (id.len == 0 || (i > 0 && phi_str_equal(s->messages[i - 1].loop_id, id)) ||
+            phi__import_named(named, id) != NULL)
+            continue;
+        if (!phi__map_room(named)) return false;
+        phi__map_add(named, phi__hash(id, 0), &s->messages[i]);
     }
     return true;
 }
 
 static phi_status phi__import_runs(const phi__session_import *s) {
-    phi_memory *memory = s->scratch.memory;
-    phi__hashes named = PHI_ZERO;
-    bool done = phi__import_named(s, memory, &named);
+    phi__map named;
+    phi__map_init(&named, s->scratch.memory);
+    bool done = phi__import_names(s, &named);
     for (size_t i = 0; done && i < s->session->loop_count; i++) {
         const phi_loop_record *loop = s->session->loops[i];
-        if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__import_hash(loop->loop_id)) ||
+        if (loop->loop_id.len == 0 || phi__import_named(&named, loop->loop_id) != NULL ||
             phi__loops_find(s->thread, loop->loop_id) != NULL)
             continue;
         phi_thread *thread = s->thread;
@@ -821,7 +824,7 @@ static phi_status phi__import_runs(const phi__session_import *s) {
         done = phi__append_note_run(thread, &info, loop->started_ms,
                                     loop->has_ended ? loop->ended_ms : loop->started_ms, status);
     }
-    phi__hashes_free(memory, &named);
+    phi__map_free(&named);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -8,6 +8,9 @@
 
 PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b);
 
+/* A section of the turns from `from` up to one before `end`. */
+PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end);
+
 /* What prunes did to a message: PrunApplied events of its loop, or of a later one of the way. */
 typedef struct phi__session_mark {
     bool gone;
@@ -30,7 +33,7 @@ PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *conf
 PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way);
 
-/* session_context.c: sets way->marks. */
+/* Sets way->marks. */
 PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_arena *kept);
 
 /* The messages to load, in the arena; they point into the session. */
@@ -40,8 +43,5 @@ PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, cons
 /* phi_session_compact of phi's own blocks, or of block_fn's. */
 PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
                                     size_t *made, char *words, size_t words_size);
-
-/* session_log.c: as phi_session_compact_desc.thread says. */
-PHI__FN phi_status phi__blocks_add(phi_session *session, const phi_thread *thread);
 
 #endif

@@ -52,12 +52,13 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
 /* The loop of that id, the latest of several; NULL: none. */
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
+PHI__FN phi__loop_box *phi__session_find(phi__session_box *box, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
-/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed
-   behind `count`. NULL: no memory, and *cap is as it was. */
+/* An array in the session's arena with room for one more: `at`, or a copy of it that has; zeroed
+   after `count`. NULL: no memory, and *cap is as it was. */
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
-                                    size_t need, size_t size);
+                                    size_t size);
 /* Copies in the session's arena. False: no memory. */
 PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
@@ -66,13 +67,17 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 /* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
-/* Parts of a loop id: up to the first dot (all without a dot), and between the first and the last
-   dot. */
-PHI__FN phi_str phi__session_id_of(phi_str loop_id);
-PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
+/* Parts of a loop, copied. False, NULL: no memory. */
+PHI__FN bool phi__session_fill(phi__loop_box *loop, phi_str loop_id, phi_str session_id,
+                               const phi_loop_info *info);
+PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_str json);
+PHI__FN bool phi__session_add_child(phi__loop_box *loop, const phi_child_ref *child);
+PHI__FN void phi__session_turn_begin(phi__loop_box *loop, uint32_t turn_index, phi_trigger trigger,
+                                     int64_t at_ms);
+PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop); /* the place of the next one */
 
-/* session_log.c: gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
-PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note);
+/* The part of a loop id before its first dot; all of it without a dot. */
+PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 
 /* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);

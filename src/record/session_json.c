@@ -188,8 +188,7 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
     phi__records_raw(&w->out, "turn_id", "{");
-    phi__records_put(&w->out, phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields),
-                     turn);
+    PHI__RECORDS_PUT(&w->out, phi__session_turn_id_fields, turn);
     phi__buf_char(&w->out, '}');
     phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(turn->trigger)));
     phi__message_put_usage(&w->out, &turn->usage);
@@ -200,7 +199,7 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
     } else
         phi__records_raw(&w->out, "output_message", "null");
     phi__session_put_messages(w, "tool_results", turn->results, turn->result_count);
-    phi__records_put(&w->out, phi__session_time_fields, PHI__COUNT(phi__session_time_fields), turn);
+    PHI__RECORDS_PUT(&w->out, phi__session_time_fields, turn);
     if (turn->request.len > 0 && !phi__session_put_is_own(w, turn->request)) {
         phi__json_write_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
@@ -280,8 +279,7 @@ static void phi__session_put_group(phi__session_writer *w, const phi_loop_group 
     }
     phi__records_raw(&w->out, "parallel_group", "{");
     phi__event_put_ids(&w->out, "all_loop_ids", group->loop_ids, group->loop_count);
-    phi__records_put(&w->out, phi__session_group_fields, PHI__COUNT(phi__session_group_fields),
-                     group);
+    PHI__RECORDS_PUT(&w->out, phi__session_group_fields, group);
     phi__json_write_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
     phi__records_bool(&w->out, "is_selected", group->is_selected);
@@ -294,8 +292,7 @@ static void phi__session_put_section(phi__session_writer *w, const char *key,
     if (!section->present) return;
     phi__records_raw(&w->out, key, "{");
     if (messages) phi__records_raw(&w->out, "range", "{");
-    phi__records_put(&w->out, phi__session_range_fields, PHI__COUNT(phi__session_range_fields),
-                     section);
+    PHI__RECORDS_PUT(&w->out, phi__session_range_fields, section);
     phi__buf_char(&w->out, '}');
     if (!messages) return;
     phi__session_put_messages(w, "messages", section->messages, section->message_count);
@@ -305,7 +302,7 @@ static void phi__session_put_section(phi__session_writer *w, const char *key,
 static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record *loop) {
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__records_put(&w->out, phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields), loop);
+    PHI__RECORDS_PUT(&w->out, phi__session_loop_fields, loop);
     phi__event_put_continuation(&w->out, loop->continuation, loop->tag);
     phi__records_time(&w->out, "started_at", loop->started_ms);
     if (loop->has_ended)
@@ -350,8 +347,7 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
         const phi_child_ref *ref = &loop->spawned[i];
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__records_put(&w->out, phi__session_child_fields, PHI__COUNT(phi__session_child_fields),
-                         ref);
+        PHI__RECORDS_PUT(&w->out, phi__session_child_fields, ref);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
@@ -416,8 +412,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     w.scratch = arena;
     w.flags = flags;
     phi__buf_char(&w.out, '{');
-    phi__records_put(&w.out, phi__session_session_fields, PHI__COUNT(phi__session_session_fields),
-                     session);
+    PHI__RECORDS_PUT(&w.out, phi__session_session_fields, session);
     const phi_formation *formation = &session->formation;
     size_t kind = (size_t)formation->kind < PHI__COUNT(kinds) ? (size_t)formation->kind : 0;
     phi__records_raw(&w.out, "formation", "{");
@@ -430,8 +425,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     phi__buf_text(&w.out, "}}");
     phi__records_raw(&w.out, "parent_spawn_ref", session->parent != NULL ? "{" : "null");
     if (session->parent != NULL) {
-        phi__records_put(&w.out, phi__session_spawn_fields, PHI__COUNT(phi__session_spawn_fields),
-                         session->parent);
+        PHI__RECORDS_PUT(&w.out, phi__session_spawn_fields, session->parent);
         phi__buf_char(&w.out, '}');
     }
     phi__records_str(&w.out, "scope",
@@ -540,12 +534,10 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
         status =
             phi__session_read_messages(r, node, "tool_results", &to->results, &to->result_count);
     if (status != PHI_OK) return status;
-    (void)phi__records_get(id, phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields),
-                           to, NULL);
+    (void)PHI__RECORDS_GET(id, phi__session_turn_id_fields, to, NULL);
     to->trigger = phi__event_get_trigger(node);
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
-    (void)phi__records_get(node, phi__session_time_fields, PHI__COUNT(phi__session_time_fields), to,
-                           NULL);
+    (void)PHI__RECORDS_GET(node, phi__session_time_fields, to, NULL);
     to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
     phi_message *output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
@@ -593,8 +585,7 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
     loop->pub.spawned = (phi_child_ref *)phi__session_read_list(r, array, sizeof *loop->pub.spawned,
                                                                 &loop->spawned_cap);
     while (loop->pub.spawned != NULL && (node = phi_json_next(&it)) != NULL)
-        (void)phi__records_get(node, phi__session_child_fields,
-                               PHI__COUNT(phi__session_child_fields),
+        (void)PHI__RECORDS_GET(node, phi__session_child_fields,
                                &loop->pub.spawned[loop->pub.spawned_count++], NULL);
 }
 
@@ -606,8 +597,7 @@ static void phi__session_read_group(phi__session_reader *r, const phi_json *node
     if (group == NULL) return;
     group->loop_ids =
         phi__session_read_ids(r, phi_json_get(node, "all_loop_ids"), &group->loop_count);
-    (void)phi__records_get(node, phi__session_group_fields, PHI__COUNT(phi__session_group_fields),
-                           group, NULL);
+    (void)PHI__RECORDS_GET(node, phi__session_group_fields, group, NULL);
     group->evaluation_usage = phi__message_read_get_usage(phi_json_get(node, "evaluation_usage"));
     group->is_selected = phi__records_get_bool(node, "is_selected");
 }
@@ -618,8 +608,7 @@ static phi_status phi__session_read_section(phi__session_reader *r, const phi_js
     const phi_json *range = messages ? phi_json_get(node, "range") : node;
     to->present = phi_json_is(node, PHI_JSON_OBJECT);
     if (!to->present) return PHI_OK;
-    (void)phi__records_get(range, phi__session_range_fields, PHI__COUNT(phi__session_range_fields),
-                           to, NULL);
+    (void)PHI__RECORDS_GET(range, phi__session_range_fields, to, NULL);
     if (!messages) return PHI_OK;
     return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
 }
@@ -649,8 +638,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "loop_id: expected a string");
     phi_loop_record *to = &loop->pub;
-    (void)phi__records_get(node, phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields), to,
-                           NULL);
+    (void)PHI__RECORDS_GET(node, phi__session_loop_fields, to, NULL);
     to->continuation = phi__event_get_continuation(node, &to->tag);
     to->started_ms = phi__records_get_time(node, "started_at");
     to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
@@ -707,12 +695,10 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
         return phi__session_read_bad(r, "expected an object: a session");
     if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
         return phi__session_read_bad(r, "session_id: expected a string");
-    (void)phi__records_get(root, phi__session_session_fields,
-                           PHI__COUNT(phi__session_session_fields), to, NULL);
+    (void)PHI__RECORDS_GET(root, phi__session_session_fields, to, NULL);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
     if (phi_json_is(parent, PHI_JSON_OBJECT)) {
-        (void)phi__records_get(parent, phi__session_spawn_fields,
-                               PHI__COUNT(phi__session_spawn_fields), &r->box->parent, NULL);
+        (void)PHI__RECORDS_GET(parent, phi__session_spawn_fields, &r->box->parent, NULL);
         to->parent = &r->box->parent;
     }
     if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))

@@ -491,6 +491,12 @@ typedef struct phi__field {
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
 
+/* A whole table, written and read, by its name. */
+#define PHI__RECORDS_PUT(out, fields, from)                                                        \
+    phi__records_put((out), (fields), PHI__COUNT(fields), (from))
+#define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
+    phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
+
 /* Sets every field of the table: a member that is missing or of another type gives empty, false or
    zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for
    one. */
