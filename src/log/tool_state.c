@@ -25,7 +25,7 @@ PHI__FN const char *phi__effect_word(uint32_t op) {
     return "";
 }
 
-/* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
+/* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. */
 static uint32_t phi__effect_op(const phi_json *effect) {
     phi_str word = phi_json_str(phi_json_get(effect, "op"), "");
     for (size_t i = 0; i < PHI__COUNT(phi__effect_words); i++)
@@ -33,7 +33,7 @@ static uint32_t phi__effect_op(const phi_json *effect) {
     return 0;
 }
 
-/* ---- whether it is an effect ---- */
+/* ---- what makes an effect ---- */
 
 static bool phi__effect_are_names(const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
@@ -83,40 +83,31 @@ PHI__FN const char *phi__effect_fault(const phi_json *effect) {
     return "op: expected merge, replace, delete_keys, set_path, delete_path or emit";
 }
 
-static phi_status phi__effect_check_all(const phi_json *list, char *words, size_t size) {
-    phi_json_iter it = phi_json_each(list);
-    const phi_json *effect;
-    unsigned i = 0;
-    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) > PHI__TOOL_STATE_EFFECTS) {
-        (void)snprintf(words, size, "expected an array of at most %u effects",
-                       (unsigned)PHI__TOOL_STATE_EFFECTS);
-        return PHI_BAD_ARG;
-    }
-    for (; (effect = phi_json_next(&it)) != NULL; i++) {
-        const char *fault = phi__effect_fault(effect);
-        if (fault == NULL) continue;
-        (void)snprintf(words, size, "[%u].%s", i, fault);
-        return PHI_BAD_ARG;
-    }
-    return PHI_OK;
-}
-
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
                                      size_t words_size) {
     phi_json *root = NULL;
+    const phi_json *effect;
+    const char *fault = NULL;
+    unsigned i = 0;
     phi_arena scratch;
     phi_arena_init(&scratch, memory, 0);
     phi_status status = effects.len > PHI__TOOL_STATE_MOST
                             ? PHI_TOO_BIG
                             : phi_json_parse(&scratch, effects, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK) {
-        status = phi__effect_check_all(root, words, words_size);
-    } else if (status != PHI_NO_MEMORY) {
+    if (status != PHI_OK)
         (void)snprintf(words, words_size, "expected JSON of at most 1 MiB");
+    else if (!phi_json_is(root, PHI_JSON_ARRAY) || phi_json_count(root) > PHI__TOOL_STATE_EFFECTS) {
+        (void)snprintf(words, words_size, "expected an array of at most %u effects",
+                       (unsigned)PHI__TOOL_STATE_EFFECTS);
         status = PHI_BAD_ARG;
     }
+    phi_json_iter it = phi_json_each(root);
+    for (; status == PHI_OK && fault == NULL && (effect = phi_json_next(&it)) != NULL; i++)
+        fault = phi__effect_fault(effect);
+    if (fault != NULL) (void)snprintf(words, words_size, "[%u].%s", i - 1, fault);
     phi_arena_free(&scratch);
-    return status;
+    if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    return fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
 /* ---- paths ---- */
@@ -255,7 +246,7 @@ static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *pla
     return tree->status == PHI_OK;
 }
 
-/* ---- one effect ---- */
+/* ---- one effect; false: see the tree ---- */
 
 /* The value in new objects, one for each step of the path. */
 static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const phi_json *value) {
@@ -312,7 +303,7 @@ static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
     return tree->status == PHI_OK;
 }
 
-/* Its depth is that of the value, which the reader has bounded. False: see the tree. */
+/* Its depth is that of the value, which the reader has bounded. */
 static bool phi__effect_merge(phi__effect_tree *tree, phi_json *into, const phi_json *value,
                               unsigned depth) {
     phi_json_iter it = phi_json_each(value);
@@ -575,16 +566,35 @@ PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
-static phi_status phi__state_note_whole(phi_thread *thread, phi_str state) {
+/* A note of the effects of a call, and where it is given of the state after them; or of a state
+   alone. */
+static phi_status phi__state_note_add(phi_thread *thread, phi_str call_id, const phi__buf *applied,
+                                      const phi__buf *denied, const phi_str *whole) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
     phi__buf_init(&note, thread->log.memory);
-    phi__buf_text(&note, "{\"state\":");
-    phi__buf_add_str(&note, state);
+    phi__buf_char(&note, '{');
+    phi__records_some(&note, "call", call_id);
+    if (applied != NULL) {
+        phi__json_write_key(&note, PHI__LIT("effects"));
+        phi__buf_add_str(&note, phi__buf_str(applied));
+    }
+    if (denied != NULL && denied->len > 2) { /* not an empty array */
+        phi__json_write_key(&note, PHI__LIT("denied"));
+        phi__buf_add_str(&note, phi__buf_str(denied));
+    }
+    if (whole != NULL) {
+        phi__json_write_key(&note, PHI__LIT("state"));
+        phi__buf_add_str(&note, *whole);
+    }
     phi__buf_char(&note, '}');
     if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__state_note_whole(phi_thread *thread, phi_str state) {
+    return phi__state_note_add(thread, phi__str("", 0), NULL, NULL, &state);
 }
 
 PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
@@ -669,30 +679,6 @@ static phi_status phi__state_run(phi__effect_tree *tree, const phi_json *list,
     return status;
 }
 
-/* whole: the state after it is part of the note. */
-static phi_status phi__state_note_effects(phi_thread *thread, phi_str call_id, phi_str applied,
-                                          phi_str denied, const phi_str *whole) {
-    phi_status status = PHI_NO_MEMORY;
-    phi__buf note;
-    phi__buf_init(&note, thread->log.memory);
-    phi__buf_char(&note, '{');
-    phi__records_some(&note, "call", call_id);
-    phi__json_write_key(&note, PHI__LIT("effects"));
-    phi__buf_add_str(&note, applied);
-    if (denied.len > 2) {
-        phi__json_write_key(&note, PHI__LIT("denied"));
-        phi__buf_add_str(&note, denied);
-    }
-    if (whole != NULL) {
-        phi__json_write_key(&note, PHI__LIT("state"));
-        phi__buf_add_str(&note, *whole);
-    }
-    phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
-    phi__buf_free(&note);
-    return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
-}
-
 /* The note, and then the text. */
 static phi_status phi__state_commit(phi_thread *thread, phi_str call_id, const phi__buf *text,
                                     const phi__buf *applied, const phi__buf *denied) {
@@ -702,8 +688,8 @@ static phi_status phi__state_commit(phi_thread *thread, phi_str call_id, const p
     phi__state_text made;
     if (!phi__state_copy(thread, state, &made)) return PHI_NO_MEMORY;
     made.tail = whole ? 0 : tail;
-    phi_status status = phi__state_note_effects(thread, call_id, phi__buf_str(applied),
-                                                phi__buf_str(denied), whole ? &state : NULL);
+    phi_status status =
+        phi__state_note_add(thread, call_id, applied, denied, whole ? &state : NULL);
     if (status == PHI_OK)
         phi__state_take(thread, &made);
     else

@@ -450,52 +450,9 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
 /* ---- reading ---- */
 
 typedef struct phi__session_reader {
+    phi__reading in;
     phi__session_box *box;
-    phi_parse_error *error;
-    bool no_memory;
 } phi__session_reader;
-
-static void *phi__session_read_alloc(phi__session_reader *r, size_t count, size_t size) {
-    void *at = phi__arena_zero(&r->box->arena, phi__mul(count, size));
-    if (at == NULL) r->no_memory = true;
-    return at;
-}
-
-/* Room for the items of an array, or NULL: it has none, or no memory. */
-static void *phi__session_read_list(phi__session_reader *r, const phi_json *array, size_t size,
-                                    size_t *cap) {
-    size_t n = phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
-    void *list = n > 0 ? phi__session_read_alloc(r, n, size) : NULL;
-    *cap = list != NULL ? n : 0;
-    return list;
-}
-
-/* JSON text of a value; null is nothing. */
-static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *node) {
-    phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
-    if (phi_json_write(&r->box->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
-    return out;
-}
-
-static phi_status phi__session_read_bad(phi__session_reader *r, const char *words) {
-    memset(r->error, 0, sizeof *r->error);
-    r->error->line = r->error->column = 1;
-    r->error->status = PHI_PARSE;
-    (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
-    return PHI_PARSE;
-}
-
-/* Says where, before what. */
-static phi_status phi__session_read_within(phi__session_reader *r, phi_status status,
-                                           const char *where, size_t index) {
-    char words[sizeof r->error->message];
-    if (status != PHI_PARSE) return status;
-    (void)snprintf(words, sizeof words, "%s", r->error->message);
-    (void)snprintf(r->error->message, sizeof r->error->message, "%s[%lu]: %.120s", where,
-                   (unsigned long)index, words);
-    return status;
-}
 
 static phi_status phi__session_read_messages(phi__session_reader *r, const phi_json *object,
                                              const char *key, const phi_message **out,
@@ -503,25 +460,14 @@ static phi_status phi__session_read_messages(phi__session_reader *r, const phi_j
     const phi_json *array = phi_json_get(object, key), *node;
     phi_json_iter it = phi_json_each(array);
     phi_message *messages =
-        (phi_message *)phi__session_read_list(r, array, sizeof *messages, count);
+        (phi_message *)phi__reading_list(&r->in, array, sizeof *messages, count);
     *out = messages;
-    if (messages == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    if (messages == NULL) return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
     for (size_t i = 0; (node = phi_json_next(&it)) != NULL; i++) {
-        phi_status status = phi__message_read_get(node, &r->box->arena, &messages[i], r->error);
-        if (status != PHI_OK) return phi__session_read_within(r, status, key, i);
+        phi_status status = phi__message_read_get(node, r->in.arena, &messages[i], r->in.error);
+        if (status != PHI_OK) return phi__reading_within(&r->in, status, key, i);
     }
     return PHI_OK;
-}
-
-/* Strings of an array; anything else among them is empty. */
-static phi_str *phi__session_read_ids(phi__session_reader *r, const phi_json *array,
-                                      size_t *count) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    phi_str *ids = (phi_str *)phi__session_read_list(r, array, sizeof *ids, count);
-    for (size_t i = 0; ids != NULL && (node = phi_json_next(&it)) != NULL; i++)
-        ids[i] = phi_json_str(node, "");
-    return ids;
 }
 
 static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json *node,
@@ -538,12 +484,12 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
     to->trigger = phi__event_get_trigger(node);
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     (void)PHI__RECORDS_GET(node, phi__session_time_fields, to, NULL);
-    to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
+    to->request = phi__reading_json(&r->in, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
-    phi_message *output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
+    phi_message *output = (phi_message *)phi__reading_alloc(&r->in, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
-    return phi__message_read_get(answer, &r->box->arena, output, r->error);
+    return phi__message_read_get(answer, r->in.arena, output, r->in.error);
 }
 
 static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json *array,
@@ -552,11 +498,11 @@ static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json
     const phi_json *node;
     phi_status status = PHI_OK;
     loop->pub.turns =
-        (phi_turn *)phi__session_read_list(r, array, sizeof *loop->pub.turns, &loop->turn_cap);
-    if (loop->pub.turns == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+        (phi_turn *)phi__reading_list(&r->in, array, sizeof *loop->pub.turns, &loop->turn_cap);
+    if (loop->pub.turns == NULL) return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
         status = phi__session_read_turn(r, node, &loop->pub.turns[loop->pub.turn_count++]);
-    return phi__session_read_within(r, status, "turns", loop->pub.turn_count - 1);
+    return phi__reading_within(&r->in, status, "turns", loop->pub.turn_count - 1);
 }
 
 /* An event that is no object is none. */
@@ -564,14 +510,14 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
                                      phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    loop->pub.events = (phi_loop_event *)phi__session_read_list(r, array, sizeof *loop->pub.events,
-                                                                &loop->event_cap);
+    loop->pub.events = (phi_loop_event *)phi__reading_list(&r->in, array, sizeof *loop->pub.events,
+                                                           &loop->event_cap);
     while (loop->pub.events != NULL && (node = phi_json_next(&it)) != NULL) {
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
         if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
         to->sequence = phi__json_get_uint(phi_json_get(node, "sequence"), loop->sequence);
-        to->json = phi__session_read_json(r, event);
+        to->json = phi__reading_json(&r->in, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;
         loop->pub.event_count++;
@@ -582,8 +528,8 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
                                       phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    loop->pub.spawned = (phi_child_ref *)phi__session_read_list(r, array, sizeof *loop->pub.spawned,
-                                                                &loop->spawned_cap);
+    loop->pub.spawned = (phi_child_ref *)phi__reading_list(&r->in, array, sizeof *loop->pub.spawned,
+                                                           &loop->spawned_cap);
     while (loop->pub.spawned != NULL && (node = phi_json_next(&it)) != NULL)
         (void)PHI__RECORDS_GET(node, phi__session_child_fields,
                                &loop->pub.spawned[loop->pub.spawned_count++], NULL);
@@ -592,11 +538,11 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
 static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
                                     phi_loop_record *to) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
-    phi_loop_group *group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *group);
+    phi_loop_group *group = (phi_loop_group *)phi__reading_alloc(&r->in, 1, sizeof *group);
     to->group = group;
     if (group == NULL) return;
     group->loop_ids =
-        phi__session_read_ids(r, phi_json_get(node, "all_loop_ids"), &group->loop_count);
+        phi__reading_ids(&r->in, phi_json_get(node, "all_loop_ids"), &group->loop_count);
     (void)PHI__RECORDS_GET(node, phi__session_group_fields, group, NULL);
     group->evaluation_usage = phi__message_read_get_usage(phi_json_get(node, "evaluation_usage"));
     group->is_selected = phi__records_get_bool(node, "is_selected");
@@ -617,7 +563,7 @@ static phi_status phi__session_read_block(phi__session_reader *r, const phi_json
                                           phi_loop_record *to) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi_compaction_block *block =
-        (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
+        (phi_compaction_block *)phi__reading_alloc(&r->in, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
     to->block = block;
     block->created_ms = phi__records_get_time(node, "createdAt");
@@ -636,7 +582,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi_str status_name = phi__records_get_str(node, "status");
     if (loop == NULL) return PHI_NO_MEMORY;
     if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
-        return phi__session_read_bad(r, "loop_id: expected a string");
+        return phi__reading_bad(&r->in, PHI_PARSE, "loop_id: expected a string");
     phi_loop_record *to = &loop->pub;
     (void)PHI__RECORDS_GET(node, phi__session_loop_fields, to, NULL);
     to->continuation = phi__event_get_continuation(node, &to->tag);
@@ -648,7 +594,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     if (phi_json_is(phi_json_get(node, "rejection"), PHI_JSON_STRING))
         to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
-    to->metadata = phi__session_read_json(r, phi_json_get(node, "metadata"));
+    to->metadata = phi__reading_json(&r->in, phi_json_get(node, "metadata"));
     if (phi_json_is(config, PHI_JSON_OBJECT)) {
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
@@ -662,10 +608,10 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi__session_read_events(r, phi_json_get(node, "events"), loop);
     phi__session_read_spawned(r, phi_json_get(node, "child_loop_refs"), loop);
     phi__session_read_group(r, phi_json_get(node, "parallel_group"), to);
-    to->children = phi__session_read_ids(r, children, &to->child_count);
+    to->children = phi__reading_ids(&r->in, children, &to->child_count);
     loop->child_cap = to->child_count;
     phi__session_add(r->box, loop);
-    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
 static void phi__session_read_formation(const phi_json *node, phi_formation *to) {
@@ -692,9 +638,9 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     phi_status status = PHI_OK;
     size_t i = 0;
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__session_read_bad(r, "expected an object: a session");
+        return phi__reading_bad(&r->in, PHI_PARSE, "expected an object: a session");
     if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
-        return phi__session_read_bad(r, "session_id: expected a string");
+        return phi__reading_bad(&r->in, PHI_PARSE, "session_id: expected a string");
     (void)PHI__RECORDS_GET(root, phi__session_session_fields, to, NULL);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
     if (phi_json_is(parent, PHI_JSON_OBJECT)) {
@@ -706,7 +652,7 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     if (!phi_json_is(loops, PHI_JSON_ARRAY)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__session_read_loop(r, node);
-    return phi__session_read_within(r, status, "loops", i - 1);
+    return phi__reading_within(&r->in, status, "loops", i - 1);
 }
 
 /* ---- public ---- */
@@ -721,17 +667,18 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
     if (out == NULL) return PHI_BAD_ARG;
     *out = NULL;
     phi__session_reader r = PHI_ZERO;
-    r.error = error != NULL ? error : &unheard;
-    memset(r.error, 0, sizeof *r.error);
+    r.in.error = error != NULL ? error : &unheard;
+    memset(r.in.error, 0, sizeof *r.in.error);
     r.box = phi__session_make(allocator, limit_bytes, NULL);
     if (r.box == NULL) return PHI_NO_MEMORY;
+    r.in.arena = &r.box->arena;
     phi__json_read_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
                          PHI_JSON_MAX_DEPTH);
     while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
-    (void)phi__json_read_result(&reader, &root, r.error);
+    (void)phi__json_read_result(&reader, &root, r.in.error);
     if (status == PHI_OK) status = phi__session_read_whole(&r, root);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && r.in.no_memory) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         *out = &r.box->pub;
     else
