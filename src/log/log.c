@@ -81,8 +81,6 @@ enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARG
 
 enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
 
-/* ---- where entries live ---- */
-
 /* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
 static void phi__segments_arena(const phi__log *log, phi_arena *arena) {
     bool limited = log->segments.limit_bytes != 0;
@@ -151,8 +149,6 @@ PHI__FN bool phi__segments_open(phi__log *log) {
     return segment != NULL;
 }
 
-/* ---- the end ---- */
-
 PHI__FN void phi__segments_pin(phi__segment *segment) {
     if (segment != NULL) segment->live = true;
 }
@@ -176,7 +172,6 @@ PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);
     log->memory = memory;
     log->io = io;
-    /* the log has its memory */
     phi__segments_limit(log, 0);
     log->segments.current = &log->segments.first;
 }
@@ -226,10 +221,10 @@ PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
 }
 
 PHI__FN void phi__log_grew(phi__log *log) {
-    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
+    phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
 }
 
 PHI__FN void phi__log_left(phi__log *log) {
     log->left = true;
-    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
+    phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
 }

@@ -230,33 +230,29 @@ static void *phi__part_get(const phi__entry_reader *r, const phi_json *node, siz
 
 enum { PHI__PART_BEFORE_ID = 2 }; /* the run's own id follows these */
 
-static const phi__field phi__part_loop[] = {
-    PHI__FIELD(phi_loop_info, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, parent_loop_id, "parent_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, tag, "tag", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, metadata, "metadata", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, config, "config", PHI__FIELD_STR, PHI__FIELD_SET)};
+static const phi__field phi__part_loop[] = {PHI__KEYED(phi_loop_info, agent_id, STR, SET),
+                                            PHI__KEYED(phi_loop_info, session_id, STR, SET),
+                                            PHI__KEYED(phi_loop_info, parent_loop_id, STR, SET),
+                                            PHI__KEYED(phi_loop_info, tag, STR, SET),
+                                            PHI__KEYED(phi_loop_info, metadata, STR, SET),
+                                            PHI__KEYED(phi_loop_info, config, STR, SET)};
 
-static const phi__field phi__part_failure[] = {
-    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+static const phi__field phi__part_failure[] = {PHI__KEYED(phi_failure, code, STR, SET),
+                                               PHI__KEYED(phi_failure, message, STR, SET),
+                                               PHI__KEYED(phi_failure, request_id, STR, SET)};
 
-static const phi__field phi__part_spawn[] = {
-    PHI__FIELD(phi__child_run, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi__child_run, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi__child_run, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+static const phi__field phi__part_spawn[] = {PHI__KEYED(phi__child_run, tool_call_id, STR, SET),
+                                             PHI__KEYED(phi__child_run, session_id, STR, SET),
+                                             PHI__KEYED(phi__child_run, loop_id, STR, SET)};
 
 static const phi__field phi__part_note[] = {
     PHI__FIELD(phi__note, kind, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__note, json, "json", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__note, json, STR, ALWAYS)};
 
-static const phi__field phi__part_forgotten[] = {
-    PHI__FIELD(phi_forgotten, from, "from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_SET)};
+static const phi__field phi__part_forgotten[] = {PHI__KEYED(phi_forgotten, from, UINT, ALWAYS),
+                                                 PHI__KEYED(phi_forgotten, messages, UINT, ALWAYS),
+                                                 PHI__KEYED(phi_forgotten, bytes, UINT, ALWAYS),
+                                                 PHI__KEYED(phi_forgotten, compacted, BOOL, SET)};
 
 /* ---- the start of a run; its id may differ from the entry's, and its prompt may be empty ---- */
 

@@ -471,12 +471,11 @@ static void phi__event_put_result(phi__event_writer *w, const char *key) {
 }
 
 /* The last two come after retry_after_ms. */
-static const phi__field phi__event_failure[] = {
-    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+static const phi__field phi__event_failure[] = {PHI__KEYED(phi_failure, message, STR, ALWAYS),
+                                                PHI__KEYED(phi_failure, http_status, UINT, ALWAYS),
+                                                PHI__KEYED(phi_failure, retryable, BOOL, ALWAYS),
+                                                PHI__KEYED(phi_failure, code, STR, SET),
+                                                PHI__KEYED(phi_failure, request_id, STR, SET)};
 
 static void phi__event_put_failure(phi__event_writer *w) {
     phi_failure failure = PHI_ZERO;

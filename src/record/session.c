@@ -63,11 +63,16 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
     return true;
 }
 
-PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id) {
+PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id) {
     size_t i = session != NULL ? session->loop_count : 0;
     while (i-- > 0)
-        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return session->loops[i];
-    return NULL;
+        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return i;
+    return SIZE_MAX;
+}
+
+PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id) {
+    size_t at = phi__session_place(session, loop_id);
+    return at != SIZE_MAX ? session->loops[at] : NULL;
 }
 
 PHI__FN phi__loop_box *phi__session_find(phi__session_box *box, phi_str loop_id) {
@@ -114,15 +119,15 @@ static uint32_t phi__session_u32(const phi_json *node, bool *has) {
 }
 
 static const phi__field phi__session_config_fields[] = {
-    PHI__FIELD(phi_loop_config, model, "model", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_config, provider, "provider", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_config, config_id, "config_id", PHI__FIELD_STR, PHI__FIELD_OPTION),
-    PHI__FIELD(phi_loop_config, name, "name", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_config, api, "api", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_config, base_url, "base_url", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_config, reasoning, "reasoning", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_config, temperature, "temperature", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_config, thinking_level, "thinking_level", PHI__FIELD_STR, PHI__FIELD_SET)};
+    PHI__KEYED(phi_loop_config, model, STR, ALWAYS),
+    PHI__KEYED(phi_loop_config, provider, STR, ALWAYS),
+    PHI__KEYED(phi_loop_config, config_id, STR, OPTION),
+    PHI__KEYED(phi_loop_config, name, STR, SET),
+    PHI__KEYED(phi_loop_config, api, STR, SET),
+    PHI__KEYED(phi_loop_config, base_url, STR, SET),
+    PHI__KEYED(phi_loop_config, reasoning, BOOL, ALWAYS),
+    PHI__KEYED(phi_loop_config, temperature, DOUBLE, ALWAYS),
+    PHI__KEYED(phi_loop_config, thinking_level, STR, SET)};
 
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node) {
     phi_loop_config *config = (phi_loop_config *)phi__arena_zero(&box->arena, sizeof *config);

@@ -184,7 +184,7 @@ static size_t phi__way_turn_at(const phi_message *messages, size_t count, uint64
     return i;
 }
 
-static size_t phi__way_turn_count(const phi_message *messages, size_t count) {
+PHI__FN size_t phi__way_turn_count(const phi_message *messages, size_t count) {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         n += i == 0 || !phi__way_same_turn(&messages[i - 1], &messages[i]);
@@ -192,13 +192,6 @@ static size_t phi__way_turn_count(const phi_message *messages, size_t count) {
 }
 
 /* ---- the way to a loop ---- */
-
-static size_t phi__way_find(const phi_session *session, phi_str loop_id) {
-    size_t i = session->loop_count;
-    while (i-- > 0)
-        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return i;
-    return SIZE_MAX;
-}
 
 /* The loop before a root; SIZE_MAX: none. */
 static size_t phi__way_before(const phi_session *session, size_t at) {
@@ -212,7 +205,7 @@ static size_t phi__way_before(const phi_session *session, size_t at) {
 /* The loop that a loop continues; SIZE_MAX: it begins. */
 static size_t phi__way_up(const phi_session *session, size_t at, uint32_t flags) {
     phi_str parent = session->loops[at]->parent_loop_id;
-    size_t up = parent.len > 0 ? phi__way_find(session, parent) : SIZE_MAX;
+    size_t up = parent.len > 0 ? phi__session_place(session, parent) : SIZE_MAX;
     if (up == SIZE_MAX && (flags & PHI_SESSION_ROOTS_GO_ON) != 0) up = phi__way_before(session, at);
     return up;
 }
@@ -244,7 +237,7 @@ PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *conf
 
 PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way) {
-    size_t at = loop_id.len > 0 ? phi__way_find(session, loop_id) : phi__way_last(session);
+    size_t at = loop_id.len > 0 ? phi__session_place(session, loop_id) : phi__way_last(session);
     size_t n = session->loop_count;
     if (at == SIZE_MAX) return loop_id.len > 0 ? PHI_NOT_FOUND : PHI_OK;
     bool *seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));

@@ -7,6 +7,7 @@
 #include "record/session_in.h"
 
 PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b);
+PHI__FN size_t phi__way_turn_count(const phi_message *messages, size_t count);
 
 /* A section of the turns from `from` up to one before `end`. */
 PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end);

@@ -50,7 +50,8 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-/* The loop of that id, the latest of several; NULL: none. */
+/* The loop of that id, the latest of several; SIZE_MAX, NULL: none. */
+PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN phi__loop_box *phi__session_find(phi__session_box *box, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);

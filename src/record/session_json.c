@@ -17,24 +17,22 @@
 #include <stdio.h>
 
 static const phi__field phi__session_session_fields[] = {
-    PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_session, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi_session, session_id, STR, ALWAYS),
+    PHI__KEYED(phi_session, agent_id, STR, ALWAYS),
     PHI__FIELD(phi_session, created_ms, "created_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_session, last_active_ms, "last_active_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS)};
 
 static const phi__field phi__session_spawn_fields[] = {
-    PHI__FIELD(phi_spawn_ref, parent_session_id, "parent_session_id", PHI__FIELD_STR,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_spawn_ref, parent_loop_id, "parent_loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_spawn_ref, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_spawn_ref, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi_spawn_ref, parent_session_id, STR, ALWAYS),
+    PHI__KEYED(phi_spawn_ref, parent_loop_id, STR, ALWAYS),
+    PHI__KEYED(phi_spawn_ref, tool_call_id, STR, ALWAYS),
+    PHI__KEYED(phi_spawn_ref, tool_name, STR, ALWAYS)};
 
 static const phi__field phi__session_loop_fields[] = {
-    PHI__FIELD(phi_loop_record, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_record, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_record, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_record, parent_loop_id, "parent_loop_id", PHI__FIELD_STR,
-               PHI__FIELD_OPTION)};
+    PHI__KEYED(phi_loop_record, loop_id, STR, ALWAYS),
+    PHI__KEYED(phi_loop_record, session_id, STR, ALWAYS),
+    PHI__KEYED(phi_loop_record, agent_id, STR, ALWAYS),
+    PHI__KEYED(phi_loop_record, parent_loop_id, STR, OPTION)};
 
 static const phi__field phi__session_turn_id_fields[] = {
     PHI__FIELD(phi_turn, loop_id, "loopId", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -45,15 +43,13 @@ static const phi__field phi__session_time_fields[] = {
     PHI__FIELD(phi_turn, ended_ms, "ended_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS)};
 
 static const phi__field phi__session_child_fields[] = {
-    PHI__FIELD(phi_child_ref, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_child_ref, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_child_ref, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_child_ref, child_session_id, "child_session_id", PHI__FIELD_STR,
-               PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi_child_ref, tool_call_id, STR, ALWAYS),
+    PHI__KEYED(phi_child_ref, tool_name, STR, ALWAYS),
+    PHI__KEYED(phi_child_ref, child_loop_id, STR, ALWAYS),
+    PHI__KEYED(phi_child_ref, child_session_id, STR, ALWAYS)};
 
 static const phi__field phi__session_group_fields[] = {
-    PHI__FIELD(phi_loop_group, selected_loop_id, "selected_loop_id", PHI__FIELD_STR,
-               PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi_loop_group, selected_loop_id, STR, ALWAYS),
     PHI__FIELD(phi_loop_group, selected_index, "selected_config_index", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS)};
 

@@ -146,38 +146,23 @@ static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count)
 
 /* ---- the log's messages ---- */
 
-static void phi__blocks_revoke(phi__session_blocks *s, const char *op_id) {
-    size_t i = s->op_count;
-    while (i-- > 0)
-        if (s->ops[i].rewrite != NULL && strcmp(s->ops[i].rewrite->op_id, op_id) == 0) {
-            s->ops[i].rewrite = NULL;
-            return;
-        }
-}
-
 static void phi__blocks_op_of(phi__session_blocks *s, const phi_entry *entry) {
     const phi_rewrite *rewrite = entry->rewrite;
-    if (rewrite->revoke != NULL) {
-        phi__blocks_revoke(s, rewrite->revoke);
-        return;
-    }
-    if (rewrite->reason != PHI_REWRITE_COMPACTION) return;
+    size_t i = rewrite->revoke != NULL ? s->op_count : 0;
+    while (i-- > 0)
+        if (s->ops[i].rewrite != NULL && strcmp(s->ops[i].rewrite->op_id, rewrite->revoke) == 0) {
+            s->ops[i].rewrite = NULL;
+            break;
+        }
+    if (rewrite->revoke != NULL || rewrite->reason != PHI_REWRITE_COMPACTION) return;
     s->ops[s->op_count].rewrite = rewrite;
     s->ops[s->op_count++].at_ms = entry->at_ms;
-}
-
-/* The latest loop of that id; SIZE_MAX: none. */
-static size_t phi__blocks_loop_of(const phi__session_blocks *s, phi_str loop_id) {
-    size_t i = s->box->pub.loop_count;
-    while (i-- > 0)
-        if (phi_str_equal(s->box->pub.loops[i]->loop_id, loop_id)) return i;
-    return SIZE_MAX;
 }
 
 static void phi__blocks_say(phi__session_blocks *s, const phi_entry *entry) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop : SIZE_MAX;
     if (at == SIZE_MAX || !phi_str_equal(s->box->pub.loops[at]->loop_id, entry->loop_id))
-        at = entry->loop_id.len > 0 ? phi__blocks_loop_of(s, entry->loop_id) : SIZE_MAX;
+        at = entry->loop_id.len > 0 ? phi__session_place(&s->box->pub, entry->loop_id) : SIZE_MAX;
     if (at == SIZE_MAX) return;
     phi__blocks_loop *loop = &s->loops[at];
     loop->messages++;
@@ -402,19 +387,6 @@ static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
            loop->messages == s->box->pub.loops[at]->message_count;
 }
 
-static size_t phi__blocks_count_turns(const phi_loop_record *record) {
-    size_t n = 0;
-    for (size_t at = 0; at < record->message_count; n++) at = phi__blocks_turn_end(record, at);
-    return n;
-}
-
-static bool phi__blocks_all_projected(const phi__session_blocks *s, size_t at) {
-    const phi__blocks_loop *loop = &s->loops[at];
-    for (size_t i = 0; i < loop->said_count; i++)
-        if ((s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) == 0) return false;
-    return true;
-}
-
 static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_current,
                                    int64_t at_ms) {
     phi__blocks_loop *loop = &s->loops[at];
@@ -424,10 +396,10 @@ static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_cu
     if (is_current && loop->messages == loop->said_count)
         return phi__blocks_current(s, at, loop->block);
     /* All items of it in view. */
-    size_t turns = phi__blocks_count_turns(s->box->pub.loops[at]);
-    phi_compaction_block *block = loop->block;
-    phi__way_ends(&block->keep_compacted, 0, turns);
-    return phi__blocks_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
+    const phi_loop_record *record = s->box->pub.loops[at];
+    phi_block_section *section = &loop->block->keep_compacted;
+    phi__way_ends(section, 0, phi__way_turn_count(record->messages, record->message_count));
+    return phi__blocks_keep(s, at, 0, UINT64_MAX, section);
 }
 
 /* From the newest to the oldest: once one has a block, those before it have one as well. */
@@ -439,9 +411,10 @@ static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     bool any = false;
     while (at-- > 0 && status == PHI_OK) {
         const phi__blocks_loop *loop = &s->loops[at];
-        if (!phi__blocks_fits(s, at) ||
-            (!any && (!loop->compacted || phi__blocks_all_projected(s, at))))
-            continue;
+        bool whole = true; /* all of it is in view as it is */
+        for (size_t i = 0; i < loop->said_count; i++)
+            whole = whole && (s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) != 0;
+        if (!phi__blocks_fits(s, at) || (!any && (!loop->compacted || whole))) continue;
         status = phi__blocks_make(s, at, at == current, at_ms);
         at_ms = s->loops[at].block != NULL ? s->loops[at].block->created_ms : at_ms;
         any = true;

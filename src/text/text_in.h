@@ -487,6 +487,10 @@ typedef struct phi__field {
             (rule)                                                                                 \
     }
 
+/* A member whose key is its name in the struct: PHI__KEYED(phi_usage, input, UINT, ALWAYS). */
+#define PHI__KEYED(type, member, kind, rule)                                                       \
+    PHI__FIELD(type, member, #member, PHI__FIELD_##kind, PHI__FIELD_##rule)
+
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
