@@ -491,45 +491,23 @@ PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane) {
     return lane < thread->lanes.count ? thread->lanes.at[lane].name : phi__str("", 0);
 }
 
-enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
-
-/* The place of a lane in the table (its number + 1), or the free place for it. */
-static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size_t cap,
-                                 phi_str name) {
-    size_t at = (size_t)phi__hash(name, 0) & (cap - 1);
-    while (table[at] != 0 && !phi_str_equal(phi__lane_name(thread, table[at] - 1), name))
-        at = (at + 1) & (cap - 1);
-    return &table[at];
-}
-
-/* Room in the table for one more lane. False: no memory. */
-static bool phi__lane_index_room(phi_thread *thread) {
-    size_t cap = phi__max(thread->lanes.table_cap * 2, 4 * PHI__LANE_FEW);
-    if (thread->lanes.count < PHI__LANE_FEW || thread->lanes.count < thread->lanes.table_cap / 2)
-        return true;
-    uint32_t *table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
-    if (table == NULL) return false;
-    for (uint32_t i = 0; i < thread->lanes.count; i++)
-        *phi__lane_place(thread, table, cap, thread->lanes.at[i].name) = i + 1;
-    phi__free(thread->log.memory, thread->lanes.table, thread->lanes.table_cap * sizeof *table);
-    thread->lanes.table = table;
-    thread->lanes.table_cap = cap;
-    return true;
-}
-
 PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name) {
-    uint32_t i;
-    if (phi_str_equal(phi__lane_name(thread, thread->lanes.active), name))
-        return thread->lanes.active;
-    if (thread->lanes.table != NULL) {
-        i = *phi__lane_place(thread, thread->lanes.table, thread->lanes.table_cap, name);
-        return i != 0 ? i - 1 : (uint32_t)PHI__LANE_NONE;
-    }
-    for (i = 0; i < phi__thread_lanes(thread); i++)
-        if (phi_str_equal(phi__lane_name(thread, i), name)) return i;
+    const phi__lanes *lanes = &thread->lanes;
+    uint64_t hash = phi__hash(name, 0);
+    uintptr_t number; /* from 1 */
+    size_t probe = 0;
+    if (phi_str_equal(phi__lane_name(thread, lanes->active), name)) return lanes->active;
+    while ((number = (uintptr_t)phi__map_each(&lanes->by_name, hash, &probe)) != 0)
+        if (phi_str_equal(lanes->at[number - 1].name, name)) return (uint32_t)(number - 1);
     return PHI__LANE_NONE;
 }
 
+static void phi__lane_index(phi_thread *thread, uint32_t lane) {
+    phi__map_add(&thread->lanes.by_name, phi__hash(thread->lanes.at[lane].name, 0),
+                 (void *)((uintptr_t)lane + 1));
+}
+
+/* Room for one more lane. */
 static bool phi__lane_table(phi_thread *thread) {
     size_t cap = thread->lanes.cap;
     phi__lane *lanes =
@@ -544,7 +522,7 @@ static bool phi__lane_table(phi_thread *thread) {
     }
     thread->lanes.at = lanes;
     thread->lanes.cap = (uint32_t)cap;
-    return true;
+    return phi__map_reserve(&thread->lanes.by_name, (size_t)thread->lanes.count + 1);
 }
 
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
@@ -567,8 +545,7 @@ static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t pa
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
-    if (copy != NULL && phi__lane_table(thread) && phi__lane_index_room(thread))
-        entries = phi__lane_entries(thread, 1 + more);
+    if (copy != NULL && phi__lane_table(thread)) entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
         phi__free(thread->log.memory, copy, copy != NULL ? name.len + 1 : 0);
         return NULL;
@@ -579,9 +556,8 @@ static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t pa
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->log.count;
-    if (thread->lanes.table != NULL)
-        *phi__lane_place(thread, thread->lanes.table, thread->lanes.table_cap, made->name) =
-            thread->lanes.count + 1;
+    if (thread->lanes.by_name.count == 0) phi__lane_index(thread, 0); /* the default one */
+    phi__lane_index(thread, thread->lanes.count);
     phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lanes.count++);
     return entries;
 }
@@ -736,7 +712,7 @@ PHI__FN void phi__append_free(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     for (uint32_t i = 1; i < lanes->count; i++) /* the first one's name is static */
         phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
-    phi__free(memory, lanes->table, lanes->table_cap * sizeof *lanes->table);
+    phi__map_free(&lanes->by_name);
     phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);
     phi__messages_free(memory, &thread->messages);
     phi__free(memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);

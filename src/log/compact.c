@@ -4,6 +4,9 @@
    (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
    them; so are an answer and its results. Each section (the middle of the current run, each earlier
    run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
+   A summary has one line for each message of the user or the model, as far as max_summary_tokens go;
+   else the oldest lines are left out, and a first line says how many. A section whose summary would
+   not be smaller stays. Long results of the recent turns are cut to their first and last lines.
    Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
    for example a model's, stays as it is, between two sections. */
 #include "log/thread_in.h"
@@ -108,27 +111,6 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
             !phi__compact_cut_text(&blocks[i].text, lines, texts, arena))
             return NULL;
     return cut;
-}
-
-PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
-    phi_message *message = (phi_message *)phi__arena_zero(arena, sizeof *message);
-    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
-    if (message == NULL || block == NULL) return NULL;
-    block->kind = PHI_CONTENT_TEXT;
-    block->text = text;
-    message->role = PHI_ROLE_USER;
-    message->content = block;
-    message->content_count = 1;
-    return message;
-}
-
-PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena) {
-    phi_message *message = phi__compact_say(text, arena);
-    if (message == NULL) return NULL;
-    message->timestamp_ms = place->timestamp_ms;
-    message->loop_id = place->loop_id;
-    message->turn_index = place->turn_index;
-    return message;
 }
 
 /* ---- a summary in lines, one for each message of a section ---- */

@@ -181,16 +181,12 @@ static size_t phi__load_find_span(const phi__load_lane *lane, uint64_t from) {
     return low;
 }
 
-static void phi__load_put_span(phi__load_lane *lane, const phi__load_span *span) {
-    size_t at = phi__load_find_span(lane, span->from);
-    memmove(&lane->spans[at + 1], &lane->spans[at], (lane->count - at) * sizeof *span);
-    lane->spans[at] = *span;
-    lane->count++;
-}
-
-static void phi__load_take_spans(phi__load_lane *lane, size_t at, size_t n) {
-    lane->count -= n;
-    memmove(&lane->spans[at], &lane->spans[at + n], (lane->count - at) * sizeof *lane->spans);
+/* Makes room for n spans in the place of `gone` ones. */
+static void phi__load_splice(phi__load_lane *lane, size_t at, size_t gone, size_t n) {
+    if (gone == n) return;
+    memmove(&lane->spans[at + n], &lane->spans[at + gone],
+            (lane->count - at - gone) * sizeof *lane->spans);
+    lane->count = lane->count - gone + n;
 }
 
 static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t more) {
@@ -228,11 +224,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
         lane->spans[i].op->load->touched++;
         load->under[load->under_count++] = lane->spans[i];
     }
-    if (n > 1) phi__load_take_spans(lane, at + 1, n - 1);
-    if (n == 0) {
-        memmove(&lane->spans[at + 1], &lane->spans[at], (lane->count - at) * sizeof *lane->spans);
-        lane->count++;
-    }
+    phi__load_splice(lane, at, n, 1);
     lane->spans[at].from = span->from;
     lane->spans[at].to = span->to;
     lane->spans[at].op = op;
@@ -271,10 +263,12 @@ static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op 
     for (size_t i = 0; i < op->rewrite.span_count; i++) {
         at = phi__load_find_span(lane, op->rewrite.spans[i].from);
         lane->spans[at].op = NULL;
-        if (load->under_count > 0) phi__load_take_spans(lane, at, 1);
+        if (load->under_count > 0) phi__load_splice(lane, at, 1, 0);
     }
     for (size_t i = 0; i < load->under_count; i++) {
-        phi__load_put_span(lane, &load->under[i]);
+        at = phi__load_find_span(lane, load->under[i].from);
+        phi__load_splice(lane, at, 0, 1);
+        lane->spans[at] = load->under[i];
         load->under[i].op->load->touched--;
     }
     return true;

@@ -189,7 +189,7 @@ PHI__FN void phi__log_free_all(phi__log *log) {
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq) {
     size_t from = 0, to = log->held;
     if (seq >= log->count || seq < log->base) return NULL;
-    if (phi__log_whole(log)) return log->entries[seq - log->base];
+    if (log->held + log->base == log->count) return log->entries[seq - log->base];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (log->entries[middle]->seq < seq)

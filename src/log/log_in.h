@@ -45,11 +45,6 @@ typedef struct phi__hashes {
     size_t count, cap;
 } phi__hashes;
 
-PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
-PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
-PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
-PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
-
 /* The memory of entries and of all they point to: new entries go to the current segment; when it is
    full, a new one begins. */
 typedef struct phi__segment {
@@ -142,14 +137,6 @@ PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms);
 /* Something went out of view. */
 PHI__FN void phi__log_left(phi__log *log);
 
-/* True if every entry from the first one on is in memory. */
-static inline bool phi__log_whole(const phi__log *log) {
-    return log->held + log->base == log->count;
-}
-
-/* Where the next entries are to live, and all they point to. */
-static inline phi_arena *phi__log_room(phi__log *log) { return &log->segments.current->arena; }
-
 /* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0:
    as usual. */
 PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes);
@@ -173,12 +160,9 @@ PHI__FN const char *phi__check_media(const phi_content *content);
 PHI__FN bool phi__check_id_fits(phi_str id);
 
 /* The names of enumerators in stored and printed entries, by number; NULL past the end. */
-PHI__FN const char *phi__entry_kind_word(int kind);
 PHI__FN const char *phi__entry_trigger_word(int trigger);
 PHI__FN const char *phi__entry_continuation_word(int continuation);
 PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason); /* "manual"... */
-
-/* ======== All of src/history that works on a thread, for the rooms that use it. */
 
 /* A plan, and its figures. */
 typedef struct phi__compacted {
@@ -196,18 +180,7 @@ PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
-/* The plan for a view:
-   - of the current run, the turns between the first and the recent ones: by one summary. Long
-     results of the recent ones: by themselves, cut to their first and last lines;
-   - earlier runs in scope: each by its own summary; runs before those: by the lines
-     of their summaries, in one, or by nothing;
-   - summaries without PHI_ITEM_LINES, such as a model's, stay;
-   - DURABLE entries stay, after the summary.
-   A summary is a user's message of one line for each message of the user or the model, as far as
-   max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
-   of an earlier summary are taken over as they are. A section whose summary would not be smaller
-   stays.
-   `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
+/* The plan for a view, as phi_thread_plan makes it (compact.c says how). `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
    NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of
    order. */
 PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
@@ -329,7 +302,7 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
 /* "failure"...; empty: none of them. */
 PHI__FN const char *phi__revert_word(phi_revert_category category);
 
-/* Plans to take everything behind the step out of the active lane's view, with a user message
+/* Plans to take everything after the step out of the active lane's view, with a user message
    "[Reverted to step n12 (failure): {summary}]" in its place. A line of an earlier failure or
    tangent goes, too, once five turns and three newer lines of its category follow it. *reverted
    says so, or why not (then out->span_count is 0): the step "was not found", or "a user message"
@@ -398,8 +371,7 @@ typedef struct phi__lane {
 typedef struct phi__lanes {
     phi__lane *at; /* none: there is only the default one */
     uint32_t count, active, cap;
-    uint32_t *table; /* lanes by name, where there are many: an open table, half empty */
-    size_t table_cap;
+    phi__map by_name; /* their numbers, from 1 */
 } phi__lanes;
 
 PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name);
@@ -550,7 +522,7 @@ typedef struct phi__messages {
     uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
 } phi__messages;
 
-/* append.c: what it counts of the entries that it attaches. */
+/* What is counted of the entries that are attached. */
 typedef struct phi__counted {
     phi__hashes ids;    /* of the tool call ids so far */
     phi_usage usage;    /* phi_thread_info */
@@ -558,17 +530,17 @@ typedef struct phi__counted {
 } phi__counted;
 
 struct phi_thread {
-    phi__log log;                 /* log_in.h */
-    phi__lanes lanes;             /* lane.c */
-    phi__messages messages;       /* of the active lane; thread_in.h */
-    phi__fold fold;               /* of the active lane; fold.c */
-    phi__ops ops;                 /* rewrite.c */
-    phi__loops loops;             /* lane.c */
-    phi__undo undo;               /* lane.c */
-    phi__counted counted;         /* append.c */
+    phi__log log; /* log.c; what follows is append.c's */
+    phi__lanes lanes;
+    phi__messages messages; /* of the active lane */
+    phi__fold fold;         /* of the active lane; fold.c */
+    phi__ops ops;
+    phi__loops loops;
+    phi__undo undo;
+    phi__counted counted;
     phi__tool_state state;        /* of the active lane; tool_state.c */
     phi_str id;                   /* separately allocated, if in no store; NULL: none yet */
-    struct phi__about *about;     /* thread_in.h; NULL: nothing is set */
+    struct phi__about *about;     /* NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi_runtime *rt;       /* its agent; NULL: none */
@@ -586,13 +558,7 @@ PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
 /* Title, metadata and origin. */
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 
-/* Noted in the log, and kept. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
-
-/* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json);
-
-/* Reads a note of kind PHI_NOTE_THREAD. As phi__about_is_object. */
+/* Reads a note of kind PHI_NOTE_THREAD. PHI_BAD_ARG: its metadata is no object; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
@@ -636,12 +602,14 @@ static inline int64_t phi__thread_now(const phi_thread *thread) {
     return thread->log.io != NULL ? phi__io_wall_ms(thread->log.io) : 0;
 }
 
+/* Where the next entries are to live, and all they point to. */
 static inline phi_arena *phi__thread_room(phi_thread *thread) {
-    return phi__log_room(&thread->log);
+    return &thread->log.segments.current->arena;
 }
 
+/* True if every entry from the first one on is in memory. */
 static inline bool phi__thread_whole(const phi_thread *thread) {
-    return phi__log_whole(&thread->log);
+    return thread->log.held + thread->log.base == thread->log.count;
 }
 
 static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {

@@ -100,6 +100,7 @@ typedef struct phi__projecting {
     size_t messages; /* included so far, without summaries and extensions */
     size_t groups;   /* considered */
     size_t floor;    /* summaries from here on have their place */
+    bool summaries;  /* the policy shows them */
     bool settled; /* the newest and protected turns are whole, older summaries have their place */
     bool full;
     phi__verdict stopped; /* why no more are included, from item stop_at on */
@@ -229,24 +230,7 @@ static size_t phi__results_take(phi__projecting *p, phi_str id) {
     return at;
 }
 
-static const phi_message *phi__results_missing(phi__projecting *p, const phi_content *call) {
-    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
-    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
-    if (m == NULL || c == NULL) {
-        p->failed = true;
-        return NULL;
-    }
-    c->kind = PHI_CONTENT_TEXT;
-    c->text = phi_str_of(phi__texts_get(p->order->texts, PHI_TEXT_RESULT_MISSING));
-    m->role = PHI_ROLE_TOOL_RESULT;
-    m->is_error = true;
-    m->content = c;
-    m->content_count = 1;
-    m->tool_call_id = call->id;
-    m->tool_name = call->name;
-    return m;
-}
-
+/* Gives a group the result of its next call; one is made where there is none. */
 static void phi__results_join(phi__projecting *p, phi__group *g, const phi_content *call) {
     size_t at = phi__results_take(p, call->id), n = g->result_count++;
     g->places[n] = at;
@@ -255,11 +239,22 @@ static void phi__results_join(phi__projecting *p, phi__group *g, const phi_conte
         g->tokens = phi__proj_sum(g->tokens, phi__items_tokens(p->order, at));
         return;
     }
-    g->results[n] = phi__results_missing(p, call);
+    phi_message *m = phi__compact_say(
+        phi_str_of(phi__texts_get(p->order->texts, PHI_TEXT_RESULT_MISSING)), p->arena);
+    g->results[n] = m;
     g->made++;
-    g->tokens = phi__proj_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
+    if (m == NULL) {
+        p->failed = true;
+        return;
+    }
+    m->role = PHI_ROLE_TOOL_RESULT;
+    m->is_error = true;
+    m->tool_call_id = call->id;
+    m->tool_name = call->name;
+    g->tokens = phi__proj_sum(g->tokens, phi_tokens_of_message(p->order->counter, m));
 }
 
+/* The results of a group's calls, in their order. */
 static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
     const phi_message *m = g->message;
     if (calls == 0) return;
@@ -271,15 +266,7 @@ static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
         if (phi__items_is_call(&m->content[i])) phi__results_join(p, g, &m->content[i]);
 }
 
-/* ---- the walk ---- */
-
-enum {
-    PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
-    PHI__PROJECT_WORDS = 64,  /* of the note where a text was cut */
-    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
-};
-
-/* ---- groups ---- */
+/* ---- groups, as the policy includes them ---- */
 
 static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     phi__group *g = (phi__group *)phi__arena_zero(p->arena, sizeof *g);
@@ -354,11 +341,6 @@ static phi__group *phi__proj_look(phi__projecting *p, size_t at) {
     return g;
 }
 
-static bool phi__proj_uses_summaries(const phi__projecting *p) {
-    return p->policy.summaries != PHI_SUMMARIES_NONE &&
-           (p->policy.include & PHI_INCLUDE_SUMMARIES) != 0;
-}
-
 static phi__group *phi__proj_look_summary(phi__projecting *p, size_t at) {
     phi__group *g = phi__proj_group(p, at);
     phi_content *content;
@@ -373,7 +355,13 @@ static phi__group *phi__proj_look_summary(phi__projecting *p, size_t at) {
     return g;
 }
 
-/* ---- the newest turn, cut ---- */
+/* ---- results of the newest turn, cut until it fits ---- */
+
+enum {
+    PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
+    PHI__PROJECT_WORDS = 64,  /* of the note where a text was cut */
+    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
+};
 
 static bool phi__proj_too_long(const phi__projecting *p, const phi_content *c, size_t most) {
     size_t words = strlen(phi__texts_get(p->order->texts, PHI_TEXT_BYTES_CUT)) + 24;
@@ -514,7 +502,7 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
     p->floor = at;
-    if (!phi__proj_uses_summaries(p)) return;
+    if (!p->summaries) return;
     while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
         uint64_t used = phi__proj_sum(p->used, phi__items_tokens(p->order, at));
         if (p->full || used > p->budget) {
@@ -560,10 +548,9 @@ static void phi__proj_add(phi__projecting *p, phi__group *g) {
 }
 
 static void phi__proj_step_summary(phi__projecting *p, size_t at) {
-    bool uses = phi__proj_uses_summaries(p);
-    phi__group *g = uses || p->order->all ? phi__proj_look_summary(p, at) : NULL;
+    phi__group *g = p->summaries || p->order->all ? phi__proj_look_summary(p, at) : NULL;
     if (g == NULL) return;
-    if (!uses)
+    if (!p->summaries)
         g->verdict = PHI__VERDICT_KIND;
     else if (p->stopped == PHI__VERDICT_SHOWN && p->turn <= p->policy.keep_last_turns) {
         phi__proj_add(p, g);
@@ -575,12 +562,21 @@ static void phi__proj_step_summary(phi__projecting *p, size_t at) {
     if (phi__proj_shows(g) || p->order->all) phi__proj_put(p, g);
 }
 
-static void phi__proj_step_extension(phi__projecting *p, size_t at) {
-    if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
-    phi__group *g = phi__proj_group(p, at);
-    if (g != NULL) phi__proj_put(p, g);
+static void phi__proj_step_group(phi__projecting *p, size_t at) {
+    phi__group *g = phi__proj_look(p, at);
+    if (g == NULL || p->failed) return;
+    if (g->verdict != PHI__VERDICT_KIND) {
+        g->verdict = phi__proj_judge(p, g);
+        if (!phi__proj_shows(g)) phi__proj_stop(p, g);
+    }
+    if (phi__proj_shows(g))
+        phi__proj_add(p, g);
+    else if (p->order->all)
+        phi__proj_put(p, g);
+    if (g->opens) p->turn++;
 }
 
+/* From the newest item on, until no more are included; through all of them for an explanation. */
 static void phi__proj_walk(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     p->turn = 1;
@@ -588,26 +584,16 @@ static void phi__proj_walk(phi__projecting *p) {
     while (p->at > 0 && !p->failed && (o->all || p->stopped == PHI__VERDICT_SHOWN)) {
         size_t at = p->at - 1;
         phi_role role = phi__items_message(o, at)->role;
-        if (role == PHI_ROLE_EXTENSION)
-            phi__proj_step_extension(p, at);
-        else if (role == PHI_ROLE_TOOL_RESULT) {
+        if (role == PHI_ROLE_EXTENSION) {
+            phi__group *g =
+                o->extensions && p->stopped == PHI__VERDICT_SHOWN ? phi__proj_group(p, at) : NULL;
+            if (g != NULL) phi__proj_put(p, g);
+        } else if (role == PHI_ROLE_TOOL_RESULT) {
             if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__results_find(p, at);
         } else if (phi__items_is_summary(o, at))
             phi__proj_step_summary(p, at);
-        else {
-            phi__group *g = phi__proj_look(p, at);
-            if (g != NULL && !p->failed) {
-                if (g->verdict != PHI__VERDICT_KIND) {
-                    g->verdict = phi__proj_judge(p, g);
-                    if (!phi__proj_shows(g)) phi__proj_stop(p, g);
-                }
-                if (phi__proj_shows(g))
-                    phi__proj_add(p, g);
-                else if (p->order->all)
-                    phi__proj_put(p, g);
-                if (g->opens) p->turn++;
-            }
-        }
+        else
+            phi__proj_step_group(p, at);
         p->at = at;
     }
     phi__proj_settle(p, p->at);
@@ -667,22 +653,16 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
     if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
 }
 
-static size_t phi__proj_all_groups(const phi__projecting *p) {
-    const phi__proj_order *o = p->order;
-    size_t n = p->groups;
-    if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
-    for (size_t at = 0; at < p->at; at++)
-        n += phi__items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
-    return n;
-}
-
 static void phi__proj_tell(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     phi_projection_meta *meta = &p->meta;
     meta->estimated_tokens =
         phi__proj_sum(p->used, phi__proj_sum(meta->system_tokens, meta->tools_tokens));
     meta->messages_total = o->count;
-    meta->groups_dropped = phi__proj_all_groups(p);
+    meta->groups_dropped = p->groups;
+    if (o->items == NULL) meta->groups_dropped = o->count > 0 ? o->fold->groups : 0;
+    for (size_t at = 0; o->items != NULL && at < p->at; at++)
+        meta->groups_dropped += phi__items_is_group(o->items[at].message, o->items[at].flags);
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
         if (phi__proj_shows(g) &&
             phi__items_is_group(phi__items_message(o, g->at), phi__items_flags(o, g->at)))
@@ -709,6 +689,8 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
     p.order = order;
     p.arena = arena;
     p.policy = phi__policy_filled(order->policy);
+    p.summaries =
+        p.policy.summaries != PHI_SUMMARIES_NONE && (p.policy.include & PHI_INCLUDE_SUMMARIES) != 0;
     const phi__proj_order *o = p.order;
     uint64_t left = p.policy.max_input_tokens;
     p.meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);

@@ -5,12 +5,19 @@
 
 /* ---- notes ---- */
 
-PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status) {
+/* The reader's status; PHI_BAD_ARG: it is no object, but has to be. */
+static phi_status phi__note_parse(const phi_thread *thread, phi_str json, bool object) {
     phi_arena scratch;
     phi_json *root = NULL;
     phi_arena_init(&scratch, thread->log.memory, 0);
-    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi_status status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK && object && !phi_json_is(root, PHI_JSON_OBJECT)) status = PHI_BAD_ARG;
     phi_arena_free(&scratch);
+    return status;
+}
+
+PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status) {
+    *status = phi__note_parse(thread, json, false);
     return *status == PHI_OK;
 }
 
@@ -49,7 +56,20 @@ PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, ph
     return status;
 }
 
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
+    return phi__note_add(thread, kind, json, seq);
+}
+
 /* ---- id, title, metadata and origin ---- */
+
+/* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
+static phi_status phi__about_is_object(const phi_thread *thread, phi_str json) {
+    phi_status status = json.len > 0 ? phi__note_parse(thread, json, true) : PHI_OK;
+    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+}
 
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id) {
     if (thread->id.at != NULL)
@@ -121,17 +141,6 @@ static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *inf
     return status;
 }
 
-PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json) {
-    phi_json *root = NULL;
-    phi_arena scratch;
-    if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, thread->log.memory, 0);
-    phi_status status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
-    phi_arena_free(&scratch);
-    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-}
-
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_thread_info info = phi__about_info(thread);
     phi_json *root = NULL;
@@ -176,7 +185,7 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before) {
 }
 
 /* The log has it first. */
-PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info) {
+static phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(thread, info), *before = thread->about;
     if (about == NULL) return PHI_NO_MEMORY;
     phi_status status = phi__about_note(thread, info);
@@ -185,12 +194,28 @@ PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *inf
     return status;
 }
 
+PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
+                                       const char *metadata) {
+    phi_thread_info info, before;
+    phi_status status = PHI_OK;
+    if (thread == NULL || !phi__check_id_fits(phi_str_of(title))) return PHI_BAD_ARG;
+    if (metadata != NULL) status = phi__about_is_object(thread, phi_str_of(metadata));
+    if (status != PHI_OK) return status;
+    before = info = phi__about_info(thread);
+    if (title != NULL) info.title = phi_str_of(title);
+    if (metadata != NULL) info.metadata = phi_str_of(metadata);
+    if (phi_str_equal(info.title, before.title) && phi_str_equal(info.metadata, before.metadata))
+        return PHI_OK;
+    return phi__about_set(thread, &info);
+}
+
 /* ---- threads ---- */
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
     phi__log_init(&thread->log, memory, io);
     phi__map_init(&thread->ops.by_id, memory);
+    phi__map_init(&thread->lanes.by_name, memory);
 }
 
 PHI__FN void phi__thread_belong(phi_thread *thread, struct phi_runtime *rt, phi__grown *grown,

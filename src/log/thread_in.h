@@ -6,6 +6,11 @@
 
 /* ---- log.c ---- */
 
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
+
 /* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
 
@@ -154,9 +159,9 @@ PHI__FN void phi__effect_close(phi__effect_tree *tree);
 PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *effect,
                                      size_t max_bytes, const char **why);
 
-/* ---- compact.c ---- */
+/* ---- check.c ---- */
 
-/* The same with the time, run and turn of `place`. */
+/* As phi__compact_say, with the time, run and turn of `place`. */
 PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena);
 
 /* ---- load.c ---- */

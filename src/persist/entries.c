@@ -8,6 +8,36 @@
 
 /* ---- reads an entry's messages and rewrites into an arena, without a thread ---- */
 
+/* The members of any entry, of a message, and of a rewrite, in the order in which they are
+   written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_LINES, "lines")                                                                           \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(IS_GRAFTED, "grafted")                                                                       \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+#undef PHI_X
+
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
@@ -211,6 +241,13 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *r, const phi_json *root,
 }
 
 /* ---- members that only some kinds of entries have ---- */
+
+static const char *phi__entry_kind_word(int kind) {
+    static const char *const words[] = {"",         "message",    "rewrite",  "lane",
+                                        "switch",   "loop_start", "loop_end", "turn_start",
+                                        "turn_end", "spawn",      "note",     "forgotten"};
+    return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
+}
 
 /* The number of a word in a list that ends with NULL; -1: it is none of them. */
 static int phi__part_number(phi_str text, const char *(*word)(int)) {

@@ -1,5 +1,5 @@
 /* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
-#include "persist/file_store_in.h"
+#include "persist/journal_in.h"
 
 #ifndef PHI_NO_FILES
 

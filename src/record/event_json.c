@@ -146,10 +146,9 @@ enum phi__event_how {
 };
 
 typedef struct phi__event_row {
-    phi__field field; /* of the event, or of its part */
-    uint16_t part,
-        size;     /* where the event has the pointer to its part, and the part's size; 0: none */
-    uint8_t kind; /* of the event; TEXT: of any delta */
+    phi__field field;    /* of the event, or of its part */
+    uint16_t part, size; /* where the event points to the part, and its size; 0: of the event */
+    uint8_t kind;        /* of the event; TEXT: of any delta */
 } phi__event_row;
 
 #define PHI__EVENT(event, member, key, how, rule)                                                  \

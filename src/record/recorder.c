@@ -4,7 +4,7 @@
    living agents, of files and of others are handled in one way, and nothing points into a runtime.
    recorder.c finds recorded sessions and loops, recorder.c links loops of different
    sessions. */
-#include "record/recorder_in.h"
+#include "record/session_in.h"
 
 #include "agent/agent.h"
 #include "base/base_in.h"

@@ -2,7 +2,7 @@
 
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
    left puts its messages into a list, which is counted first and filled then. */
-#include "record/session_context_in.h"
+#include "record/session_in.h"
 
 #include "agent/agent.h"
 #include "log/log_in.h"

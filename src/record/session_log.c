@@ -2,7 +2,6 @@
 #include "model/event_parts.h"
 #include "model/model_in.h"
 #include "record/session_context.h"
-#include "record/session_context_in.h"
 #include "record/session_in.h"
 #include "text/text_in.h"
 

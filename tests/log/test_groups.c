@@ -4,7 +4,7 @@
 #include "log/thread_in.h"
 #include "log/prune.h"
 #include "persist/persist_in.h"
-#include "record/session_context_in.h"
+#include "record/session_in.h"
 
 static size_t compared;
 
