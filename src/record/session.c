@@ -110,6 +110,12 @@ static phi_str phi__session_segment_of(phi_str loop_id) {
     return phi__str(loop_id.at + first + 1, last - first - 2);
 }
 
+PHI__FN phi_str phi__session_event_type(phi_str json) {
+    phi__json_found type;
+    bool has = phi__json_cursor_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING;
+    return has ? type.raw : phi__str("", 0);
+}
+
 /* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {

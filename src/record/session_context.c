@@ -44,12 +44,6 @@ typedef struct phi__session_pruned {
     size_t time_mask;
 } phi__session_pruned;
 
-static bool phi__pruned_is_prune(phi_str json) {
-    phi__json_found type;
-    return phi__json_cursor_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
-           phi__str_is(type.raw, "PrunApplied");
-}
-
 static bool phi__pruned_any(const phi__way_way *way, size_t *messages) {
     bool any = false;
     size_t j;
@@ -57,7 +51,8 @@ static bool phi__pruned_any(const phi__way_way *way, size_t *messages) {
     for (size_t i = 0; i < way->all; i++) {
         *messages = phi__add(*messages, way->loops[i]->message_count);
         for (j = 0; j < way->loops[i]->event_count && !any; j++)
-            any = phi__pruned_is_prune(way->loops[i]->events[j].json);
+            any =
+                phi__str_is(phi__session_event_type(way->loops[i]->events[j].json), "PrunApplied");
     }
     return any;
 }
@@ -106,8 +101,9 @@ static size_t phi__pruned_take(phi__session_pruned *p, int64_t at_ms, size_t loo
 
 static phi_status phi__pruned_apply(phi__session_pruned *p, size_t loop, phi_str json) {
     phi_event event;
-    phi_status status = phi_event_from_json(json, p->scratch, &event, NULL);
     size_t first = SIZE_MAX;
+    if (!phi__str_is(phi__session_event_type(json), "PrunApplied")) return PHI_OK;
+    phi_status status = phi_event_from_json(json, p->scratch, &event, NULL);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || event.pruned == NULL) return PHI_OK;
     for (size_t i = 0; i < event.pruned->timestamp_count; i++)
@@ -149,8 +145,7 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     }
     for (size_t i = way->all; i-- > 0 && status == PHI_OK;)
         for (j = 0; j < way->loops[i]->event_count && status == PHI_OK; j++)
-            if (phi__pruned_is_prune(way->loops[i]->events[j].json))
-                status = phi__pruned_apply(&p, i, way->loops[i]->events[j].json);
+            status = phi__pruned_apply(&p, i, way->loops[i]->events[j].json);
     /* If one message of a group is gone, all are. */
     for (size_t i = 0; i < p.count; i++)
         if (p.said[i].answer > 0 && p.said[i].mark->gone)

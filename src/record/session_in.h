@@ -82,6 +82,9 @@ PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop); /* the place of t
 /* The part of a loop id before its first dot; all of it without a dot. */
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 
+/* The type of an event's text, as it is written there; empty: none. */
+PHI__FN phi_str phi__session_event_type(phi_str json);
+
 /* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,

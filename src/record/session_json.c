@@ -204,44 +204,37 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
 }
 
 /* True if the original's reader knows the event. */
-static bool phi__session_put_is_common(phi_str json) {
+static bool phi__session_put_is_common(phi_str json, phi_str type) {
     static const char *const types[] = {
         "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
         "MessageStart",        "MessageUpdate",    "MessageEnd",        "ToolExecutionStart",
         "ToolExecutionUpdate", "ToolExecutionEnd", "ProgressMessage",   "InputRejected",
         "ParallelLoopStart",   "ParallelLoopEnd",  "CompactionStarted", "CompactionEnded",
         "PrunApplied",         "TurnRequest",      "RevertApplied"};
-    phi__json_found type, message;
-    size_t i;
-    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
-        return false;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is(type.raw, types[i])) break;
-    if (i == PHI__COUNT(types)) return false;
-    return !phi__str_is(type.raw, "TurnEnd") ||
-           (phi__json_cursor_find(json, "message", &message) == PHI_OK &&
-            message.type == PHI_JSON_OBJECT);
+    phi__json_found message;
+    size_t i = 0;
+    while (i < PHI__COUNT(types) && !phi__str_is(type, types[i])) i++;
+    if (i == PHI__COUNT(types) || !phi__str_is(type, "TurnEnd")) return i < PHI__COUNT(types);
+    return phi__json_cursor_find(json, "message", &message) == PHI_OK &&
+           message.type == PHI_JSON_OBJECT;
 }
 
 /* True if an event that was recorded long ago, or by hand, would make the original's reader refuse
    the whole file: names in place of node ids, a protocol that it does not know. */
-static bool phi__session_put_is_foreign(phi_str json) {
-    phi__json_found type, at;
-    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
-        return false;
-    if (phi__str_is(type.raw, "RevertApplied"))
-        return phi__json_cursor_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
-    return phi__str_is(type.raw, "AgentStart") &&
-           phi__json_cursor_find(json, "config_snapshot.api", &at) == PHI_OK &&
-           at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
+static bool phi__session_put_is_foreign(phi_str json, phi_str type) {
+    phi__json_found at;
+    bool start = phi__str_is(type, "AgentStart");
+    if (!start && !phi__str_is(type, "RevertApplied")) return false;
+    return phi__json_cursor_find(json, start ? "config_snapshot.api" : "target", &at) == PHI_OK &&
+           at.type == PHI_JSON_STRING && (!start || phi__message_read_api(at.raw) == NULL);
 }
 
-static void phi__session_put_event(phi__session_writer *w, phi_str json) {
+static void phi__session_put_event(phi__session_writer *w, phi_str json, phi_str type) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_event event;
     phi_status status = PHI_OK;
     bool own = phi__session_put_is_own(w, json);
-    if (own || phi__session_put_is_foreign(json)) {
+    if (own || phi__session_put_is_foreign(json, type)) {
         status = phi_event_from_json(json, w->scratch, &event, NULL);
         if (status == PHI_OK && own && event.message != NULL) {
             event.message = phi__session_put_plain(w, event.message);
@@ -324,16 +317,14 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
     phi__records_raw(&w->out, "events", "[");
     for (size_t i = 0; i < loop->event_count; i++) {
         phi_str json = loop->events[i].json;
-        phi__json_found type;
-        if (!all && !phi__session_put_is_common(json)) continue;
-        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
-            phi__str_is(type.raw, "TurnRequest") && phi__session_put_is_own(w, json))
-            continue;
+        phi_str type = phi__session_event_type(json);
+        if (!all && !phi__session_put_is_common(json, type)) continue;
+        if (phi__str_is(type, "TurnRequest") && phi__session_put_is_own(w, json)) continue;
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
         phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
         phi__json_write_key(&w->out, PHI__LIT("event"));
-        phi__session_put_event(w, json);
+        phi__session_put_event(w, json, type);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
