@@ -58,8 +58,8 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 /* A run of which nothing may be kept leaves the text before its first change, so that its end needs
    no memory. */
 
-PHI__FN void phi__state_drop(phi_thread *thread, phi__state_text *text) {
-    phi__free(thread->log.memory, text->at, text->at != NULL ? text->len + 1 : 0);
+PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text) {
+    phi__free(memory, text->at, text->at != NULL ? text->len + 1 : 0);
     memset(text, 0, sizeof *text);
 }
 
@@ -69,11 +69,11 @@ static void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) 
     if (start == 0 || state->run != start) return;
     state->run = 0;
     if (none && state->known) {
-        phi__state_drop(thread, &state->now);
+        phi__state_drop(thread->log.memory, &state->now);
         state->now = state->before;
         memset(&state->before, 0, sizeof state->before);
     }
-    phi__state_drop(thread, &state->before);
+    phi__state_drop(thread->log.memory, &state->before);
 }
 
 /* ---- runs, by id: where each began; and the state of the active one ---- */
@@ -717,8 +717,8 @@ PHI__FN void phi__append_free(phi_thread *thread) {
     phi__messages_free(memory, &thread->messages);
     phi__free(memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__runs_drop_undo(thread);
-    phi__state_drop(thread, &thread->state.now);
-    phi__state_drop(thread, &thread->state.before);
+    phi__state_drop(memory, &thread->state.now);
+    phi__state_drop(memory, &thread->state.before);
     phi__hashes_free(memory, &ops->away);
     phi__map_free(&ops->by_id);
     phi__free(memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);

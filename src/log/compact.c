@@ -44,10 +44,6 @@ PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *c
     return c;
 }
 
-PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config) {
-    return config->scope_runs == PHI_COMPACTION_NO_RUNS ? 0 : config->scope_runs;
-}
-
 /* Rounded, since 0.9 - 0.05 is no number that a double has. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config) {
     double most = (config->compact_at_pct - config->budget_threshold_pct) *
@@ -540,8 +536,9 @@ static size_t phi__compact_scope(const phi__compacting *c) {
         size_t to = c->turns[phi__compact_run_start(c, run)].from;
         tokens += phi__compact_tokens(c, from, to);
         n++;
-        if (c->config.scope == PHI_COMPACTION_RUNS ? n > phi__compact_scope_runs(&c->config)
-                                                   : tokens > c->config.scope_tokens)
+        if (c->config.scope == PHI_COMPACTION_RUNS
+                ? n > c->config.scope_runs || c->config.scope_runs == PHI_COMPACTION_NO_RUNS
+                : tokens > c->config.scope_tokens)
             break;
     }
     return run;

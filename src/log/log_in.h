@@ -174,9 +174,6 @@ typedef struct phi__compacted {
 /* Resolves zero fields to their defaults; a config without a window gets the default window. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
 
-/* How many earlier runs are in scope, of a config that was filled. */
-PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
-
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
@@ -522,7 +519,7 @@ typedef struct phi__messages {
     uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
 } phi__messages;
 
-/* What is counted of the entries that are attached. */
+/* The counts of the entries that are attached. */
 typedef struct phi__counted {
     phi__hashes ids;    /* of the tool call ids so far */
     phi_usage usage;    /* phi_thread_info */

@@ -130,31 +130,29 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
 
 /* ---- restarts a log with copies of its lanes' views ---- */
 
-static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
-                                  const phi__item *item) {
-    if (!phi__thread_roll(thread, NULL)) return false;
-    phi__entry entry = PHI_ZERO;
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__append_keep(thread, item->message);
-    if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
-    entry.flags = item->flags & 0xff;
-    if (item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq)
-        entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
-    entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
-                                                          : phi__thread_at(from, item->from)->at_ms;
-    entry.loop_id = entry.message->loop_id;
-    entry.turn_index = entry.message->turn_index;
-    return phi__append(thread, &entry, 1);
-}
-
 PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep) {
     size_t n = 0;
     for (size_t i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
     if (!phi__append_reserve(thread, n, n)) return false;
-    for (size_t i = 0; i < fold->count; i++)
-        if ((keep == NULL || keep[i] != 0) && !phi__rebase_take_item(thread, from, &fold->items[i]))
-            return false;
+    for (size_t i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (keep != NULL && keep[i] == 0) continue;
+        if (!phi__thread_roll(thread, NULL)) return false;
+        phi__entry entry = PHI_ZERO;
+        entry.kind = PHI_ENTRY_MESSAGE;
+        entry.message = phi__append_keep(thread, item->message);
+        if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
+        entry.flags = item->flags & 0xff;
+        if (item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq)
+            entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+        entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0
+                          ? entry.message->timestamp_ms
+                          : phi__thread_at(from, item->from)->at_ms;
+        entry.loop_id = entry.message->loop_id;
+        entry.turn_index = entry.message->turn_index;
+        if (!phi__append(thread, &entry, 1)) return false;
+    }
     return true;
 }
 

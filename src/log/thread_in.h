@@ -126,7 +126,7 @@ PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry);
 
 /* What attaching does for every entry, on the active lane. */
 PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry);
-PHI__FN void phi__state_drop(phi_thread *thread, phi__state_text *text);
+PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text);
 
 /* Frees all that entries have added to the thread. */
 PHI__FN void phi__append_free(phi_thread *thread);

@@ -459,51 +459,57 @@ static phi_status phi__state_replay(phi__effect_tree *tree, const phi__state_not
     return status;
 }
 
-static phi_status phi__state_make(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                  phi__buf *out, uint64_t *tail) {
-    phi__limit *limits = phi__fold_limits(thread, lane, upto);
-    const phi__state_note *note = NULL;
-    phi__effect_tree tree;
-    phi_arena scratch;
-    phi_arena_init(&scratch, thread->log.memory, 0);
-    *tail = 0;
-    phi_status status = phi__effect_open(&tree, thread->log.memory, &scratch, PHI__LIT("{}"));
-    if (limits == NULL || !phi__state_notes(thread, limits, upto, &scratch, &note))
-        status = PHI_NO_MEMORY;
-    for (; status == PHI_OK && note != NULL; note = note->next)
-        status = phi__state_replay(&tree, note, tail);
-    if (status == PHI_OK) status = phi__json_write(out, tree.root, 0);
-    phi__effect_close(&tree);
-    phi__free(thread->log.memory, limits,
-              limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
-    phi_arena_free(&scratch);
-    return status == PHI_OK && !out->failed ? PHI_OK : PHI_NO_MEMORY;
-}
-
-PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                   phi_arena *arena, phi_str *out) {
-    uint64_t tail;
-    phi__buf text;
-    phi__buf_init(&text, thread->log.memory);
-    phi_status status = phi__state_make(thread, lane, upto, &text, &tail);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), out))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&text);
-    return status;
-}
-
-/* ---- the active lane's ---- */
-
 /* False: no memory. */
-static bool phi__state_copy(phi_thread *thread, phi_str from, phi__state_text *out) {
+static bool phi__state_copy(phi_memory *memory, phi_str from, phi__state_text *out) {
     memset(out, 0, sizeof *out);
     if (phi__str_is(from, "{}")) return true;
-    out->at = (char *)phi__alloc(thread->log.memory, phi__add(from.len, 1));
+    out->at = (char *)phi__alloc(memory, phi__add(from.len, 1));
     if (out->at == NULL) return false;
     memcpy(out->at, from.at, from.len);
     out->len = from.len;
     return true;
 }
+
+/* A copy of a lane's state after an entry. */
+static phi_status phi__state_read(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__state_text *out) {
+    phi_memory *memory = thread->log.memory;
+    phi__limit *limits = phi__fold_limits(thread, lane, upto);
+    const phi__state_note *note = NULL;
+    phi__effect_tree tree;
+    phi_arena scratch;
+    phi__buf text;
+    uint64_t tail = 0;
+    memset(out, 0, sizeof *out);
+    phi_arena_init(&scratch, memory, 0);
+    phi__buf_init(&text, memory);
+    phi_status status = phi__effect_open(&tree, memory, &scratch, PHI__LIT("{}"));
+    if (limits == NULL || !phi__state_notes(thread, limits, upto, &scratch, &note))
+        status = PHI_NO_MEMORY;
+    for (; status == PHI_OK && note != NULL; note = note->next)
+        status = phi__state_replay(&tree, note, &tail);
+    if (status == PHI_OK) status = phi__json_write(&text, tree.root, 0);
+    bool done =
+        status == PHI_OK && !text.failed && phi__state_copy(memory, phi__buf_str(&text), out);
+    out->tail = tail;
+    phi__effect_close(&tree);
+    phi__free(memory, limits, limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                   phi_arena *arena, phi_str *out) {
+    phi__state_text made;
+    phi_status status = phi__state_read(thread, lane, upto, &made);
+    phi_str text = made.at != NULL ? phi__str(made.at, made.len) : PHI__LIT("{}");
+    if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
+    phi__state_drop(thread->log.memory, &made);
+    return status;
+}
+
+/* ---- the active lane's ---- */
 
 /* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
    before its first change stays until it ends. */
@@ -512,44 +518,31 @@ static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     const phi__entry *run = thread->loops.started;
     uint64_t start = run != NULL && thread->loops.keeps_none ? run->seq + 1 : 0;
     if (start != 0 && state->run != start) {
-        phi__state_drop(thread, &state->before);
+        phi__state_drop(thread->log.memory, &state->before);
         state->before = state->now;
         state->run = start;
         memset(&state->now, 0, sizeof state->now);
     }
-    phi__state_drop(thread, &state->now);
+    phi__state_drop(thread->log.memory, &state->now);
     state->now = *made;
     state->known = true;
-}
-
-/* A copy of the active lane's state after an entry. */
-static phi_status phi__state_read(phi_thread *thread, uint64_t upto, phi__state_text *out) {
-    uint64_t tail;
-    phi__buf text;
-    phi__buf_init(&text, thread->log.memory);
-    memset(out, 0, sizeof *out);
-    phi_status status = phi__state_make(thread, thread->lanes.active, upto, &text, &tail);
-    if (status == PHI_OK && !phi__state_copy(thread, phi__buf_str(&text), out))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&text);
-    if (status == PHI_OK) out->tail = tail;
-    return status;
 }
 
 /* If an open run was read with its thread, also learns the state before it: its notes may leave. */
 static phi_status phi__tool_state_learn(phi_thread *thread) {
     const phi__entry *run = thread->loops.started;
     phi__state_text now;
-    phi_status status = phi__state_read(thread, UINT64_MAX, &now);
+    phi_status status = phi__state_read(thread, thread->lanes.active, UINT64_MAX, &now);
     phi__state_text before = PHI_ZERO;
-    if (status == PHI_OK && run != NULL) status = phi__state_read(thread, run->seq, &before);
+    if (status == PHI_OK && run != NULL)
+        status = phi__state_read(thread, thread->lanes.active, run->seq, &before);
     if (status != PHI_OK) {
-        phi__state_drop(thread, &now);
+        phi__state_drop(thread->log.memory, &now);
         return status;
     }
     phi__tool_state *state = &thread->state;
-    phi__state_drop(thread, &state->now);
-    phi__state_drop(thread, &state->before);
+    phi__state_drop(thread->log.memory, &state->now);
+    phi__state_drop(thread->log.memory, &state->before);
     state->now = now;
     state->before = before;
     state->run = (run != NULL ? run->seq + 1 : 0);
@@ -631,13 +624,13 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
         status = PHI_BAD_ARG;
     if (status != PHI_OK && status != PHI_NO_MEMORY) status = PHI_BAD_ARG;
     if (status == PHI_OK) status = phi__state_now(thread, &now); /* for a run that is undone */
-    if (status == PHI_OK && !phi__state_copy(thread, phi__buf_str(&text), &made))
+    if (status == PHI_OK && !phi__state_copy(thread->log.memory, phi__buf_str(&text), &made))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__state_note_whole(thread, phi__buf_str(&text));
     if (status == PHI_OK)
         phi__state_take(thread, &made);
     else
-        phi__state_drop(thread, &made);
+        phi__state_drop(thread->log.memory, &made);
     phi__buf_free(&text);
     phi_arena_free(&scratch);
     return status;
@@ -686,14 +679,14 @@ static phi_status phi__state_commit(phi_thread *thread, phi_str call_id, const p
     bool whole = tail > text->len;
     phi_str state = phi__buf_str(text);
     phi__state_text made;
-    if (!phi__state_copy(thread, state, &made)) return PHI_NO_MEMORY;
+    if (!phi__state_copy(thread->log.memory, state, &made)) return PHI_NO_MEMORY;
     made.tail = whole ? 0 : tail;
     phi_status status =
         phi__state_note_add(thread, call_id, applied, denied, whole ? &state : NULL);
     if (status == PHI_OK)
         phi__state_take(thread, &made);
     else
-        phi__state_drop(thread, &made);
+        phi__state_drop(thread->log.memory, &made);
     return status;
 }
 

@@ -665,35 +665,34 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
 
 /* ---- reading ---- */
 
-PHI__FN void *phi__reading_alloc(phi__reading *r, size_t count, size_t bytes) {
+PHI__FN void *phi__intake_alloc(phi__intake *r, size_t count, size_t bytes) {
     void *at = phi__arena_zero(r->arena, phi__mul(count, bytes));
     if (at == NULL) r->no_memory = true;
     return at;
 }
 
-PHI__FN void *phi__reading_list(phi__reading *r, const phi_json *array, size_t size,
-                                size_t *count) {
+PHI__FN void *phi__intake_list(phi__intake *r, const phi_json *array, size_t size, size_t *count) {
     size_t n = phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
-    void *list = n > 0 ? phi__reading_alloc(r, n, size) : NULL;
+    void *list = n > 0 ? phi__intake_alloc(r, n, size) : NULL;
     *count = list != NULL ? n : 0;
     return list;
 }
 
-PHI__FN phi_str phi__reading_json(phi__reading *r, const phi_json *node) {
+PHI__FN phi_str phi__intake_json(phi__intake *r, const phi_json *node) {
     phi_str out = {NULL, 0};
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
 
-PHI__FN phi_str *phi__reading_ids(phi__reading *r, const phi_json *array, size_t *count) {
+PHI__FN phi_str *phi__intake_ids(phi__intake *r, const phi_json *array, size_t *count) {
     phi_json_iter it = phi_json_each(array);
-    phi_str *ids = (phi_str *)phi__reading_list(r, array, sizeof *ids, count);
+    phi_str *ids = (phi_str *)phi__intake_list(r, array, sizeof *ids, count);
     for (size_t i = 0; i < *count; i++) ids[i] = phi_json_str(phi_json_next(&it), "");
     return ids;
 }
 
-PHI__FN phi_status phi__reading_bad(phi__reading *r, phi_status status, const char *message) {
+PHI__FN phi_status phi__intake_bad(phi__intake *r, phi_status status, const char *message) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
     r->error->status = status;
@@ -701,8 +700,8 @@ PHI__FN phi_status phi__reading_bad(phi__reading *r, phi_status status, const ch
     return status;
 }
 
-PHI__FN phi_status phi__reading_within(phi__reading *r, phi_status status, const char *where,
-                                       size_t index) {
+PHI__FN phi_status phi__intake_within(phi__intake *r, phi_status status, const char *where,
+                                      size_t index) {
     char message[sizeof r->error->message], item[32] = "";
     if (status != PHI_PARSE) return status;
     if (index != SIZE_MAX) (void)snprintf(item, sizeof item, "[%lu]", (unsigned long)index);
@@ -714,52 +713,50 @@ PHI__FN phi_status phi__reading_within(phi__reading *r, phi_status status, const
 }
 
 typedef struct phi__event_reader {
-    phi__reading in;
+    phi__intake in;
     const phi_json *root;
     phi_event *out;
 } phi__event_reader;
 
 static phi_status phi__event_get_message(phi__event_reader *r, const phi_json *node) {
-    phi_message *message = (phi_message *)phi__reading_alloc(&r->in, 1, sizeof *message);
+    phi_message *message = (phi_message *)phi__intake_alloc(&r->in, 1, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     phi_status status = phi__message_read_get(node, r->in.arena, message, r->in.error);
     r->out->message = message;
     if (message->loop_id.len > 0) r->out->turn_index = message->turn_index;
-    return phi__reading_within(&r->in, status, "message", SIZE_MAX);
+    return phi__intake_within(&r->in, status, "message", SIZE_MAX);
 }
 
 static phi_status phi__event_get_messages(phi__event_reader *r, const phi_json *array,
                                           const char *key) {
     phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
     phi_status status = PHI_OK;
-    size_t n = 0;
+    size_t count, i = 0;
     if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
-    if (!phi_json_is(array, PHI_JSON_ARRAY))
-        return phi__reading_within(
-            &r->in, phi__reading_bad(&r->in, PHI_PARSE, "expected an array of messages"), key,
-            SIZE_MAX);
-    if (phi_json_count(array) == 0) return PHI_OK;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) {
+        status = phi__intake_bad(&r->in, PHI_PARSE, "expected an array of messages");
+        return phi__intake_within(&r->in, status, key, SIZE_MAX);
+    }
     phi_message *messages =
-        (phi_message *)phi__reading_alloc(&r->in, phi_json_count(array), sizeof *messages);
-    if (messages == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__message_read_get(node, r->in.arena, &messages[n++], r->in.error);
+        (phi_message *)phi__intake_list(&r->in, array, sizeof *messages, &count);
+    while (status == PHI_OK && i < count)
+        status =
+            phi__message_read_get(phi_json_next(&it), r->in.arena, &messages[i++], r->in.error);
     r->out->messages = messages;
-    r->out->message_count = n;
-    return phi__reading_within(&r->in, status, key, n - 1);
+    r->out->message_count = count;
+    return phi__intake_within(&r->in, status, key, i - 1);
 }
 
 static phi_status phi__event_get_start(phi__event_reader *r) {
-    phi_loop_info *loop = (phi_loop_info *)phi__reading_alloc(&r->in, 1, sizeof *loop);
+    phi_loop_info *loop = (phi_loop_info *)phi__intake_alloc(&r->in, 1, sizeof *loop);
     if (loop == NULL) return PHI_NO_MEMORY;
     loop->agent_id = phi__records_get_str(r->root, "agent_id");
     loop->session_id = phi__records_get_str(r->root, "session_id");
     loop->loop_id = r->out->loop_id;
     loop->parent_loop_id = phi__records_get_str(r->root, "parent_loop_id");
     loop->continuation = phi__event_get_continuation(r->root, &loop->tag);
-    loop->metadata = phi__reading_json(&r->in, phi_json_get(r->root, "metadata"));
-    loop->config = phi__reading_json(&r->in, phi_json_get(r->root, "config_snapshot"));
+    loop->metadata = phi__intake_json(&r->in, phi_json_get(r->root, "metadata"));
+    loop->config = phi__intake_json(&r->in, phi_json_get(r->root, "config_snapshot"));
     r->out->loop = loop;
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
@@ -775,8 +772,8 @@ static phi_status phi__event_get_delta(phi__event_reader *r, const phi_json *del
     for (; i < PHI__COUNT(kinds) && inside == NULL; i++)
         inside = phi_json_get(phi_json_get(delta, phi__event_delta(kinds[i])), "delta");
     if (inside == NULL)
-        return phi__reading_bad(&r->in, PHI_PARSE,
-                                "delta: expected Text, Thinking or ToolCallDelta");
+        return phi__intake_bad(&r->in, PHI_PARSE,
+                               "delta: expected Text, Thinking or ToolCallDelta");
     r->out->kind = kinds[--i];
     r->out->text = phi_json_str(inside, "");
     for (size_t at = r->out->message->content_count; at > 0; at--) {
@@ -793,21 +790,21 @@ static phi_status phi__event_get_delta(phi__event_reader *r, const phi_json *del
 static phi_status phi__event_get_result(phi__event_reader *r, const phi_json *node,
                                         const char *key) {
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
-    phi_message *message = (phi_message *)phi__reading_alloc(&r->in, 1, sizeof *message);
+    phi_message *message = (phi_message *)phi__intake_alloc(&r->in, 1, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     message->role = PHI_ROLE_TOOL_RESULT;
     message->tool_call_id = r->out->tool_call_id;
     message->tool_name = r->out->tool_name;
     if (r->out->kind == PHI_EV_TOOL_END)
         message->is_error = phi__records_get_bool(r->root, "is_error");
-    message->details = phi__reading_json(&r->in, phi_json_get(node, "details"));
+    message->details = phi__intake_json(&r->in, phi_json_get(node, "details"));
     phi_status status = phi__message_read_get_blocks(phi_json_get(node, "content"), r->in.arena,
                                                      message, r->in.error);
     r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
     r->out->message = message;
     if (status == PHI_OK && r->out->kind == PHI_EV_TOOL_UPDATE)
         r->out->text = phi_message_text(message, "\n", r->in.arena, &r->in.no_memory);
-    return phi__reading_within(&r->in, status, key, SIZE_MAX);
+    return phi__intake_within(&r->in, status, key, SIZE_MAX);
 }
 
 /* A number that is none of ours says only that something went wrong. */
@@ -817,7 +814,7 @@ static phi_status phi__event_get_status(const phi__event_reader *r) {
 }
 
 static phi_status phi__event_get_failure(phi__event_reader *r) {
-    phi_failure *failure = (phi_failure *)phi__reading_alloc(&r->in, 1, sizeof *failure);
+    phi_failure *failure = (phi_failure *)phi__intake_alloc(&r->in, 1, sizeof *failure);
     phi_str kind = phi__records_get_str(r->root, "kind");
     const phi_json *after = phi_json_get(r->root, "retry_after_ms");
     if (failure == NULL) return PHI_NO_MEMORY;
@@ -846,31 +843,31 @@ static phi_str phi__event_get_node(phi__event_reader *r, const phi_json *node) {
 
 /* A member of an event's part `to` that no table can say. */
 static void phi__event_get_part(phi__event_reader *r, const phi__field *field, void *to) {
-    const phi_json *node = phi_json_get(r->root, field->key), *item;
+    const phi_json *node = phi_json_get(r->root, field->key);
     phi_json_iter it = phi_json_each(node);
-    size_t n = phi_json_is(node, PHI_JSON_ARRAY) ? phi_json_count(node) : 0;
     switch (field->kind) {
     case PHI__FIELD_TIMES: {
         phi_pruned *pruned = (phi_pruned *)to;
-        int64_t *times = (int64_t *)phi__reading_alloc(&r->in, n, sizeof *times);
-        while (times != NULL && pruned->timestamp_count < n && (item = phi_json_next(&it)) != NULL)
-            times[pruned->timestamp_count++] = phi_json_int(item, 0);
+        int64_t *times =
+            (int64_t *)phi__intake_list(&r->in, node, sizeof *times, &pruned->timestamp_count);
+        for (size_t i = 0; i < pruned->timestamp_count; i++)
+            times[i] = phi_json_int(phi_json_next(&it), 0);
         pruned->timestamps = times;
         break;
     }
     case PHI__FIELD_NODE: ((phi_reverted *)to)->target = phi__event_get_node(r, node); break;
     case PHI__FIELD_NODES: {
         phi_reverted *reverted = (phi_reverted *)to;
-        phi_str *names = (phi_str *)phi__reading_alloc(&r->in, n, sizeof *names);
-        while (names != NULL && reverted->abandoned_count < n &&
-               (item = phi_json_next(&it)) != NULL)
-            names[reverted->abandoned_count++] = phi__event_get_node(r, item);
+        phi_str *names =
+            (phi_str *)phi__intake_list(&r->in, node, sizeof *names, &reverted->abandoned_count);
+        for (size_t i = 0; i < reverted->abandoned_count; i++)
+            names[i] = phi__event_get_node(r, phi_json_next(&it));
         reverted->abandoned = names;
         break;
     }
     case PHI__FIELD_LOOPS: {
         phi_parallel *parallel = (phi_parallel *)to;
-        parallel->loop_ids = phi__reading_ids(&r->in, node, &parallel->loop_count);
+        parallel->loop_ids = phi__intake_ids(&r->in, node, &parallel->loop_count);
         break;
     }
     case PHI__FIELD_TOTAL:
@@ -895,9 +892,9 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
     case PHI__FIELD_STATUS: out->status = phi__event_get_status(r); break;
-    case PHI__FIELD_JSON: out->text = phi__reading_json(&r->in, node); break;
+    case PHI__FIELD_JSON: out->text = phi__intake_json(&r->in, node); break;
     case PHI__FIELD_USAGE: {
-        phi_usage *usage = (phi_usage *)phi__reading_alloc(&r->in, 1, sizeof *usage);
+        phi_usage *usage = (phi_usage *)phi__intake_alloc(&r->in, 1, sizeof *usage);
         if (usage != NULL) *usage = phi__message_read_get_usage(node);
         out->usage = usage;
         break;
@@ -952,10 +949,9 @@ static phi_status phi__event_get(phi__event_reader *r) {
     void *part = NULL;
     phi_status status = PHI_OK;
     if (!phi_json_is(r->root, PHI_JSON_OBJECT))
-        return phi__reading_bad(&r->in, PHI_PARSE, "expected an object: an event");
+        return phi__intake_bad(&r->in, PHI_PARSE, "expected an object: an event");
     if (!phi_json_is(node, PHI_JSON_STRING))
-        return phi__reading_bad(&r->in, PHI_PARSE,
-                                "type: expected a string, such as \"TurnStart\"");
+        return phi__intake_bad(&r->in, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     phi_str type = phi_json_str(node, "");
     int kind = PHI_EV_AGENT_START; /* TEXT of all deltas: their contents decide further */
     while (phi_event_name((phi_event_kind)kind)[0] != '\0' &&
@@ -964,7 +960,7 @@ static phi_status phi__event_get(phi__event_reader *r) {
     if (phi_event_name((phi_event_kind)kind)[0] == '\0') {
         (void)snprintf(message, sizeof message, "type \"%.*s\": no event that is known here",
                        (int)phi__utf8_cut(type, 80), type.at != NULL ? type.at : "");
-        return phi__reading_bad(&r->in, PHI_UNSUPPORTED, message);
+        return phi__intake_bad(&r->in, PHI_UNSUPPORTED, message);
     }
     r->out->kind = (phi_event_kind)kind;
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
@@ -981,7 +977,7 @@ static phi_status phi__event_get(phi__event_reader *r) {
         if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
             continue;
         if (row->part != 0 && part == NULL) {
-            part = phi__reading_alloc(&r->in, 1, row->size);
+            part = phi__intake_alloc(&r->in, 1, row->size);
             if (part == NULL) return PHI_NO_MEMORY;
             memcpy((char *)r->out + row->part, &part, sizeof part);
         }

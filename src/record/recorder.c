@@ -90,9 +90,9 @@ static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_
     phi__loop_box *loop = phi__known_open(rec, loop_id);
     phi__session_box *box =
         loop == NULL ? phi__known_session(rec, phi__session_id_of(loop_id)) : NULL;
-    if (box != NULL) loop = phi__session_find(box, loop_id);
+    if (box != NULL) loop = phi__loopbox_find(box, loop_id);
     for (box = NULL; loop == NULL && (box = phi__known_each(rec, box)) != NULL;)
-        loop = phi__session_find(box, loop_id);
+        loop = phi__loopbox_find(box, loop_id);
     return loop;
 }
 
@@ -239,7 +239,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
                                phi_str session_id) {
     const phi_loop_info *info = ev->loop;
     phi_json *config = NULL;
-    if (!phi__session_fill(loop, info->loop_id, session_id, info)) return false;
+    if (!phi__loopbox_fill(loop, info->loop_id, session_id, info)) return false;
     loop->pub.started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
@@ -324,7 +324,7 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
-    phi__loop_box *loop = phi__session_find(box, id);
+    phi__loop_box *loop = phi__loopbox_find(box, id);
     if (loop != NULL) return loop;
     loop = phi__session_loop(box);
     if (loop == NULL || !phi__map_room(&rec->loops) ||

@@ -75,7 +75,7 @@ PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session,
     return at != SIZE_MAX ? session->loops[at] : NULL;
 }
 
-PHI__FN phi__loop_box *phi__session_find(phi__session_box *box, phi_str loop_id) {
+PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id) {
     const phi_loop_record *record = phi__session_get_loop(&box->pub, loop_id);
     return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
@@ -83,7 +83,7 @@ PHI__FN phi__loop_box *phi__session_find(phi__session_box *box, phi_str loop_id)
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop) {
     phi_str above = loop->pub.parent_loop_id;
     if (above.len == 0 || phi_str_equal(above, loop->pub.loop_id)) return true;
-    phi__loop_box *of = phi__session_find(box, above);
+    phi__loop_box *of = phi__loopbox_find(box, above);
     if (of == NULL) return true;
     phi_loop_record *parent = &of->pub;
     for (size_t i = 0; i < parent->child_count; i++)
@@ -161,7 +161,7 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
 
 /* ---- parts of a loop ---- */
 
-PHI__FN bool phi__session_fill(phi__loop_box *loop, phi_str loop_id, phi_str session_id,
+PHI__FN bool phi__loopbox_fill(phi__loop_box *loop, phi_str loop_id, phi_str session_id,
                                const phi_loop_info *info) {
     phi_loop_record *to = &loop->pub;
     to->continuation = info->continuation;

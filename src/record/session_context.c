@@ -248,7 +248,8 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
     size_t i;
     for (i = 1; i < way->count; i++) {
         if (way->config.scope == PHI_COMPACTION_RUNS) {
-            if (i > phi__compact_scope_runs(&way->config)) break;
+            if (i > way->config.scope_runs || way->config.scope_runs == PHI_COMPACTION_NO_RUNS)
+                break;
             continue;
         }
         tokens += phi__way_tokens(way, way->loops[i]);

@@ -55,7 +55,7 @@ PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
 /* The loop of that id, the latest of several; SIZE_MAX, NULL: none. */
 PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
-PHI__FN phi__loop_box *phi__session_find(phi__session_box *box, phi_str loop_id);
+PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
 /* An array in the session's arena with room for one more: `at`, or a copy of it that has; zeroed
@@ -71,7 +71,7 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
 /* Parts of a loop, copied. False, NULL: no memory. */
-PHI__FN bool phi__session_fill(phi__loop_box *loop, phi_str loop_id, phi_str session_id,
+PHI__FN bool phi__loopbox_fill(phi__loop_box *loop, phi_str loop_id, phi_str session_id,
                                const phi_loop_info *info);
 PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_str json);
 PHI__FN bool phi__session_add_child(phi__loop_box *loop, const phi_child_ref *child);

@@ -437,7 +437,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
 /* ---- reading ---- */
 
 typedef struct phi__session_reader {
-    phi__reading in;
+    phi__intake in;
     phi__session_box *box;
 } phi__session_reader;
 
@@ -446,13 +446,12 @@ static phi_status phi__session_read_messages(phi__session_reader *r, const phi_j
                                              size_t *count) {
     const phi_json *array = phi_json_get(object, key), *node;
     phi_json_iter it = phi_json_each(array);
-    phi_message *messages =
-        (phi_message *)phi__reading_list(&r->in, array, sizeof *messages, count);
+    phi_message *messages = (phi_message *)phi__intake_list(&r->in, array, sizeof *messages, count);
     *out = messages;
     if (messages == NULL) return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
     for (size_t i = 0; (node = phi_json_next(&it)) != NULL; i++) {
         phi_status status = phi__message_read_get(node, r->in.arena, &messages[i], r->in.error);
-        if (status != PHI_OK) return phi__reading_within(&r->in, status, key, i);
+        if (status != PHI_OK) return phi__intake_within(&r->in, status, key, i);
     }
     return PHI_OK;
 }
@@ -471,9 +470,9 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
     to->trigger = phi__event_get_trigger(node);
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
     (void)PHI__RECORDS_GET(node, phi__session_time_fields, to, NULL);
-    to->request = phi__reading_json(&r->in, phi_json_get(node, "request_payload"));
+    to->request = phi__intake_json(&r->in, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
-    phi_message *output = (phi_message *)phi__reading_alloc(&r->in, 1, sizeof *output);
+    phi_message *output = (phi_message *)phi__intake_alloc(&r->in, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
     return phi__message_read_get(answer, r->in.arena, output, r->in.error);
@@ -485,11 +484,11 @@ static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json
     const phi_json *node;
     phi_status status = PHI_OK;
     loop->pub.turns =
-        (phi_turn *)phi__reading_list(&r->in, array, sizeof *loop->pub.turns, &loop->turn_cap);
+        (phi_turn *)phi__intake_list(&r->in, array, sizeof *loop->pub.turns, &loop->turn_cap);
     if (loop->pub.turns == NULL) return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
         status = phi__session_read_turn(r, node, &loop->pub.turns[loop->pub.turn_count++]);
-    return phi__reading_within(&r->in, status, "turns", loop->pub.turn_count - 1);
+    return phi__intake_within(&r->in, status, "turns", loop->pub.turn_count - 1);
 }
 
 /* An event that is no object is none. */
@@ -497,14 +496,14 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
                                      phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    loop->pub.events = (phi_loop_event *)phi__reading_list(&r->in, array, sizeof *loop->pub.events,
-                                                           &loop->event_cap);
+    loop->pub.events = (phi_loop_event *)phi__intake_list(&r->in, array, sizeof *loop->pub.events,
+                                                          &loop->event_cap);
     while (loop->pub.events != NULL && (node = phi_json_next(&it)) != NULL) {
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
         if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
         to->sequence = phi__json_get_uint(phi_json_get(node, "sequence"), loop->sequence);
-        to->json = phi__reading_json(&r->in, event);
+        to->json = phi__intake_json(&r->in, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;
         loop->pub.event_count++;
@@ -515,8 +514,8 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
                                       phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    loop->pub.spawned = (phi_child_ref *)phi__reading_list(&r->in, array, sizeof *loop->pub.spawned,
-                                                           &loop->spawned_cap);
+    loop->pub.spawned = (phi_child_ref *)phi__intake_list(&r->in, array, sizeof *loop->pub.spawned,
+                                                          &loop->spawned_cap);
     while (loop->pub.spawned != NULL && (node = phi_json_next(&it)) != NULL)
         (void)PHI__RECORDS_GET(node, phi__session_child_fields,
                                &loop->pub.spawned[loop->pub.spawned_count++], NULL);
@@ -525,11 +524,11 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
 static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
                                     phi_loop_record *to) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
-    phi_loop_group *group = (phi_loop_group *)phi__reading_alloc(&r->in, 1, sizeof *group);
+    phi_loop_group *group = (phi_loop_group *)phi__intake_alloc(&r->in, 1, sizeof *group);
     to->group = group;
     if (group == NULL) return;
     group->loop_ids =
-        phi__reading_ids(&r->in, phi_json_get(node, "all_loop_ids"), &group->loop_count);
+        phi__intake_ids(&r->in, phi_json_get(node, "all_loop_ids"), &group->loop_count);
     (void)PHI__RECORDS_GET(node, phi__session_group_fields, group, NULL);
     group->evaluation_usage = phi__message_read_get_usage(phi_json_get(node, "evaluation_usage"));
     group->is_selected = phi__records_get_bool(node, "is_selected");
@@ -550,7 +549,7 @@ static phi_status phi__session_read_block(phi__session_reader *r, const phi_json
                                           phi_loop_record *to) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi_compaction_block *block =
-        (phi_compaction_block *)phi__reading_alloc(&r->in, 1, sizeof *block);
+        (phi_compaction_block *)phi__intake_alloc(&r->in, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
     to->block = block;
     block->created_ms = phi__records_get_time(node, "createdAt");
@@ -569,7 +568,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi_str status_name = phi__records_get_str(node, "status");
     if (loop == NULL) return PHI_NO_MEMORY;
     if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
-        return phi__reading_bad(&r->in, PHI_PARSE, "loop_id: expected a string");
+        return phi__intake_bad(&r->in, PHI_PARSE, "loop_id: expected a string");
     phi_loop_record *to = &loop->pub;
     (void)PHI__RECORDS_GET(node, phi__session_loop_fields, to, NULL);
     to->continuation = phi__event_get_continuation(node, &to->tag);
@@ -581,7 +580,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     if (phi_json_is(phi_json_get(node, "rejection"), PHI_JSON_STRING))
         to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
-    to->metadata = phi__reading_json(&r->in, phi_json_get(node, "metadata"));
+    to->metadata = phi__intake_json(&r->in, phi_json_get(node, "metadata"));
     if (phi_json_is(config, PHI_JSON_OBJECT)) {
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
@@ -595,7 +594,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi__session_read_events(r, phi_json_get(node, "events"), loop);
     phi__session_read_spawned(r, phi_json_get(node, "child_loop_refs"), loop);
     phi__session_read_group(r, phi_json_get(node, "parallel_group"), to);
-    to->children = phi__reading_ids(&r->in, children, &to->child_count);
+    to->children = phi__intake_ids(&r->in, children, &to->child_count);
     loop->child_cap = to->child_count;
     phi__session_add(r->box, loop);
     return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
@@ -625,9 +624,9 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     phi_status status = PHI_OK;
     size_t i = 0;
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__reading_bad(&r->in, PHI_PARSE, "expected an object: a session");
+        return phi__intake_bad(&r->in, PHI_PARSE, "expected an object: a session");
     if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
-        return phi__reading_bad(&r->in, PHI_PARSE, "session_id: expected a string");
+        return phi__intake_bad(&r->in, PHI_PARSE, "session_id: expected a string");
     (void)PHI__RECORDS_GET(root, phi__session_session_fields, to, NULL);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
     if (phi_json_is(parent, PHI_JSON_OBJECT)) {
@@ -639,7 +638,7 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     if (!phi_json_is(loops, PHI_JSON_ARRAY)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__session_read_loop(r, node);
-    return phi__reading_within(&r->in, status, "loops", i - 1);
+    return phi__intake_within(&r->in, status, "loops", i - 1);
 }
 
 /* ---- public ---- */

@@ -26,7 +26,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
 /* Each loop has its own group; the ids are shared. */
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     for (size_t i = 0; i < group->loop_count; i++) {
-        phi__loop_box *loop = phi__session_find(box, group->loop_ids[i]);
+        phi__loop_box *loop = phi__loopbox_find(box, group->loop_ids[i]);
         if (loop == NULL) continue;
         phi_loop_group *own = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *own);
         if (own == NULL) return false;
@@ -558,7 +558,7 @@ static phi_status phi__session_log_revoke(phi__session_box *box, const phi_threa
             strcmp(was.rewrite->op_id, entry->rewrite->revoke) == 0)
             break;
     }
-    phi__loop_box *loop = seq != UINT64_MAX ? phi__session_find(box, was.loop_id) : NULL;
+    phi__loop_box *loop = seq != UINT64_MAX ? phi__loopbox_find(box, was.loop_id) : NULL;
     if (loop == NULL) return PHI_OK;
     for (size_t i = n = 0; i < loop->pub.event_count; i++)
         if (loop->pub.events[i].sequence != seq) loop->pub.events[n++] = loop->pub.events[i];
@@ -571,7 +571,7 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
         phi__loop_box *loop = phi__session_loop(box);
         phi_loop_info none = PHI_ZERO;
         const phi_loop_info *info = entry->loop != NULL ? entry->loop : &none;
-        if (loop == NULL || !phi__session_fill(loop, entry->loop_id, info->session_id, info))
+        if (loop == NULL || !phi__loopbox_fill(loop, entry->loop_id, info->session_id, info))
             return false;
         phi_loop_record *to = &loop->pub;
         to->started_ms = entry->at_ms;
@@ -587,7 +587,7 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
     }
     if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
         return phi__session_groups_note(box, entry->note);
-    phi__loop_box *loop = entry->loop_id.len > 0 ? phi__session_find(box, entry->loop_id) : NULL;
+    phi__loop_box *loop = entry->loop_id.len > 0 ? phi__loopbox_find(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
