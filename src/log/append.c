@@ -1,5 +1,5 @@
-/* append.c - appends entries to a thread, and keeps up to date what its active lane shows: messages,
-   runs by id, rewrites by id, the tool state, and lanes.
+/* append.c - appends entries to a thread, and keeps up to date what its active lane shows:
+   messages, runs by id, rewrites by id, the tool state, and lanes.
 
    A lane is its parent's view at one entry, and its own entries. There is one from the beginning,
    the default one; the table is made when a second one begins. */

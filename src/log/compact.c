@@ -3,8 +3,8 @@
    Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
    (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
    them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
-   A summary has one line for each message of the user or the model, as far as max_summary_tokens go;
+   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing. A
+   summary has one line for each message of the user or the model, as far as max_summary_tokens go;
    else the oldest lines are left out, and a first line says how many. A section whose summary would
    not be smaller stays. Long results of the recent turns are cut to their first and last lines.
    Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,

@@ -177,9 +177,9 @@ PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *c
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
-/* The plan for a view, as phi_thread_plan makes it (compact.c says how). `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
-   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of
-   order. */
+/* The plan for a view, as phi_thread_plan makes it (compact.c says how). `out` and its pointers are
+   in the arena; out->span_count 0: the plan would save nothing. config NULL: the defaults; counter
+   NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of order. */
 PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,

@@ -284,7 +284,7 @@ static void phi__trunc_find_marker(phi__truncation *t) {
     }
 }
 
-/* The blocks of an answer's group, or of one message, from item `at` on; the end of the group: after
+/* Makes a block of an answer's group, or of one message, from item `at` on. Returns its end: after
    the last result of an answer, even with extensions between. */
 static size_t phi__trunc_group(phi__truncation *t, size_t at) {
     const phi__fold *fold = &t->thread->fold;

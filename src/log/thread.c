@@ -1,6 +1,6 @@
-/* thread.c - makes, empties and frees threads; a thread's id, title and metadata; and notes, which no
-   model sees. A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its
-   place. */
+/* thread.c - makes, empties and frees threads; a thread's id, title and metadata; and notes, which
+   no model sees. A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes
+   its place. */
 #include "log/thread_in.h"
 
 /* ---- notes ---- */

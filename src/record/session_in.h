@@ -90,7 +90,7 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
 
-/* ---- session_context.c: turns of a loop's messages, as blocks count them; a loop's ancestors ---- */
+/* ---- session_context.c: turns of messages, as blocks count them; a loop's ancestors ---- */
 
 PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b);
 PHI__FN size_t phi__way_turn_count(const phi_message *messages, size_t count);
