@@ -210,7 +210,7 @@ static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before,
     if (!empty && (!phi__state_carry(thread, before, before->lanes.active, UINT64_MAX) ||
                    !phi__rebase_take(thread, before, &before->fold, NULL)))
         return PHI_NO_MEMORY;
-    phi__loops_set_restored(thread, before->loops.restored);
+    thread->loops.restored = before->loops.restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) {
         /* A log that could not be stored as a whole is removed from the store again: its id is not

@@ -374,8 +374,8 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
     phi__compacted plan;
     phi_status status;
     for (;;) {
-        status = phi__compact_plan_anew(request->items, request->item_count, &config, NULL,
-                                        &writer->arena, &plan);
+        status = phi__compact_plan(request->items, request->item_count, &config, NULL,
+                                   &writer->arena, true, &plan);
         if (status != PHI_OK || plan.tokens_after <= request->target_tokens ||
             config.keep_recent_turns <= 1)
             break;
@@ -528,7 +528,8 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.spans = &span;
     rewrite.span_count = 1;
-    phi_status status = phi__valid_full(agent->thread, &rewrite, words, sizeof words);
+    phi_status status =
+        phi__rewrite_check(agent->thread, &rewrite, PHI__REWRITE_NOW, words, sizeof words);
     status = status == PHI_OK ? status
                               : phi__error(agent->rt, status, "phi_summarize: %s",
                                            words[0] != '\0' ? words : phi_status_text(status));

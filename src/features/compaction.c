@@ -251,9 +251,9 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
     const phi_view_item *items = NULL;
     size_t count = 0;
     phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
-    return status == PHI_OK
-               ? phi__compact_plan(items, count, config, phi__projection_counter(agent), arena, out)
-               : status;
+    return status == PHI_OK ? phi__compact_plan(items, count, config,
+                                                phi__projection_counter(agent), arena, false, out)
+                            : status;
 }
 
 /* Keeps fewer and fewer recent turns, until the rest is `target` tokens or less. The plan is in the

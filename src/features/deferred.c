@@ -148,7 +148,8 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
 static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
                                      bool noted) {
     char words[200], made[PHI__OP_MADE_SIZE];
-    phi_status status = phi__valid_form_of(agent->thread, rewrite, words, sizeof words);
+    phi_status status =
+        phi__rewrite_check(agent->thread, rewrite, PHI__REWRITE_FORM, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
     phi__deferred *slot = (phi__deferred *)phi__alloc(&agent->memory, sizeof *slot);
     if (slot == NULL) return PHI_NO_MEMORY;
@@ -194,7 +195,7 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
                                           "phi_feature_deferred_rewrites");
     if (status != PHI_OK) return status;
     if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    status = phi__valid_given(agent->thread, rewrite, words, sizeof words);
+    status = phi__rewrite_check(agent->thread, rewrite, PHI__REWRITE_GIVEN, words, sizeof words);
     if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
     return agent->run != NULL ? phi__deferred_wait(agent, rewrite, must_gain, false)
                               : phi__deferred_do(agent, rewrite, must_gain);

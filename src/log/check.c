@@ -1,14 +1,7 @@
-/* check.c - checks whether a message may be in a thread. */
-#include "log/log_in.h"
+/* check.c - checks whether a message may be in a thread; makes messages of one text. */
+#include "log/thread_in.h"
 
 /* ---- the names of an entry's enumerators ---- */
-
-PHI__FN const char *phi__entry_kind_word(int kind) {
-    static const char *const words[] = {"",         "message",    "rewrite",  "lane",
-                                        "switch",   "loop_start", "loop_end", "turn_start",
-                                        "turn_end", "spawn",      "note",     "forgotten"};
-    return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
-}
 
 PHI__FN const char *phi__entry_trigger_word(int trigger) {
     static const char *const words[] = {"", "user", "sub_agent", "continuation", "branch"};
@@ -119,4 +112,27 @@ PHI__FN const char *phi__check_message(const phi_message *m, size_t *block) {
         *block = i;
     }
     return fault;
+}
+
+/* ---- messages of one text ---- */
+
+PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
+    phi_message *message = (phi_message *)phi__arena_zero(arena, sizeof *message);
+    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
+    if (message == NULL || block == NULL) return NULL;
+    block->kind = PHI_CONTENT_TEXT;
+    block->text = text;
+    message->role = PHI_ROLE_USER;
+    message->content = block;
+    message->content_count = 1;
+    return message;
+}
+
+PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena) {
+    phi_message *message = phi__compact_say(text, arena);
+    if (message == NULL) return NULL;
+    message->timestamp_ms = place->timestamp_ms;
+    message->loop_id = place->loop_id;
+    message->turn_index = place->turn_index;
+    return message;
 }

@@ -3,14 +3,15 @@
    Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
    (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
    them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing.
+   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing. A
+   summary has one line for each message of the user or the model, as far as max_summary_tokens go;
+   else the oldest lines are left out, and a first line says how many. A section whose summary would
+   not be smaller stays. Long results of the recent turns are cut to their first and last lines.
    Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
    for example a model's, stays as it is, between two sections. */
 #include "log/thread_in.h"
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
-
-/* ---- shared by both ways to compact ---- */
 
 /* Behaviours C 37. */
 enum {
@@ -41,10 +42,6 @@ PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *c
     if (c.max_summary_tokens == 0) c.max_summary_tokens = PHI__COMPACT_SUMMARY;
     if (c.tool_output_max_lines == 0) c.tool_output_max_lines = PHI__COMPACT_LINES;
     return c;
-}
-
-PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config) {
-    return config->scope_runs == PHI_COMPACTION_NO_RUNS ? 0 : config->scope_runs;
 }
 
 /* Rounded, since 0.9 - 0.05 is no number that a double has. */
@@ -110,27 +107,6 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
             !phi__compact_cut_text(&blocks[i].text, lines, texts, arena))
             return NULL;
     return cut;
-}
-
-PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
-    phi_message *message = (phi_message *)phi__arena_zero(arena, sizeof *message);
-    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
-    if (message == NULL || block == NULL) return NULL;
-    block->kind = PHI_CONTENT_TEXT;
-    block->text = text;
-    message->role = PHI_ROLE_USER;
-    message->content = block;
-    message->content_count = 1;
-    return message;
-}
-
-PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena) {
-    phi_message *message = phi__compact_say(text, arena);
-    if (message == NULL) return NULL;
-    message->timestamp_ms = place->timestamp_ms;
-    message->loop_id = place->loop_id;
-    message->turn_index = place->turn_index;
-    return message;
 }
 
 /* ---- a summary in lines, one for each message of a section ---- */
@@ -349,10 +325,6 @@ static phi_status phi__lines_sum_up(const phi__compacting *c, phi__compact_secti
     return text.len > 0 ? phi__lines_add_message(c, s, text) : PHI_OK;
 }
 
-/* ---- plans a compaction: which turns stay, which become lines of a summary, which go ---- */
-
-/* ---- numbers ---- */
-
 static uint64_t phi__compact_tokens(const phi__compacting *c, size_t from, size_t to) {
     uint64_t sum = 0;
     for (; from < to; from++) sum += phi_tokens_of_message(c->counter, c->items[from].message);
@@ -427,10 +399,6 @@ static phi_status phi__compact_find_turns(phi__compacting *c) {
 static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
     uint32_t flags = c->items[c->turns[turn].from].flags;
     return (flags & PHI_ITEM_SYNTHETIC) != 0 && (flags & PHI_ITEM_SUMMARY) == 0;
-}
-
-static phi_str phi__compact_run_of(const phi__compacting *c, size_t turn) {
-    return c->items[c->turns[turn].from].message->loop_id;
 }
 
 /* The turn that a run begins with; run run_count: behind the last. */
@@ -568,8 +536,9 @@ static size_t phi__compact_scope(const phi__compacting *c) {
         size_t to = c->turns[phi__compact_run_start(c, run)].from;
         tokens += phi__compact_tokens(c, from, to);
         n++;
-        if (c->config.scope == PHI_COMPACTION_RUNS ? n > phi__compact_scope_runs(&c->config)
-                                                   : tokens > c->config.scope_tokens)
+        if (c->config.scope == PHI_COMPACTION_RUNS
+                ? n > c->config.scope_runs || c->config.scope_runs == PHI_COMPACTION_NO_RUNS
+                : tokens > c->config.scope_tokens)
             break;
     }
     return run;
@@ -635,7 +604,8 @@ static phi_status phi__compact_whole(phi__compacting *c) {
     size_t real = 0; /* real: the turn before that says which run it is */
     for (size_t t = 0; t < c->turn_count; t++) {
         if (t > 0 && !phi__compact_is_marker(c, t)) {
-            if (!phi_str_equal(phi__compact_run_of(c, t), phi__compact_run_of(c, real)) &&
+            if (!phi_str_equal(c->items[c->turns[t].from].message->loop_id,
+                               c->items[c->turns[real].from].message->loop_id) &&
                 !phi__compact_is_marker(c, real))
                 c->run_count++;
             real = t;
@@ -654,10 +624,10 @@ static phi_status phi__compact_whole(phi__compacting *c) {
     return status;
 }
 
-static phi_status phi__compact_make(const phi_view_item *items, size_t count,
-                                    const phi_compaction_config *config,
-                                    const phi_token_counter *counter, phi_arena *arena, bool anew,
-                                    phi__compacted *out) {
+PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
+                                     const phi_compaction_config *config,
+                                     const phi_token_counter *counter, phi_arena *arena, bool anew,
+                                     phi__compacted *out) {
     phi_status status = PHI_OK;
     phi__compacting c = PHI_ZERO;
     memset(out, 0, sizeof *out);
@@ -675,27 +645,13 @@ static phi_status phi__compact_make(const phi_view_item *items, size_t count,
     return status;
 }
 
-PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
-                                     const phi_compaction_config *config,
-                                     const phi_token_counter *counter, phi_arena *arena,
-                                     phi__compacted *out) {
-    return phi__compact_make(items, count, config, counter, arena, false, out);
-}
-
-PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t count,
-                                          const phi_compaction_config *config,
-                                          const phi_token_counter *counter, phi_arena *arena,
-                                          phi__compacted *out) {
-    return phi__compact_make(items, count, config, counter, arena, true, out);
-}
-
 PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out) {
     phi__compacted plan;
     if (arena == NULL || out == NULL || (items == NULL && count > 0)) return PHI_BAD_ARG;
-    phi_status status = phi__compact_plan(items, count, config, counter, arena, &plan);
+    phi_status status = phi__compact_plan(items, count, config, counter, arena, false, &plan);
     if (status == PHI_OK) *out = plan.rewrite;
     return status;
 }
@@ -752,25 +708,20 @@ static bool phi__levels_words(const phi__compact_levels *l, const phi_message *a
     phi__buf body;
     phi__texts_args args = PHI_ZERO;
     phi__buf_init(&body, l->arena->memory);
-    /* All its texts, each cut. */
-    uint64_t *calls = &args.n;
-    size_t texts = 0;
-    *calls = 0;
+    size_t texts = 0; /* each is cut */
     for (size_t i = 0; i < answer->content_count; i++) {
         const phi_content *block = &answer->content[i];
         phi_str text = block->text;
-        if (block->kind == PHI_CONTENT_TOOL_CALL) ++*calls;
+        if (block->kind == PHI_CONTENT_TOOL_CALL) args.n++;
         if (block->kind != PHI_CONTENT_TEXT || text.len == 0) continue;
         if (texts++ > 0) phi__buf_char(&body, ' ');
         phi__buf_add(&body, text.at, phi__utf8_cut(text, PHI__COMPACT_TEXT));
     }
-    bool any = texts > 0;
     args.text = phi__buf_str(&body);
-    bool done = !body.failed && phi__texts_make(l->arena, l->config.texts,
-                                                any           ? PHI_TEXT_SUMMARY
-                                                : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
-                                                              : PHI_TEXT_SUMMARY_CALLS,
-                                                &args, out);
+    phi_text which = texts > 0     ? PHI_TEXT_SUMMARY
+                     : args.n == 0 ? PHI_TEXT_SUMMARY_ANSWER_EMPTY
+                                   : PHI_TEXT_SUMMARY_CALLS;
+    bool done = !body.failed && phi__texts_make(l->arena, l->config.texts, which, &args, out);
     phi__buf_free(&body);
     return done;
 }
@@ -784,16 +735,14 @@ static bool phi__levels_sum_up_all(phi__compact_levels *l) {
         end = i + 1;
         if (m->role == PHI_ROLE_TOOL_RESULT) continue;
         if (m->role == PHI_ROLE_ASSISTANT) {
-            end = l->ends[i];
             phi_str words;
+            end = l->ends[i];
             m = phi__levels_words(l, m, &words) ? phi__compact_say_at(words, m, l->arena) : NULL;
             if (m == NULL) return false;
-            l->list[n++] = m;
-            for (size_t j = i + 1; j < end; j++)
-                if (l->list[j]->role != PHI_ROLE_TOOL_RESULT) l->list[n++] = l->list[j];
-            continue;
         }
         l->list[n++] = m;
+        for (size_t j = i + 1; j < end; j++)
+            if (l->list[j]->role != PHI_ROLE_TOOL_RESULT) l->list[n++] = l->list[j];
     }
     for (; i < l->count; i++) l->list[n++] = l->list[i];
     l->count = n;
@@ -820,17 +769,20 @@ static uint64_t phi__levels_marker_tokens(phi__compact_levels *l, uint64_t gone)
     return tokens;
 }
 
+/* True if the message is phi's text `which` and nothing else; *n: its number. */
+static bool phi__levels_is(const phi__compact_levels *l, const phi_message *message, phi_text which,
+                           uint64_t *n) {
+    return message->role == PHI_ROLE_USER && message->content_count == 1 &&
+           message->content[0].kind == PHI_CONTENT_TEXT &&
+           phi__texts_is(l->config.texts, which, PHI_TEXT_COUNT, message->content[0].text, n);
+}
+
 /* The number of messages removed with this one: a marker, of this call or of an earlier one, is
    none itself and counts as many as it says. */
 static uint64_t phi__levels_stands_for(const phi__compact_levels *l, const phi_message *message) {
-    const phi_texts *texts = l->config.texts;
     uint64_t n = 1;
-    if (message->role != PHI_ROLE_USER || message->content_count != 1 ||
-        message->content[0].kind != PHI_CONTENT_TEXT)
-        return 1;
-    return phi__texts_is(texts, PHI_TEXT_REMOVED, PHI_TEXT_COUNT, message->content[0].text, &n) ||
-                   phi__texts_is(texts, PHI_TEXT_REMOVED_OLDEST, PHI_TEXT_COUNT,
-                                 message->content[0].text, &n)
+    return phi__levels_is(l, message, PHI_TEXT_REMOVED, &n) ||
+                   phi__levels_is(l, message, PHI_TEXT_REMOVED_OLDEST, &n)
                ? n
                : 1;
 }
@@ -862,14 +814,8 @@ static bool phi__levels_cut_middle(phi__compact_levels *l, size_t head, size_t t
 
 /* The list begins with a summary of all before it, which is cut last. */
 static size_t phi__levels_summary(const phi__compact_levels *l) {
-    const phi_message *first = l->count > 0 ? l->list[0] : NULL;
     uint64_t n;
-    return first != NULL && first->role == PHI_ROLE_USER && first->content_count == 1 &&
-                   first->content[0].kind == PHI_CONTENT_TEXT &&
-                   phi__texts_is(l->config.texts, PHI_TEXT_SUMMARY, PHI_TEXT_COUNT,
-                                 first->content[0].text, &n)
-               ? 1
-               : 0;
+    return l->count > 0 && phi__levels_is(l, l->list[0], PHI_TEXT_SUMMARY, &n) ? 1 : 0;
 }
 
 /* The start of the newest groups that fit behind a marker; when not even the newest does, of the

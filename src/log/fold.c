@@ -4,27 +4,6 @@
    entry by entry or was rebuilt. */
 #include "log/thread_in.h"
 
-/* Messages of a list whose elements begin, `stride` bytes apart, with the message. */
-typedef struct phi__groups_list {
-    const void *at;
-    size_t stride, count;
-} phi__groups_list;
-
-static const phi_message *phi__groups_message(const phi__groups_list *list, size_t i) {
-    const void *element = (const char *)list->at + i * list->stride;
-    return *(const phi_message *const *)element;
-}
-
-static size_t phi__groups_count(const phi__groups_list *list) {
-    size_t j, n = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const phi_message *m = phi__groups_message(list, i);
-        for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
-            n += m->content[j].kind == PHI_CONTENT_TOOL_CALL;
-    }
-    return n;
-}
-
 PHI__FN bool phi__groups_ids_make(phi_memory *memory, phi__ids *ids, size_t n) {
     ids->cap = 4;
     while (ids->cap / 2 < n && ids->cap <= SIZE_MAX / 4) ids->cap *= 2;
@@ -57,28 +36,33 @@ PHI__FN size_t phi__groups_ids_get(const phi__ids *ids, phi_str id) {
     return phi__groups_place(ids, id, phi__hash(id, 0))->item - 1;
 }
 
+static const phi_message *phi__groups_message(const void *list, size_t stride, size_t i) {
+    const void *element = (const char *)list + i * stride;
+    return *(const phi_message *const *)element;
+}
+
 PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stride, size_t count) {
     size_t *callers = (size_t *)phi__alloc(memory, phi__mul(phi__max(count, 1), sizeof *callers));
-    phi__groups_list list;
+    size_t n = 0;
     phi__ids calls;
-    list.at = at;
-    list.stride = stride;
-    list.count = count;
-    if (!phi__groups_ids_make(memory, &calls, phi__groups_count(&list)) || callers == NULL) {
+    for (size_t i = 0; i < count; i++) {
+        const phi_message *m = phi__groups_message(at, stride, i);
+        for (size_t j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
+            n += m->content[j].kind == PHI_CONTENT_TOOL_CALL;
+    }
+    if (!phi__groups_ids_make(memory, &calls, n) || callers == NULL) {
         phi__groups_free(memory, count, callers);
         phi__groups_ids_free(memory, &calls);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        const phi_message *m = phi__groups_message(&list, i);
+        const phi_message *m = phi__groups_message(at, stride, i);
         callers[i] = SIZE_MAX;
         if (m->role == PHI_ROLE_TOOL_RESULT)
             callers[i] = phi__groups_ids_get(&calls, m->tool_call_id);
-        else {
-            for (size_t j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
-                if (m->content[j].kind == PHI_CONTENT_TOOL_CALL)
-                    phi__groups_ids_put(&calls, m->content[j].id, i);
-        }
+        for (size_t j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
+            if (m->content[j].kind == PHI_CONTENT_TOOL_CALL)
+                phi__groups_ids_put(&calls, m->content[j].id, i);
     }
     phi__groups_ids_free(memory, &calls);
     return callers;
@@ -275,13 +259,6 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
     }
 }
 
-PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens) { fold->tokens -= tokens; }
-
-static uint32_t phi__fold_summary(const phi_span *span) {
-    if (!span->summary) return 0;
-    return (uint32_t)PHI_ITEM_SUMMARY | (span->lines ? (uint32_t)PHI_ITEM_LINES : 0);
-}
-
 /* ---- rewrites ---- */
 
 typedef struct phi__folding {
@@ -297,7 +274,9 @@ typedef struct phi__folding {
 /* The flags of the messages that replace the items from `at` on; SIZE_MAX: the span has none. */
 static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
-    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC | phi__fold_summary(span);
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
+    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
+    if (span->summary && span->lines) flags |= (uint32_t)PHI_ITEM_LINES;
     bool alone = at < f->end && (at + 1 == f->end || f->in->items[at + 1].from > span->to);
     return alone &&
                    ((f->in->items[at].flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&

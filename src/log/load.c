@@ -48,8 +48,7 @@ struct phi__load_op {
 
 enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
 
-/* Room for all lanes there are. False: no memory. */
-static bool phi__load_room(phi_thread *thread) {
+PHI__FN bool phi__load_room(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
     size_t lanes = phi__thread_lanes(thread);
     if (l->count >= lanes) return true;
@@ -61,7 +60,8 @@ static bool phi__load_room(phi_thread *thread) {
     return true;
 }
 
-PHI__FN phi_status phi__load_begin(phi_thread *thread) {
+PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart) {
+    if (apart && !phi__segments_open(&thread->log)) return PHI_NO_MEMORY;
     thread->loading =
         (struct phi__loading *)phi__alloc(thread->log.memory, sizeof *thread->loading);
     if (thread->loading == NULL) return PHI_NO_MEMORY;
@@ -93,7 +93,6 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
 
 /* ---- views ---- */
 
-/* The view of a lane, in *out; it is made where it is not known. */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
     bool active = lane == thread->lanes.active;
@@ -116,32 +115,6 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
     return PHI_OK;
 }
 
-PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
-    return phi__append_reserve(thread, 1, 0) && phi__load_room(thread) &&
-           (!message || !thread->loading->known ||
-            phi__fold_room(thread->log.memory, &thread->fold, 1));
-}
-
-PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
-    if ((entry->flags & PHI_ENTRY_GRAFTED) != 0 && entry->lane != thread->lanes.active) {
-        /* The view kept of its lane, which is not the active one, is out of date. */
-        phi__load_lane *lane = &thread->loading->lanes[entry->lane];
-        phi__graft_put(thread, entry);
-        if (lane->known) phi__load_forget(thread, lane);
-        lane->seen = true;
-        if (entry->kind == PHI_ENTRY_MESSAGE && (entry->flags & PHI_ENTRY_DURABLE) != 0)
-            thread->loading->durable = true;
-        phi__log_grew(&thread->log);
-        return;
-    }
-    phi__append_put(thread, entry);
-    if (entry->kind == PHI_ENTRY_MESSAGE) {
-        if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
-        if (thread->loading->known) phi__fold_message(&thread->fold, entry);
-    }
-    phi__log_grew(&thread->log);
-}
-
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *from = &l->lanes[thread->lanes.active], *to = &l->lanes[lane];
@@ -157,17 +130,15 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     l->known = to->known;
     to->known = false;
     to->seen = true;
-    phi__lane_activate(thread, lane);
-    phi__state_unknown(thread);
+    thread->lanes.active = lane;
+    thread->state.known = false;
     if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
     for (size_t i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
 
-PHI__FN bool phi__load_may_enter(phi_thread *thread) { return phi__load_room(thread); }
-
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane) {
-    phi__entry *entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
+    phi__entry *entry = phi__load_room(thread) ? phi__lane_entries(thread, 1) : NULL;
     if (entry == NULL) return PHI_NO_MEMORY;
     phi__load_enter(thread, lane);
     phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
@@ -210,16 +181,12 @@ static size_t phi__load_find_span(const phi__load_lane *lane, uint64_t from) {
     return low;
 }
 
-static void phi__load_put_span(phi__load_lane *lane, const phi__load_span *span) {
-    size_t at = phi__load_find_span(lane, span->from);
-    memmove(&lane->spans[at + 1], &lane->spans[at], (lane->count - at) * sizeof *span);
-    lane->spans[at] = *span;
-    lane->count++;
-}
-
-static void phi__load_take_spans(phi__load_lane *lane, size_t at, size_t n) {
-    lane->count -= n;
-    memmove(&lane->spans[at], &lane->spans[at + n], (lane->count - at) * sizeof *lane->spans);
+/* Makes room for n spans in the place of `gone` ones. */
+static void phi__load_splice(phi__load_lane *lane, size_t at, size_t gone, size_t n) {
+    if (gone == n) return;
+    memmove(&lane->spans[at + n], &lane->spans[at + gone],
+            (lane->count - at - gone) * sizeof *lane->spans);
+    lane->count = lane->count - gone + n;
 }
 
 static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t more) {
@@ -257,11 +224,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
         lane->spans[i].op->load->touched++;
         load->under[load->under_count++] = lane->spans[i];
     }
-    if (n > 1) phi__load_take_spans(lane, at + 1, n - 1);
-    if (n == 0) {
-        memmove(&lane->spans[at + 1], &lane->spans[at], (lane->count - at) * sizeof *lane->spans);
-        lane->count++;
-    }
+    phi__load_splice(lane, at, n, 1);
     lane->spans[at].from = span->from;
     lane->spans[at].to = span->to;
     lane->spans[at].op = op;
@@ -300,10 +263,12 @@ static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op 
     for (size_t i = 0; i < op->rewrite.span_count; i++) {
         at = phi__load_find_span(lane, op->rewrite.spans[i].from);
         lane->spans[at].op = NULL;
-        if (load->under_count > 0) phi__load_take_spans(lane, at, 1);
+        if (load->under_count > 0) phi__load_splice(lane, at, 1, 0);
     }
     for (size_t i = 0; i < load->under_count; i++) {
-        phi__load_put_span(lane, &load->under[i]);
+        at = phi__load_find_span(lane, load->under[i].from);
+        phi__load_splice(lane, at, 0, 1);
+        lane->spans[at] = load->under[i];
         load->under[i].op->load->touched--;
     }
     return true;
@@ -368,7 +333,7 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
         phi__fold_splice(fold, at, end - at, &load->taken[from], done - from);
         done = from;
     }
-    phi__fold_discount(fold, load->tokens);
+    fold->tokens -= load->tokens;
     return true;
 }
 
@@ -402,9 +367,31 @@ static phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     return status;
 }
 
-PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end) {
-    const phi__loop_start *start = phi__loops_find(thread, end->loop_id);
-    return phi__runs_end_folds(thread, end) ? phi__load_roll_back(thread, start->seq) : PHI_OK;
+PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry) {
+    struct phi__loading *l = thread->loading;
+    bool message = entry->kind == PHI_ENTRY_MESSAGE;
+    bool active = entry->lane == thread->lanes.active;
+    phi_status status = PHI_OK;
+    if (!phi__append_reserve(thread, 1, 0) || !phi__load_room(thread) ||
+        (message && l->known && !phi__fold_room(thread->log.memory, &thread->fold, 1)) ||
+        (entry->kind == PHI_ENTRY_LOOP_START && !phi__loops_room(thread)))
+        return PHI_NO_MEMORY;
+    if (entry->kind == PHI_ENTRY_LOOP_END && active && phi__runs_end_folds(thread, entry))
+        status = phi__load_roll_back(thread, phi__loops_find(thread, entry->loop_id)->seq);
+    if (status != PHI_OK) return status;
+    if (message && (entry->flags & PHI_ENTRY_DURABLE) != 0) l->durable = true;
+    if ((entry->flags & PHI_ENTRY_GRAFTED) != 0 && !active) {
+        /* The view kept of its lane, which is not the active one, is out of date. */
+        phi__load_lane *lane = &l->lanes[entry->lane];
+        phi__graft_put(thread, entry);
+        if (lane->known) phi__load_forget(thread, lane);
+        lane->seen = true;
+    } else {
+        phi__append_put(thread, entry);
+        if (message && l->known) phi__fold_message(&thread->fold, entry);
+    }
+    phi__log_grew(&thread->log);
+    return PHI_OK;
 }
 
 /* ---- the end ---- */

@@ -1,5 +1,5 @@
 /* log.c - entries by seq. */
-#include "log/log_in.h"
+#include "log/thread_in.h"
 
 /* ---- lists of the logs that a step must sync or evict ---- */
 
@@ -65,12 +65,6 @@ PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
     set->at[i] = hash;
 }
 
-PHI__FN void phi__hashes_exchange(phi__hashes *a, phi__hashes *b) {
-    phi__hashes c = *a;
-    *a = *b;
-    *b = c;
-}
-
 PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
     phi__free(memory, set->at, set->cap * sizeof *set->at);
     memset(set, 0, sizeof *set);
@@ -86,8 +80,6 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
 
 enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
-
-/* ---- where entries live ---- */
 
 /* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
 static void phi__segments_arena(const phi__log *log, phi_arena *arena) {
@@ -157,8 +149,6 @@ PHI__FN bool phi__segments_open(phi__log *log) {
     return segment != NULL;
 }
 
-/* ---- the end ---- */
-
 PHI__FN void phi__segments_pin(phi__segment *segment) {
     if (segment != NULL) segment->live = true;
 }
@@ -176,36 +166,15 @@ PHI__FN void phi__segments_drop_dead(phi__log *log) {
     if (!log->segments.first.live) phi_arena_free(&log->segments.first.arena);
 }
 
-PHI__FN void phi__segments_unpin(phi__log *log) {
-    phi__segment *segment = log->segments.others;
-    log->segments.first.live = false;
-    for (; segment != NULL; segment = segment->older) segment->live = false;
-    phi__segments_pin(log->segments.current);
-}
-
-PHI__FN void phi__segments_take(phi__log *log, phi__log *from) {
-    phi__segment **end = &log->segments.others;
-    while (*end != NULL) end = &(*end)->older;
-    *end = from->segments.others;
-    from->segments.others = NULL;
-}
-
 /* ---- the log's entries in memory: found by seq, stored in segments ---- */
 
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);
     log->memory = memory;
     log->io = io;
-    /* the log has its memory */
     phi__segments_limit(log, 0);
     log->segments.current = &log->segments.first;
 }
-
-PHI__FN void phi__log_set_io(phi__log *log, phi__io *io) { log->io = io; }
-
-PHI__FN void phi__log_set_grown(phi__log *log, phi__grown *grown) { log->grown = grown; }
-
-PHI__FN void phi__log_set_dirty(phi__log *log, phi__dirty *dirty) { log->dirty = dirty; }
 
 PHI__FN void phi__log_free_all(phi__log *log) {
     phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
@@ -217,14 +186,10 @@ PHI__FN void phi__log_free_all(phi__log *log) {
     }
 }
 
-PHI__FN int64_t phi__log_now(const phi__log *log) {
-    return log->io != NULL ? phi__io_wall_ms(log->io) : 0;
-}
-
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq) {
     size_t from = 0, to = log->held;
     if (seq >= log->count || seq < log->base) return NULL;
-    if (phi__log_whole(log)) return log->entries[seq - log->base];
+    if (log->held + log->base == log->count) return log->entries[seq - log->base];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (log->entries[middle]->seq < seq)
@@ -255,57 +220,11 @@ PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
     phi__log_set_time(log, entry, entry->at_ms);
 }
 
-PHI__FN void phi__log_set_made(phi__log *log, int64_t made_ms) { log->made_ms = made_ms; }
-
-PHI__FN void phi__log_begin_at(phi__log *log, uint64_t seq) {
-    log->base = log->count = (size_t)seq;
-}
-
 PHI__FN void phi__log_grew(phi__log *log) {
-    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
+    phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
 }
 
 PHI__FN void phi__log_left(phi__log *log) {
     log->left = true;
-    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
-}
-
-/* ---- eviction ---- */
-
-PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list) {
-    phi__entry_list before;
-    before.at = log->entries;
-    before.held = log->held;
-    before.cap = log->cap;
-    log->entries = list->at;
-    log->held = list->held;
-    log->cap = list->cap;
-    *list = before;
-}
-
-PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count) {
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (entries[i]->segment->live) entries[n++] = entries[i];
-    return n;
-}
-
-/* Gives back room that is not likely to be needed again. */
-PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
-                                          size_t *cap) {
-    size_t fewer = phi__max(count * 2, 16);
-    if (*cap / 2 < fewer) return entries;
-    void *smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
-    if (smaller == NULL) return entries;
-    *cap = fewer;
-    return (phi__entry **)smaller;
-}
-
-PHI__FN void phi__log_evict(phi__log *log) {
-    log->left = false;
-    log->held = phi__log_keep_live(log->entries, log->held);
-}
-
-PHI__FN void phi__log_shrink(phi__log *log) {
-    log->entries = phi__log_shrink_list(log->memory, log->entries, log->held, &log->cap);
+    phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
 }

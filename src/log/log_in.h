@@ -45,12 +45,6 @@ typedef struct phi__hashes {
     size_t count, cap;
 } phi__hashes;
 
-PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
-PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
-PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
-PHI__FN void phi__hashes_exchange(phi__hashes *a, phi__hashes *b);
-PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
-
 /* The memory of entries and of all they point to: new entries go to the current segment; when it is
    full, a new one begins. */
 typedef struct phi__segment {
@@ -110,12 +104,6 @@ typedef struct phi__entry {
     } of;
 } phi__entry;
 
-/* A log's entries, aside. */
-typedef struct phi__entry_list {
-    phi__entry **at;
-    size_t held, cap;
-} phi__entry_list;
-
 /* log.c: where entries live. */
 typedef struct phi__segments {
     phi__segment first;    /* in its place: a short log needs no other */
@@ -140,87 +128,24 @@ typedef struct phi__log {
     phi__dirty *dirty;           /* its place there; NULL: it is in no store */
 } phi__log;
 
-/* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
-PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
-PHI__FN void phi__log_set_io(phi__log *log, phi__io *io);
-
-/* The lists it is put into when it grows, and its place there; NULL: none. */
-PHI__FN void phi__log_set_grown(phi__log *log, phi__grown *grown);
-PHI__FN void phi__log_set_dirty(phi__log *log, phi__dirty *dirty);
-
-/* Gives back all it has; then it is to be initialised again. */
-PHI__FN void phi__log_free_all(phi__log *log);
-PHI__FN int64_t phi__log_now(const phi__log *log);
-
 /* An entry; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
-
-/* Room for n more entries, so that adding them cannot fail. False: no memory. */
-PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
 
 /* When the last entry was made. */
 PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms);
 
-/* The next entry, which lives in the current segment already. */
-PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
-
-/* When the log was made; of an empty one: the time of its first entry. */
-PHI__FN void phi__log_set_made(phi__log *log, int64_t made_ms);
-
-/* The next entry of an empty log has this seq: those before it are forgotten. */
-PHI__FN void phi__log_begin_at(phi__log *log, uint64_t seq);
-
-/* After something was added. */
-PHI__FN void phi__log_grew(phi__log *log);
-
 /* Something went out of view. */
 PHI__FN void phi__log_left(phi__log *log);
-
-/* Exchanges the list of entries in memory for another. */
-PHI__FN void phi__log_exchange(phi__log *log, phi__entry_list *list);
-
-/* Leaves out the entries of segments that are not live; and gives back the room of those, where it
-   is much. Room is given back last: the lists that depend on it are rebuilt between the two. */
-PHI__FN void phi__log_evict(phi__log *log);
-PHI__FN void phi__log_shrink(phi__log *log);
-
-/* The same of any list of entries: how many stay, and the list. */
-PHI__FN size_t phi__log_keep_live(phi__entry **entries, size_t count);
-PHI__FN phi__entry **phi__log_shrink_list(phi_memory *memory, phi__entry **entries, size_t count,
-                                          size_t *cap);
-
-/* True if every entry from the first one on is in memory. */
-static inline bool phi__log_whole(const phi__log *log) {
-    return log->held + log->base == log->count;
-}
-
-/* Where the next entries are to live, and all they point to. */
-static inline phi_arena *phi__log_room(phi__log *log) { return &log->segments.current->arena; }
 
 /* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0:
    as usual. */
 PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes);
-
-/* Bytes of its segments. */
-PHI__FN size_t phi__segments_bytes(const phi__log *log);
 
 /* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is
    not appended. `carried`, where given, is copied into the new one: what later entries go on
    pointing to. False: no memory, and nothing changed. */
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried);
 
-/* Leaves the current segment for a new one in any case. False: no memory. */
-PHI__FN bool phi__segments_open(phi__log *log);
-
-/* Moves the segments of another log, but for its first one, behind the current one, which stays
-   that. */
-PHI__FN void phi__segments_take(phi__log *log, phi__log *from);
-
-/* No segment is live any more but the current one. */
-PHI__FN void phi__segments_unpin(phi__log *log);
-
-/* Frees segments that are not live. */
-PHI__FN void phi__segments_drop_dead(phi__log *log);
 PHI__FN void phi__segments_pin(phi__segment *segment); /* it is live; NULL is harmless */
 
 /* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL:
@@ -235,12 +160,9 @@ PHI__FN const char *phi__check_media(const phi_content *content);
 PHI__FN bool phi__check_id_fits(phi_str id);
 
 /* The names of enumerators in stored and printed entries, by number; NULL past the end. */
-PHI__FN const char *phi__entry_kind_word(int kind);
 PHI__FN const char *phi__entry_trigger_word(int trigger);
 PHI__FN const char *phi__entry_continuation_word(int continuation);
 PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason); /* "manual"... */
-
-/* ======== All of src/history that works on a thread, for the rooms that use it. */
 
 /* A plan, and its figures. */
 typedef struct phi__compacted {
@@ -252,43 +174,23 @@ typedef struct phi__compacted {
 /* Resolves zero fields to their defaults; a config without a window gets the default window. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
 
-/* How many earlier runs are in scope, of a config that was filled. */
-PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
-
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
-/* The plan for a view:
-   - of the current run, the turns between the first and the recent ones: by one summary. Long
-     results of the recent ones: by themselves, cut to their first and last lines;
-   - earlier runs in scope: each by its own summary; runs before those: by the lines
-     of their summaries, in one, or by nothing;
-   - summaries without PHI_ITEM_LINES, such as a model's, stay;
-   - DURABLE entries stay, after the summary.
-   A summary is a user's message of one line for each message of the user or the model, as far as
-   max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
-   of an earlier summary are taken over as they are. A section whose summary would not be smaller
-   stays.
-   `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
-   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of
-   order. */
+/* The plan for a view, as phi_thread_plan makes it (compact.c says how). `out` and its pointers are
+   in the arena; out->span_count 0: the plan would save nothing. config NULL: the defaults; counter
+   NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of order. */
 PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out);
 
-/* The same, with its figures. */
+/* The same, with its figures. anew: for a writer that sums up all that the plan replaces: summaries
+   are in it, too, and so are those of runs beyond the scope. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
-                                     const phi_token_counter *counter, phi_arena *arena,
+                                     const phi_token_counter *counter, phi_arena *arena, bool anew,
                                      phi__compacted *out);
-
-/* The same for a writer that sums up whatever the plan replaces: summaries are in it, too, and so
-   are those of runs beyond the scope. */
-PHI__FN phi_status phi__compact_plan_anew(const phi_view_item *items, size_t count,
-                                          const phi_compaction_config *config,
-                                          const phi_token_counter *counter, phi_arena *arena,
-                                          phi__compacted *out);
 
 /* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none
    is longer. texts NULL: phi's. NULL: no memory. */
@@ -353,16 +255,15 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
 
 /* True if a message can replace another in its group: its calls, or its result, are the same. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
-PHI__FN phi_status phi__load_begin(phi_thread *thread);
+
+/* A thread is read between these. apart: it is read for phi__thread_rejoin. */
+PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart);
 PHI__FN phi_status phi__load_end(phi_thread *thread);
 PHI__FN void phi__load_drop(phi_thread *thread); /* not being read: harmless */
 
-/* As phi__append_reserve and phi__append_attach, of one entry. */
-PHI__FN bool phi__load_reserve(phi_thread *thread, bool message);
-PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry);
-
-/* As phi__runs_may_end. */
-PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end);
+/* Attaches an entry that was read; it lives in the current segment. After anything but PHI_OK the
+   thread is to be freed. */
+PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
 
 /* As phi__lane_switch. */
 PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
@@ -398,7 +299,7 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
 /* "failure"...; empty: none of them. */
 PHI__FN const char *phi__revert_word(phi_revert_category category);
 
-/* Plans to take everything behind the step out of the active lane's view, with a user message
+/* Plans to take everything after the step out of the active lane's view, with a user message
    "[Reverted to step n12 (failure): {summary}]" in its place. A line of an earlier failure or
    tangent goes, too, once five turns and three newer lines of its category follow it. *reverted
    says so, or why not (then out->span_count is 0): the step "was not found", or "a user message"
@@ -416,16 +317,16 @@ typedef struct phi__loop_start {
 typedef struct phi__loops {
     phi__loop_start *at;
     size_t count, cap;
-    bool away;              /* runs whose beginning has left memory are not in it */
-    bool keeps_none;        /* the active run may be rolled back */
-    bool restored;          /* they were read: the last one may have been lost with a process */
+    bool away;       /* runs whose beginning has left memory are not in it */
+    bool keeps_none; /* the active run keeps nothing: it may be rolled back */
+    bool restored;   /* calls without a result were lost with a process; until a run starts */
     uint64_t told, told_to; /* phi__loops_visit: up to which entry, and whom */
     phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
 } phi__loops;
 
-/* True if a run of this id is in memory. */
-PHI__FN bool phi__loops_has(const phi_thread *thread, phi_str loop_id);
+/* The run of this id; NULL: none is in memory. */
+PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
 
 /* Calls saw_fn for each loop id that entries in memory name: runs, messages, and messages of
    rewrites, in view or not; an id may come more than once. The id that this reader (a unique
@@ -444,15 +345,6 @@ PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, 
 /* Room for the id of one more. False: no memory. */
 PHI__FN bool phi__loops_room(phi_thread *thread);
 
-/* Entries have left memory: so do the ids of their runs. */
-PHI__FN void phi__loops_evict(phi_thread *thread);
-
-/* Says if the thread's active run keeps nothing. */
-PHI__FN void phi__loops_keep_none(phi_thread *thread, bool keeps_none);
-
-/* What no run has answered since was lost with a process; a run that starts ends that. */
-PHI__FN void phi__loops_set_restored(phi_thread *thread, bool restored);
-
 /* A lane's view before the active run rewrote it, restored by a run that keeps nothing. Its items
    may be of the run, too. */
 typedef struct phi__undo {
@@ -463,9 +355,6 @@ typedef struct phi__undo {
 
 /* True if the end of a run folds its lane again, for which the log must be whole. */
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
-
-/* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
-PHI__FN void phi__runs_roll_back_again(phi_thread *thread);
 
 enum { PHI__LANE_NONE = 0x7fffffff };
 
@@ -479,8 +368,7 @@ typedef struct phi__lane {
 typedef struct phi__lanes {
     phi__lane *at; /* none: there is only the default one */
     uint32_t count, active, cap;
-    uint32_t *table; /* lanes by name, where there are many: an open table, half empty */
-    size_t table_cap;
+    phi__map by_name; /* their numbers, from 1 */
 } phi__lanes;
 
 PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name);
@@ -498,10 +386,6 @@ PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane);
 
 /* To a new lane that begins empty: both, or nothing. */
 PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
-
-/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole.
-   False: no memory, and nothing changed. */
-PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
 
 /* The end of the last whole group of a lane at `at`: its seq, in *out. *any false: there is none,
    and *out is the last entry before the first group; UINT64_MAX: there is no entry. */
@@ -525,30 +409,15 @@ typedef struct phi__ops {
 
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id); /* in memory */
 
-/* Chains the rewrites of the entries in memory again, and puts them into the table. False: no
-   memory, and nothing changed; never, where there are not more than before. */
-PHI__FN bool phi__ops_index_all(phi_thread *thread);
+typedef enum phi__rewrite_asked {
+    PHI__REWRITE_FORM,  /* whether it could ever be valid */
+    PHI__REWRITE_GIVEN, /* whether a host may give its op_id: none of the form that phi makes */
+    PHI__REWRITE_NOW    /* whether its spans would be taken now, in the active lane */
+} phi__rewrite_asked;
 
-/* Rewrites in segments that are not live leave memory: ids that a host gave stay known. False: no
-   memory, and nothing changed. */
-PHI__FN bool phi__ops_evict(phi_thread *thread);
-
-/* All rewrites are in memory again, and in the table. */
-PHI__FN void phi__ops_recalled(phi_thread *thread);
-
-/* PHI_OK if spans would be taken now, in the active lane; else as phi_thread_rewrite. Nothing
-   changes. */
-PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                   size_t words_size);
-
-/* Checks a rewrite without a log: whether it could ever be valid. As phi__valid_full. */
-PHI__FN phi_status phi__valid_form_of(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                      size_t words_size);
-
-/* Refuses an op_id of the form that phi makes, which a log may hold and a host may not give. As
-   phi__valid_full. */
-PHI__FN phi_status phi__valid_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                    size_t words_size);
+/* Checks a rewrite; nothing changes. PHI_OK; else as phi_thread_rewrite. */
+PHI__FN phi_status phi__rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
+                                      phi__rewrite_asked asked, char *words, size_t words_size);
 
 /* As phi_thread_rewrite, without the check for an active run; the entries that it needs are in
    memory. loop_id, turn_index: who makes it. */
@@ -650,7 +519,7 @@ typedef struct phi__messages {
     uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
 } phi__messages;
 
-/* append.c: what it counts of the entries that it attaches. */
+/* The counts of the entries that are attached. */
 typedef struct phi__counted {
     phi__hashes ids;    /* of the tool call ids so far */
     phi_usage usage;    /* phi_thread_info */
@@ -658,17 +527,17 @@ typedef struct phi__counted {
 } phi__counted;
 
 struct phi_thread {
-    phi__log log;                 /* log_in.h */
-    phi__lanes lanes;             /* lane.c */
-    phi__messages messages;       /* of the active lane; thread_in.h */
-    phi__fold fold;               /* of the active lane; fold.c */
-    phi__ops ops;                 /* rewrite.c */
-    phi__loops loops;             /* lane.c */
-    phi__undo undo;               /* lane.c */
-    phi__counted counted;         /* append.c */
+    phi__log log; /* log.c; what follows is append.c's */
+    phi__lanes lanes;
+    phi__messages messages; /* of the active lane */
+    phi__fold fold;         /* of the active lane; fold.c */
+    phi__ops ops;
+    phi__loops loops;
+    phi__undo undo;
+    phi__counted counted;
     phi__tool_state state;        /* of the active lane; tool_state.c */
     phi_str id;                   /* separately allocated, if in no store; NULL: none yet */
-    struct phi__about *about;     /* thread_in.h; NULL: nothing is set */
+    struct phi__about *about;     /* NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi_runtime *rt;       /* its agent; NULL: none */
@@ -686,13 +555,7 @@ PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
 /* Title, metadata and origin. */
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 
-/* Noted in the log, and kept. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
-
-/* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json);
-
-/* Reads a note of kind PHI_NOTE_THREAD. As phi__about_is_object. */
+/* Reads a note of kind PHI_NOTE_THREAD. PHI_BAD_ARG: its metadata is no object; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
@@ -703,10 +566,6 @@ PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t 
    `before` keeps its own until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
-
-/* As phi__log_evict and phi__log_shrink. */
-PHI__FN void phi__messages_evict(phi__messages *messages);
-PHI__FN void phi__messages_shrink(phi_memory *memory, phi__messages *messages);
 
 /* io: gives appended entries their time; NULL: no clock. */
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
@@ -722,21 +581,32 @@ PHI__FN void phi__thread_move(phi_thread *to, phi_thread *from);
 /* Whose it is: lent NULL: an agent's own; else a host's. grown: where the runtime lists it. */
 PHI__FN void phi__thread_belong(phi_thread *thread, struct phi_runtime *rt, phi__grown *grown,
                                 struct phi__lent *lent);
-PHI__FN void phi__thread_use(phi_thread *thread, void *run); /* NULL: none any more */
+
+/* Evicts the segments that no view has, of a log that its store has whole. Between the two calls
+   the caller pins segments that pointers outside need (phi__segments_pin). The current segment and
+   the beginning of an active run stay as well. False: no memory. */
+PHI__FN bool phi__thread_evict_begin(phi_thread *thread);
+PHI__FN void phi__thread_evict_end(phi_thread *thread);
+
+/* Takes the evicted entries back from the same log, read whole from its store (phi__load_begin).
+   PHI_PARSE: it is another log; PHI_NO_MEMORY; then nothing changed. */
+PHI__FN phi_status phi__thread_rejoin(phi_thread *thread, phi_thread *whole);
 
 /* Bytes of all its segments and lists. */
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
 
 static inline int64_t phi__thread_now(const phi_thread *thread) {
-    return phi__log_now(&thread->log);
+    return thread->log.io != NULL ? phi__io_wall_ms(thread->log.io) : 0;
 }
 
+/* Where the next entries are to live, and all they point to. */
 static inline phi_arena *phi__thread_room(phi_thread *thread) {
-    return phi__log_room(&thread->log);
+    return &thread->log.segments.current->arena;
 }
 
+/* True if every entry from the first one on is in memory. */
 static inline bool phi__thread_whole(const phi_thread *thread) {
-    return phi__log_whole(&thread->log);
+    return thread->log.held + thread->log.base == thread->log.count;
 }
 
 static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
@@ -783,10 +653,6 @@ PHI__FN phi_status phi__append_claim_id(phi_thread *thread, phi_str id);
 /* Takes note of the ids of a message's calls, so that later answers get others. Known ids stay.
    False: no memory. */
 PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *message);
-
-/* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
-   the new list the old one stays. */
-PHI__FN void phi__append_shed_ids(phi_thread *thread);
 
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */

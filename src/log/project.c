@@ -56,8 +56,6 @@ static void phi__policy_for_model(const phi_model *model, phi_policy *p) {
     p->no_reserve = p->reserve_output_tokens == 0;
 }
 
-/* ---- public ---- */
-
 PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
     phi_policy p = phi__policy_filled(NULL);
     switch (kind) {
@@ -102,6 +100,7 @@ typedef struct phi__projecting {
     size_t messages; /* included so far, without summaries and extensions */
     size_t groups;   /* considered */
     size_t floor;    /* summaries from here on have their place */
+    bool summaries;  /* the policy shows them */
     bool settled; /* the newest and protected turns are whole, older summaries have their place */
     bool full;
     phi__verdict stopped; /* why no more are included, from item stop_at on */
@@ -111,7 +110,7 @@ typedef struct phi__projecting {
     bool failed;
 } phi__projecting;
 
-static inline uint64_t phi__projecting_sum(uint64_t a, uint64_t b) {
+static inline uint64_t phi__proj_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
@@ -209,7 +208,7 @@ static void phi__results_find(phi__projecting *p, size_t at) {
     *bucket = found;
 }
 
-/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX:
+/* The first result of a call after its answer; what else has its id is of no call. SIZE_MAX:
    none. */
 static size_t phi__results_take(phi__projecting *p, phi_str id) {
     phi__found **bucket = phi__results_bucket(p, id), **link = bucket, *found;
@@ -231,38 +230,31 @@ static size_t phi__results_take(phi__projecting *p, phi_str id) {
     return at;
 }
 
-static const phi_message *phi__results_missing(phi__projecting *p, const phi_content *call) {
-    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
-    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
-    if (m == NULL || c == NULL) {
-        p->failed = true;
-        return NULL;
-    }
-    c->kind = PHI_CONTENT_TEXT;
-    c->text = phi_str_of(phi__texts_get(p->order->texts, PHI_TEXT_RESULT_MISSING));
-    m->role = PHI_ROLE_TOOL_RESULT;
-    m->is_error = true;
-    m->content = c;
-    m->content_count = 1;
-    m->tool_call_id = call->id;
-    m->tool_name = call->name;
-    return m;
-}
-
+/* Gives a group the result of its next call; one is made where there is none. */
 static void phi__results_join(phi__projecting *p, phi__group *g, const phi_content *call) {
     size_t at = phi__results_take(p, call->id), n = g->result_count++;
     g->places[n] = at;
     if (at != SIZE_MAX) {
         g->results[n] = phi__items_message(p->order, at);
-        g->tokens = phi__projecting_sum(g->tokens, phi__items_tokens(p->order, at));
+        g->tokens = phi__proj_sum(g->tokens, phi__items_tokens(p->order, at));
         return;
     }
-    g->results[n] = phi__results_missing(p, call);
+    phi_message *m = phi__compact_say(
+        phi_str_of(phi__texts_get(p->order->texts, PHI_TEXT_RESULT_MISSING)), p->arena);
+    g->results[n] = m;
     g->made++;
-    g->tokens =
-        phi__projecting_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
+    if (m == NULL) {
+        p->failed = true;
+        return;
+    }
+    m->role = PHI_ROLE_TOOL_RESULT;
+    m->is_error = true;
+    m->tool_call_id = call->id;
+    m->tool_name = call->name;
+    g->tokens = phi__proj_sum(g->tokens, phi_tokens_of_message(p->order->counter, m));
 }
 
+/* The results of a group's calls, in their order. */
 static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
     const phi_message *m = g->message;
     if (calls == 0) return;
@@ -274,15 +266,7 @@ static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
         if (phi__items_is_call(&m->content[i])) phi__results_join(p, g, &m->content[i]);
 }
 
-/* ---- the walk ---- */
-
-enum {
-    PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
-    PHI__PROJECT_WORDS = 64,  /* of the note where a text was cut */
-    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
-};
-
-/* ---- groups ---- */
+/* ---- groups, as the policy includes them ---- */
 
 static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     phi__group *g = (phi__group *)phi__arena_zero(p->arena, sizeof *g);
@@ -296,7 +280,7 @@ static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     return g;
 }
 
-/* In front of those so far. */
+/* Puts a group before those so far. */
 static void phi__proj_put(phi__projecting *p, phi__group *g) {
     g->newer = p->oldest;
     p->oldest = g;
@@ -357,11 +341,6 @@ static phi__group *phi__proj_look(phi__projecting *p, size_t at) {
     return g;
 }
 
-static bool phi__proj_uses_summaries(const phi__projecting *p) {
-    return p->policy.summaries != PHI_SUMMARIES_NONE &&
-           (p->policy.include & PHI_INCLUDE_SUMMARIES) != 0;
-}
-
 static phi__group *phi__proj_look_summary(phi__projecting *p, size_t at) {
     phi__group *g = phi__proj_group(p, at);
     phi_content *content;
@@ -376,7 +355,13 @@ static phi__group *phi__proj_look_summary(phi__projecting *p, size_t at) {
     return g;
 }
 
-/* ---- the newest turn, cut ---- */
+/* ---- results of the newest turn, cut until it fits ---- */
+
+enum {
+    PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
+    PHI__PROJECT_WORDS = 64,  /* of the note where a text was cut */
+    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
+};
 
 static bool phi__proj_too_long(const phi__projecting *p, const phi_content *c, size_t most) {
     size_t words = strlen(phi__texts_get(p->order->texts, PHI_TEXT_BYTES_CUT)) + 24;
@@ -512,14 +497,14 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
             most = PHI__PROJECT_LEAST;
         }
         p->newest_tokens = phi__proj_try(p, most, true);
-        p->used = phi__projecting_sum(others, p->newest_tokens);
+        p->used = phi__proj_sum(others, p->newest_tokens);
     }
     p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
     p->full = cut || p->used > p->budget;
     p->floor = at;
-    if (!phi__proj_uses_summaries(p)) return;
+    if (!p->summaries) return;
     while ((at = phi__items_summary_before(p->order, at)) != SIZE_MAX) {
-        uint64_t used = phi__projecting_sum(p->used, phi__items_tokens(p->order, at));
+        uint64_t used = phi__proj_sum(p->used, phi__items_tokens(p->order, at));
         if (p->full || used > p->budget) {
             p->full = true;
             p->meta.budget_truncated = true;
@@ -540,8 +525,8 @@ static phi__verdict phi__proj_judge(phi__projecting *p, const phi__group *g) {
         return PHI__VERDICT_MESSAGES;
     if (p->turn <= policy->keep_last_turns) return PHI__VERDICT_SHOWN;
     phi__proj_settle(p, g->at);
-    return p->full || phi__projecting_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
-                                                                          : PHI__VERDICT_SHOWN;
+    return p->full || phi__proj_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
+                                                                    : PHI__VERDICT_SHOWN;
 }
 
 static void phi__proj_stop(phi__projecting *p, const phi__group *g) {
@@ -556,17 +541,16 @@ static void phi__proj_stop(phi__projecting *p, const phi__group *g) {
 }
 
 static void phi__proj_add(phi__projecting *p, phi__group *g) {
-    p->used = phi__projecting_sum(p->used, g->tokens);
+    p->used = phi__proj_sum(p->used, g->tokens);
     if (g->turn == 1) p->newest_tokens = p->used;
     if (!g->is_summary) p->messages += 1 + g->result_count;
     phi__proj_put(p, g);
 }
 
 static void phi__proj_step_summary(phi__projecting *p, size_t at) {
-    bool uses = phi__proj_uses_summaries(p);
-    phi__group *g = uses || p->order->all ? phi__proj_look_summary(p, at) : NULL;
+    phi__group *g = p->summaries || p->order->all ? phi__proj_look_summary(p, at) : NULL;
     if (g == NULL) return;
-    if (!uses)
+    if (!p->summaries)
         g->verdict = PHI__VERDICT_KIND;
     else if (p->stopped == PHI__VERDICT_SHOWN && p->turn <= p->policy.keep_last_turns) {
         phi__proj_add(p, g);
@@ -578,12 +562,21 @@ static void phi__proj_step_summary(phi__projecting *p, size_t at) {
     if (phi__proj_shows(g) || p->order->all) phi__proj_put(p, g);
 }
 
-static void phi__proj_step_extension(phi__projecting *p, size_t at) {
-    if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
-    phi__group *g = phi__proj_group(p, at);
-    if (g != NULL) phi__proj_put(p, g);
+static void phi__proj_step_group(phi__projecting *p, size_t at) {
+    phi__group *g = phi__proj_look(p, at);
+    if (g == NULL || p->failed) return;
+    if (g->verdict != PHI__VERDICT_KIND) {
+        g->verdict = phi__proj_judge(p, g);
+        if (!phi__proj_shows(g)) phi__proj_stop(p, g);
+    }
+    if (phi__proj_shows(g))
+        phi__proj_add(p, g);
+    else if (p->order->all)
+        phi__proj_put(p, g);
+    if (g->opens) p->turn++;
 }
 
+/* From the newest item on, until no more are included; through all of them for an explanation. */
 static void phi__proj_walk(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     p->turn = 1;
@@ -591,26 +584,16 @@ static void phi__proj_walk(phi__projecting *p) {
     while (p->at > 0 && !p->failed && (o->all || p->stopped == PHI__VERDICT_SHOWN)) {
         size_t at = p->at - 1;
         phi_role role = phi__items_message(o, at)->role;
-        if (role == PHI_ROLE_EXTENSION)
-            phi__proj_step_extension(p, at);
-        else if (role == PHI_ROLE_TOOL_RESULT) {
+        if (role == PHI_ROLE_EXTENSION) {
+            phi__group *g =
+                o->extensions && p->stopped == PHI__VERDICT_SHOWN ? phi__proj_group(p, at) : NULL;
+            if (g != NULL) phi__proj_put(p, g);
+        } else if (role == PHI_ROLE_TOOL_RESULT) {
             if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__results_find(p, at);
         } else if (phi__items_is_summary(o, at))
             phi__proj_step_summary(p, at);
-        else {
-            phi__group *g = phi__proj_look(p, at);
-            if (g != NULL && !p->failed) {
-                if (g->verdict != PHI__VERDICT_KIND) {
-                    g->verdict = phi__proj_judge(p, g);
-                    if (!phi__proj_shows(g)) phi__proj_stop(p, g);
-                }
-                if (phi__proj_shows(g))
-                    phi__proj_add(p, g);
-                else if (p->order->all)
-                    phi__proj_put(p, g);
-                if (g->opens) p->turn++;
-            }
-        }
+        else
+            phi__proj_step_group(p, at);
         p->at = at;
     }
     phi__proj_settle(p, p->at);
@@ -628,12 +611,6 @@ static void phi__proj_pin(phi__projecting *p) {
 }
 
 /* ---- the outcome ---- */
-
-static void phi__proj_range(phi__projecting *p, size_t at) {
-    uint64_t from = phi__items_from(p->order, at), to = phi__items_to(p->order, at);
-    if (from < p->meta.from_seq) p->meta.from_seq = from;
-    if (to > p->meta.to_seq) p->meta.to_seq = to;
-}
 
 static void phi__proj_emit_one(phi__projecting *p, phi__projection *out, const phi_message *message,
                                size_t place) {
@@ -663,31 +640,29 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
                 phi__proj_emit_one(p, out, g->results[i], g->places[i]);
             p->meta.orphans_repaired += g->made;
             p->meta.summary_used = p->meta.summary_used || g->is_summary;
-            if (g->message->role != PHI_ROLE_EXTENSION && g->at >= p->window) {
-                phi__proj_range(p, g->at);
-                for (size_t i = 0; i < g->result_count; i++)
-                    if (g->places[i] != SIZE_MAX) phi__proj_range(p, g->places[i]);
+            if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) continue;
+            for (size_t i = 0; i <= g->result_count; i++) { /* the answer, and its results */
+                size_t at = i > 0 ? g->places[i - 1] : g->at;
+                if (at == SIZE_MAX) continue;
+                if (phi__items_from(p->order, at) < p->meta.from_seq)
+                    p->meta.from_seq = phi__items_from(p->order, at);
+                if (phi__items_to(p->order, at) > p->meta.to_seq)
+                    p->meta.to_seq = phi__items_to(p->order, at);
             }
         }
     if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
-}
-
-static size_t phi__proj_all_groups(const phi__projecting *p) {
-    const phi__proj_order *o = p->order;
-    size_t n = p->groups;
-    if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
-    for (size_t at = 0; at < p->at; at++)
-        n += phi__items_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
-    return n;
 }
 
 static void phi__proj_tell(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     phi_projection_meta *meta = &p->meta;
     meta->estimated_tokens =
-        phi__projecting_sum(p->used, phi__projecting_sum(meta->system_tokens, meta->tools_tokens));
+        phi__proj_sum(p->used, phi__proj_sum(meta->system_tokens, meta->tools_tokens));
     meta->messages_total = o->count;
-    meta->groups_dropped = phi__proj_all_groups(p);
+    meta->groups_dropped = p->groups;
+    if (o->items == NULL) meta->groups_dropped = o->count > 0 ? o->fold->groups : 0;
+    for (size_t at = 0; o->items != NULL && at < p->at; at++)
+        meta->groups_dropped += phi__items_is_group(o->items[at].message, o->items[at].flags);
     for (const phi__group *g = p->oldest; g != NULL; g = g->newer)
         if (phi__proj_shows(g) &&
             phi__items_is_group(phi__items_message(o, g->at), phi__items_flags(o, g->at)))
@@ -714,13 +689,14 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
     p.order = order;
     p.arena = arena;
     p.policy = phi__policy_filled(order->policy);
+    p.summaries =
+        p.policy.summaries != PHI_SUMMARIES_NONE && (p.policy.include & PHI_INCLUDE_SUMMARIES) != 0;
     const phi__proj_order *o = p.order;
     uint64_t left = p.policy.max_input_tokens;
     p.meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
     p.meta.tools_tokens = o->tools_tokens;
-    uint64_t taken =
-        phi__projecting_sum(p.policy.reserve_output_tokens,
-                            phi__projecting_sum(p.meta.system_tokens, p.meta.tools_tokens));
+    uint64_t taken = phi__proj_sum(p.policy.reserve_output_tokens,
+                                   phi__proj_sum(p.meta.system_tokens, p.meta.tools_tokens));
     if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
     p.budget = p.meta.budget_tokens = left;
     phi__proj_walk(&p);
@@ -734,21 +710,6 @@ PHI__FN phi_status phi__project(const phi__proj_order *order, phi_arena *arena,
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__proj_of(phi__proj_order *order, const phi_view_item *items, size_t count,
-                                const phi_policy *policy, const phi_token_counter *counter,
-                                phi_str system_prompt, uint64_t tools_tokens) {
-    memset(order, 0, sizeof *order);
-    if ((items == NULL && count > 0) || (policy != NULL && phi__policy_fault(policy) != NULL))
-        return PHI_BAD_ARG;
-    order->items = items;
-    order->count = count;
-    order->policy = policy;
-    order->counter = counter;
-    order->system_prompt = system_prompt;
-    order->tools_tokens = tools_tokens;
-    return PHI_OK;
-}
-
 /* ---- public ---- */
 
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
@@ -756,13 +717,18 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
                                uint64_t tool_schema_tokens, phi_arena *arena,
                                const phi_message *const **out, size_t *out_count,
                                phi_projection_meta *meta) {
-    phi__proj_order order;
+    phi__proj_order order = PHI_ZERO;
     phi__projection made;
-    if (arena == NULL || out == NULL || out_count == NULL) return PHI_BAD_ARG;
-    phi_status status =
-        phi__proj_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
-    if (status != PHI_OK) return status;
-    status = phi__project(&order, arena, &made);
+    if (arena == NULL || out == NULL || out_count == NULL || (items == NULL && count > 0) ||
+        (policy != NULL && phi__policy_fault(policy) != NULL))
+        return PHI_BAD_ARG;
+    order.items = items;
+    order.count = count;
+    order.policy = policy;
+    order.counter = counter;
+    order.system_prompt = system_prompt;
+    order.tools_tokens = tool_schema_tokens;
+    phi_status status = phi__project(&order, arena, &made);
     if (status != PHI_OK) return status;
     *out = made.messages;
     *out_count = made.count;
@@ -829,10 +795,7 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
     if (status == PHI_OK) {
         phi__explain_head(&text, &made.meta, &policy);
         for (const phi__group *g = made.groups; g != NULL; g = g->newer) {
-            uint64_t from =
-                order->items != NULL ? order->items[g->at].from : order->fold->items[g->at].from;
-            uint64_t to =
-                order->items != NULL ? order->items[g->at].to : order->fold->items[g->at].to;
+            uint64_t from = phi__items_from(order, g->at), to = phi__items_to(order, g->at);
             phi__buf_printf(&text, "%llu", (unsigned long long)from);
             if (to != from) phi__buf_printf(&text, "-%llu", (unsigned long long)to);
             phi__buf_text(&text, " ");
@@ -861,20 +824,14 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
 /* ---- the tokens of a context: the provider's report, and an estimate of later messages ---- */
 
 /* A provider says with each answer how many tokens it read and wrote; those are exact, and include
-   the system prompt and the tools. Messages behind that answer are estimated. After a change of the
-   list (compaction, prune, replaced messages) the report no longer describes it: reset the
-   tracker. */
-
-static uint64_t phi__tracker_add(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* ---- public ---- */
+   the system prompt and the tools. Messages after that answer are estimated. After a change of the
+   list (compaction, prune, replaced messages) the report no longer describes it: the tracker is
+   zeroed. */
 
 PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
     if (tracker == NULL || usage == NULL) return;
-    uint64_t sum = phi__tracker_add(phi__tracker_add(usage->input, usage->output),
-                                    phi__tracker_add(usage->cache_read, usage->cache_write));
+    uint64_t sum = phi__proj_sum(phi__proj_sum(usage->input, usage->output),
+                                 phi__proj_sum(usage->cache_read, usage->cache_write));
     if (sum == 0) return;
     tracker->reported = sum;
     tracker->index = index;
@@ -884,18 +841,4 @@ PHI__FN uint64_t phi__tracker_known(const phi__tracker *tracker, size_t count, s
     bool known = tracker != NULL && tracker->reported > 0 && tracker->index < count;
     if (from != NULL) *from = known ? tracker->index + 1 : 0;
     return known ? tracker->reported : 0;
-}
-
-PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,
-                                     const phi_message *const *messages, size_t count,
-                                     const phi_token_counter *counter) {
-    size_t i;
-    if (messages == NULL) return 0;
-    uint64_t sum = phi__tracker_known(tracker, count, &i);
-    for (; i < count; i++) sum = phi__tracker_add(sum, phi_tokens_of_message(counter, messages[i]));
-    return sum;
-}
-
-PHI__FN void phi__tracker_reset(phi__tracker *tracker) {
-    if (tracker != NULL) memset(tracker, 0, sizeof *tracker);
 }

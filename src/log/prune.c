@@ -25,28 +25,22 @@ typedef struct phi__plan {
 
 /* ---- blocks of items that leave a view together, the oldest first ---- */
 
-/* for each item: phi__plan_put(&plan, i, from, to, tokens);
-       phi__plan_join(&plan, answer, result);       // they stay or go together
-       phi__plan_block(&plan, i)->stays = true;
-       while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
-       spans = phi__plan_spans(&plan, arena, instead, &count);
+/* for each item: phi__plan_put(&plan, i, message, from, to, counter);
+   phi__plan_join(&plan, answer, result);       they stay or go together
+   phi__plan_block(&plan, i)->stays = true;
+   while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
+   spans = phi__plan_spans(&plan, arena, instead, &count);
 
-   Pure: it knows neither threads nor views. Ownership: `items` is the caller's. */
+   Ownership: `items` is the caller's. */
 
-static void phi__plan_init(phi__plan *plan, phi__plan_item *items, size_t count) {
-    memset(plan, 0, sizeof *plan);
-    plan->items = items;
-    plan->count = count;
-    plan->also = SIZE_MAX;
-}
-
-static void phi__plan_put(phi__plan *plan, size_t at, uint64_t from, uint64_t to, uint64_t tokens) {
+static void phi__plan_put(phi__plan *plan, size_t at, const phi_message *message, uint64_t from,
+                          uint64_t to, const phi_token_counter *counter) {
     phi__plan_item *item = &plan->items[at];
     memset(item, 0, sizeof *item);
     item->from = from;
     item->to = to;
     item->up = at;
-    item->tokens = tokens;
+    item->tokens = phi_tokens_of_message(counter, message);
     item->count = 1;
 }
 
@@ -113,7 +107,7 @@ static phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_me
     return spans;
 }
 
-/* ---- the message that a prune leaves in the place of what it took ---- */
+/* ---- plans a prune, and the message that it leaves in the place of what it took ---- */
 
 typedef struct phi__pruning {
     const phi_view_item *items;
@@ -125,7 +119,15 @@ typedef struct phi__pruning {
     phi_pruned pruned;
 } phi__pruning;
 
-/* ---- the report ---- */
+/* The report of a rewrite, as JSON, as its event has it. Frees the buffer. False: no memory. */
+static bool phi__prune_report(phi__buf *out, phi_arena *arena, const char **meta) {
+    phi_str kept;
+    phi__buf_char(out, '}');
+    bool done = !out->failed && phi__arena_str(arena, phi__buf_str(out), &kept);
+    phi__buf_free(out);
+    if (done) *meta = kept.at;
+    return done;
+}
 
 PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
                                      phi_arena *arena) {
@@ -147,27 +149,18 @@ static bool phi__prune_remember(phi__pruning *p) {
 
 static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
     phi__buf out;
-    phi_str kept;
     phi__buf_init(&out, p->arena->memory);
-    phi__buf_text(&out, "{\"tokens_removed\":");
-    phi__json_number_put_u64(&out, p->pruned.tokens_removed);
-    phi__buf_text(&out, ",\"messages_removed\":");
-    phi__json_number_put_u64(&out, p->pruned.messages_removed);
-    phi__buf_text(&out, ",\"memo\":");
-    if (p->pruned.memo.len > 0)
-        phi__json_write_str(&out, p->pruned.memo);
-    else
-        phi__buf_text(&out, "null");
-    phi__buf_text(&out, ",\"pruned_timestamps\":[");
+    phi__buf_char(&out, '{');
+    phi__records_u64(&out, "tokens_removed", p->pruned.tokens_removed);
+    phi__records_u64(&out, "messages_removed", p->pruned.messages_removed);
+    phi__records_option(&out, "memo", p->pruned.memo);
+    phi__records_raw(&out, "pruned_timestamps", "[");
     for (size_t i = 0; i < p->pruned.timestamp_count; i++) {
         phi__json_write_comma(&out);
         phi__json_number_put_i64(&out, p->pruned.timestamps[i]);
     }
-    phi__buf_text(&out, "]}");
-    bool done = !out.failed && phi__arena_str(p->arena, phi__buf_str(&out), &kept);
-    phi__buf_free(&out);
-    if (done) *meta = kept.at;
-    return done;
+    phi__buf_char(&out, ']');
+    return phi__prune_report(&out, p->arena, meta);
 }
 
 static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
@@ -177,8 +170,7 @@ static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
     if (callers == NULL) return PHI_NO_MEMORY;
     for (size_t i = 0; i < p->plan.count; i++) {
         const phi_view_item *item = &p->items[i];
-        phi__plan_put(&p->plan, i, item->from, item->to,
-                      phi_tokens_of_message(p->counter, item->message));
+        phi__plan_put(&p->plan, i, item->message, item->from, item->to, p->counter);
         uint32_t kept = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ENTRY_DURABLE;
         phi_role role = item->message->role;
         p->plan.items[i].stays = (role != PHI_ROLE_ASSISTANT && role != PHI_ROLE_TOOL_RESULT) ||
@@ -191,25 +183,21 @@ static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
            phi__plan_take(&p->plan, &at, p->plan.count, false)) {}
     p->pruned.tokens_removed = p->plan.tokens;
     p->pruned.messages_removed = p->plan.removed;
-
-    if (p->pruned.messages_removed > 0) {
-        if (!phi__prune_remember(p)) return PHI_NO_MEMORY;
-        if (p->memo == NULL ||
-            phi_tokens_of_message(p->counter, p->memo) < p->pruned.tokens_removed) {
-            int64_t *times = (int64_t *)phi_arena_alloc(
-                p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *times));
-            if (times == NULL) return PHI_NO_MEMORY;
-            for (size_t j = 0; j < p->plan.count; j++)
-                if (phi__plan_goes(&p->plan, j))
-                    times[p->pruned.timestamp_count++] = p->items[j].message->timestamp_ms;
-            p->pruned.timestamps = times;
-            if (!phi__prune_meta(p, &out->meta)) return PHI_NO_MEMORY;
-            out->spans = phi__plan_spans(&p->plan, p->arena, p->memo, &out->span_count);
-            return out->spans != NULL ? PHI_OK : PHI_NO_MEMORY;
-        }
+    if (p->plan.removed > 0 && !phi__prune_remember(p)) return PHI_NO_MEMORY;
+    if (p->plan.removed == 0 ||
+        (p->memo != NULL && phi_tokens_of_message(p->counter, p->memo) >= p->plan.tokens)) {
+        memset(&p->pruned, 0, sizeof p->pruned);
+        return PHI_OK;
     }
-    memset(&p->pruned, 0, sizeof p->pruned);
-    return PHI_OK;
+    int64_t *times = (int64_t *)phi_arena_alloc(p->arena, phi__mul(p->plan.removed, sizeof *times));
+    if (times == NULL) return PHI_NO_MEMORY;
+    for (size_t j = 0; j < p->plan.count; j++)
+        if (phi__plan_goes(&p->plan, j))
+            times[p->pruned.timestamp_count++] = p->items[j].message->timestamp_ms;
+    p->pruned.timestamps = times;
+    if (!phi__prune_meta(p, &out->meta)) return PHI_NO_MEMORY;
+    out->spans = phi__plan_spans(&p->plan, p->arena, p->memo, &out->span_count);
+    return out->spans != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
@@ -228,7 +216,9 @@ PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, con
     phi__plan_item *known =
         (phi__plan_item *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *known));
     if (known == NULL) return PHI_NO_MEMORY;
-    phi__plan_init(&p.plan, known, count);
+    p.plan.items = known;
+    p.plan.count = count;
+    p.plan.also = SIZE_MAX;
     out->reason = PHI_REWRITE_PRUNE;
     phi_status status = phi__prune_make(&p, out);
     if (status != PHI_OK) memset(out, 0, sizeof *out);
@@ -268,7 +258,6 @@ typedef struct phi__truncation {
     phi_thread *thread;
     const phi_token_counter *counter; /* NULL: the estimate */
     phi__plan plan;                   /* also: the marker of an earlier truncation */
-    size_t first, newest;             /* items: user messages that stay; SIZE_MAX: there is none */
     size_t last;                      /* item that begins the last group */
     uint64_t tokens;                  /* of the view, without that marker */
     uint64_t gone;                    /* messages that went at earlier times */
@@ -276,74 +265,47 @@ typedef struct phi__truncation {
     phi__buf words;                   /* the marker's */
 } phi__truncation;
 
-static uint64_t phi__trunc_before(const phi__truncation *t) {
-    return phi__fold_tokens(&t->thread->fold, t->counter);
-}
-
-static bool phi__trunc_is(const phi_rewrite *r) {
-    return r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 &&
-           r->spans[0].message_count > 0 && r->meta != NULL &&
-           phi__str_starts(phi_str_of(r->meta), PHI__TRUNCATE_META);
-}
-
 /* Finds the marker of an earlier truncation: a view has at most one, since each truncation takes
    the one before it out. */
 static void phi__trunc_find_marker(phi__truncation *t) {
     const phi__fold *fold = &t->thread->fold;
     for (const phi__op *op = t->thread->ops.last; op != NULL; op = op->earlier) {
         const phi_rewrite *r = &op->rewrite;
-        if (!phi__trunc_is(r)) continue;
+        if (r->reason != PHI_REWRITE_COMPACTION || r->span_count == 0 ||
+            r->spans[0].message_count == 0 || r->meta == NULL ||
+            !phi__str_starts(phi_str_of(r->meta), PHI__TRUNCATE_META))
+            continue;
         size_t at = phi__fold_find(fold, r->spans[0].from);
         if (at == fold->count || fold->items[at].message != r->spans[0].messages) continue;
         t->plan.also = at;
         t->gone = strtoull(r->meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
-        t->tokens -= phi_tokens_of_message(t->counter, fold->items[at].message);
+        t->tokens -= t->plan.items[at].tokens;
         return;
     }
 }
 
-/* The end of the group from an item on: after the last result of an answer, even with extensions
-   between. */
-static size_t phi__trunc_group_end(const phi_thread *thread, size_t at) {
+/* Makes a block of an answer's group, or of one message, from item `at` on. Returns its end: after
+   the last result of an answer, even with extensions between. */
+static size_t phi__trunc_group(phi__truncation *t, size_t at) {
+    const phi__fold *fold = &t->thread->fold;
     size_t end = at + 1;
-    if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
-    for (size_t i = end; i < thread->fold.count; i++) {
-        phi_role role = thread->fold.items[i].message->role;
+    if (fold->items[at].message->role != PHI_ROLE_ASSISTANT) return end;
+    for (size_t i = end; i < fold->count; i++) {
+        phi_role role = fold->items[i].message->role;
         if (role == PHI_ROLE_TOOL_RESULT)
             end = i + 1;
         else if (role != PHI_ROLE_EXTENSION)
             break;
     }
+    for (size_t i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
     return end;
 }
-
-static void phi__trunc_spare(phi__truncation *t, size_t at) {
-    if (at < t->plan.count) phi__plan_block(&t->plan, at)->stays = true;
-}
-
-/* Which blocks there are, and which must stay. */
-static void phi__trunc_join(phi__truncation *t, const size_t *callers, const uint8_t *durable) {
-    const phi__fold *fold = &t->thread->fold;
-    for (size_t i = 0; i < fold->count; i++) {
-        if (callers[i] != SIZE_MAX) phi__plan_join(&t->plan, callers[i], i);
-        if (i > 0 && fold->items[i].from == fold->items[i - 1].from &&
-            fold->items[i].to == fold->items[i - 1].to)
-            phi__plan_join(&t->plan, i - 1, i);
-    }
-    for (size_t i = 0; durable != NULL && i < fold->count; i++)
-        if (durable[i] != 0) phi__trunc_spare(t, i);
-    phi__trunc_spare(t, t->first);
-    phi__trunc_spare(t, t->newest);
-    phi__trunc_spare(t, t->last);
-}
-
-static uint64_t phi__trunc_gone(const phi__truncation *t) { return t->gone + t->plan.removed; }
 
 static void phi__trunc_mark(phi__truncation *t, phi_message *marker, phi_content *block) {
     memset(marker, 0, sizeof *marker);
     memset(block, 0, sizeof *block);
     phi__texts_args args = PHI_ZERO;
-    args.n = phi__trunc_gone(t);
+    args.n = t->gone + t->plan.removed;
     t->words.len = 0;
     phi__texts_put(&t->words, t->texts, PHI_TEXT_REMOVED, &args);
     block->kind = PHI_CONTENT_TEXT;
@@ -363,7 +325,7 @@ static uint64_t phi__trunc_tokens(phi__truncation *t) {
 
 /* Takes blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__trunc_plan(phi__truncation *t, uint64_t target_tokens) {
-    uint64_t before = phi__trunc_before(t), now = before;
+    uint64_t before = phi__fold_tokens(&t->thread->fold, t->counter), now = before;
     for (int late = 0; late < 2; late++) {
         size_t at = 0;
         while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last, late != 0))
@@ -383,7 +345,7 @@ static bool phi__trunc_do(phi__truncation *t, phi_str loop_id, uint32_t turn_ind
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
     (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}",
-                   (unsigned long long)phi__trunc_gone(t));
+                   (unsigned long long)(t->gone + t->plan.removed));
     phi_rewrite rewrite = PHI_ZERO;
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
@@ -402,39 +364,54 @@ static bool phi__trunc_do(phi__truncation *t, phi_str loop_id, uint32_t turn_ind
     return status == PHI_OK;
 }
 
+/* Which blocks there are, which go late, and which must stay. */
+static void phi__trunc_join(phi__truncation *t, const size_t *callers, const uint8_t *durable) {
+    const phi__fold *fold = &t->thread->fold;
+    size_t first = SIZE_MAX, newest = SIZE_MAX, end; /* user messages that stay */
+    bool summed_up = false;
+    for (size_t at = 0; at < fold->count; at = end) {
+        const phi__item *item = &fold->items[at];
+        if (at == t->plan.also) {
+            end = at + 1;
+            continue;
+        }
+        end = phi__trunc_group(t, at);
+        if ((item->flags & PHI_ITEM_SUMMARY) != 0) {
+            phi__plan_block(&t->plan, at)->late = summed_up = true;
+            continue;
+        }
+        if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
+        if (item->message->role != PHI_ROLE_USER || item->message->is_update) continue;
+        if (first == SIZE_MAX && !summed_up) first = at;
+        newest = at;
+    }
+    for (size_t i = 0; i < fold->count; i++) {
+        if (callers[i] != SIZE_MAX) phi__plan_join(&t->plan, callers[i], i);
+        if (i > 0 && fold->items[i].from == fold->items[i - 1].from &&
+            fold->items[i].to == fold->items[i - 1].to)
+            phi__plan_join(&t->plan, i - 1, i);
+    }
+    for (size_t i = 0; i < fold->count; i++)
+        if ((durable != NULL && durable[i] != 0) || i == first || i == newest || i == t->last)
+            phi__plan_block(&t->plan, i)->stays = true;
+}
+
 static bool phi__trunc_blocks(phi__truncation *t) {
-    phi_thread *thread = t->thread;
-    const phi__fold *fold = &thread->fold;
-    size_t *callers = phi__groups_make(thread->log.memory, fold);
+    phi_memory *memory = t->thread->log.memory;
+    const phi__fold *fold = &t->thread->fold;
+    size_t *callers = phi__groups_make(memory, fold);
     uint8_t *durable = NULL;
-    bool done = callers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
+    bool done = callers != NULL && phi__groups_durable(memory, fold, &durable);
     if (done) {
         for (size_t i = 0; i < fold->count; i++)
-            phi__plan_put(&t->plan, i, fold->items[i].from, fold->items[i].to,
-                          phi_tokens_of_message(t->counter, fold->items[i].message));
-        size_t end, i;
-        bool summed_up = false;
-        t->first = t->newest = SIZE_MAX;
-        t->tokens = phi__trunc_before(t);
+            phi__plan_put(&t->plan, i, fold->items[i].message, fold->items[i].from,
+                          fold->items[i].to, t->counter);
+        t->tokens = phi__fold_tokens(&t->thread->fold, t->counter);
         phi__trunc_find_marker(t);
-        for (size_t at = 0; at < thread->fold.count; at = end) {
-            const phi__item *item = &thread->fold.items[at];
-            end = phi__trunc_group_end(thread, at);
-            if (at == t->plan.also) continue;
-            for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
-            if ((item->flags & PHI_ITEM_SUMMARY) != 0) {
-                phi__plan_block(&t->plan, at)->late = summed_up = true;
-                continue;
-            }
-            if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
-            if (item->message->role != PHI_ROLE_USER || item->message->is_update) continue;
-            if (t->first == SIZE_MAX && !summed_up) t->first = at;
-            t->newest = at;
-        }
         phi__trunc_join(t, callers, durable);
     }
-    phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->log.memory, fold->count, callers);
+    phi__free(memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(memory, fold->count, callers);
     return done;
 }
 
@@ -450,7 +427,9 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     t.texts = texts;
     phi__buf_init(&t.words, thread->log.memory);
     items = (phi__plan_item *)phi__alloc(thread->log.memory, bytes);
-    phi__plan_init(&t.plan, items, thread->fold.count);
+    t.plan.items = items;
+    t.plan.count = thread->fold.count;
+    t.plan.also = SIZE_MAX;
     bool done = items != NULL && phi__trunc_blocks(&t);
     if (done && phi__trunc_plan(&t, target_tokens)) {
         done = phi__trunc_do(&t, loop_id, turn_index);
@@ -482,8 +461,6 @@ static bool phi__revert_text(phi_arena *arena, phi_str *out, const char *format,
     (void)snprintf(text, sizeof text, format, (unsigned long long)n);
     return phi__arena_str(arena, phi_str_of(text), out);
 }
-
-/* ---- steps ---- */
 
 PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
     return (size_t)snprintf(out, PHI__STEP_BYTES, "[step n%llu]", (unsigned long long)seq);
@@ -532,40 +509,28 @@ static bool phi__revert_find(phi__reverting *r) {
     return false;
 }
 
-/* ---- the report ---- */
-
 static phi_text phi__revert_name(phi_revert_category category) {
     return (phi_text)(PHI_TEXT_REVERT_FAILURE + (category - PHI_REVERT_FAILURE));
 }
 
-/* As the event has it. */
 static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     phi__buf out;
-    phi_str kept;
     phi__buf_init(&out, r->arena->memory);
-    phi__buf_text(&out, "{\"category\":");
-    phi__json_write_str(&out, r->told->category);
-    phi__buf_text(&out, ",\"target\":");
-    phi__json_number_put_u64(&out, r->revert->step);
-    phi__buf_text(&out, ",\"abandoned_node_ids\":");
+    phi__buf_char(&out, '{');
+    phi__records_str(&out, "category", r->told->category);
+    phi__records_u64(&out, "target", r->revert->step);
+    phi__json_write_key(&out, PHI__LIT("abandoned_node_ids"));
     phi__step_put_all(&out, r->told->abandoned, r->told->abandoned_count);
-    phi__buf_text(&out, ",\"summary\":");
-    if (r->told->summary.len > 0)
-        phi__json_write_str(&out, r->told->summary);
-    else
-        phi__buf_text(&out, "null");
-    phi__buf_char(&out, '}');
-    bool done = !out.failed && phi__arena_str(r->arena, phi__buf_str(&out), &kept);
-    phi__buf_free(&out);
-    if (done) *meta = kept.at;
-    return done;
+    phi__records_option(&out, "summary", r->told->summary);
+    return phi__prune_report(&out, r->arena, meta);
 }
 
 /* ---- lines of earlier reverts ---- */
 
 /* The category of the revert that left its line in this item; 0: none did, or the line is not alone
-   in its place, as in a history that was carried over. */
-static phi_revert_category phi__revert_category_of(const phi__reverting *r, size_t at) {
+   in its place, as in a history that was carried over; or the line stays, as those of completions
+   and summaries do: failures and tangents are of use for a while. */
+static phi_revert_category phi__revert_ages(const phi__reverting *r, size_t at) {
     const phi_texts *texts = r->revert->texts;
     const phi__fold *fold = &r->thread->fold;
     const phi__item *item = &fold->items[at];
@@ -575,7 +540,7 @@ static phi_revert_category phi__revert_category_of(const phi__reverting *r, size
         (at > 0 && fold->items[at - 1].from == item->from) ||
         (at + 1 < fold->count && fold->items[at + 1].from == item->from))
         return (phi_revert_category)0;
-    for (int c = PHI_REVERT_FAILURE; c <= PHI_REVERT_STEP_SUMMARY; c++) {
+    for (int c = PHI_REVERT_FAILURE; c <= PHI_REVERT_TANGENT; c++) {
         phi_text name = phi__revert_name((phi_revert_category)c);
         phi_str text = item->message->content[0].text;
         if (phi__texts_is(texts, PHI_TEXT_REVERTED, name, text, &step) ||
@@ -585,16 +550,11 @@ static phi_revert_category phi__revert_category_of(const phi__reverting *r, size
     return (phi_revert_category)0;
 }
 
-/* Failures and tangents are of use for a while; completions and summaries stay. */
-static bool phi__revert_ages(phi_revert_category category) {
-    return category == PHI_REVERT_FAILURE || category == PHI_REVERT_TANGENT;
-}
-
 static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
     const phi__fold *fold = &r->thread->fold;
     size_t n = 0;
-    for (size_t i = 0; i < r->first; i++) n += phi__revert_ages(phi__revert_category_of(r, i));
-    size_t last = n;
+    for (size_t i = 0; i < r->first; i++) n += phi__revert_ages(r, i) != 0;
+    size_t last = n, at = n;
     phi_span *spans = (phi_span *)phi__arena_zero(r->arena, phi__mul(last + 1, sizeof *spans));
     const char *meta = NULL;
     if (spans == NULL) return PHI_NO_MEMORY;
@@ -625,23 +585,21 @@ static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
             : NULL;
     spans[last].message_count = 1;
     if (spans[last].messages == NULL) return PHI_NO_MEMORY;
-    size_t at = last;
-    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0;
+    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0; /* by category */
     seen[r->revert->category] = 1;
     for (size_t j = fold->count; j > 0; j--) {
         turns += fold->items[j - 1].message->role == PHI_ROLE_ASSISTANT;
         if (j - 1 >= r->first) continue;
-        phi_revert_category category = phi__revert_category_of(r, j - 1);
-        if (!phi__revert_ages(category) || seen[category]++ < PHI__REVERT_NEWEST ||
+        phi_revert_category category = phi__revert_ages(r, j - 1);
+        if (category == 0 || seen[category]++ < PHI__REVERT_NEWEST ||
             turns <= PHI__REVERT_FRESH_TURNS)
             continue;
         spans[--at].from = fold->items[j - 1].from;
         spans[at].to = fold->items[j - 1].to;
     }
-    size_t first = at;
     out->meta = meta;
-    out->spans = spans + first;
-    out->span_count = last + 1 - first;
+    out->spans = spans + at;
+    out->span_count = last + 1 - at;
     r->told->applied = true;
     return PHI_OK;
 }

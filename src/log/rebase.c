@@ -14,60 +14,33 @@
    its system prompt. What a run spent that was grafted during another one is part of that one's
    usage. */
 
-/* ---- attaching ---- */
-
-PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
-    entry->flags |= (uint32_t)PHI_ENTRY_GRAFTED;
-    phi__log_add(&thread->log, entry);
-    if (entry->kind == PHI_ENTRY_LOOP_START) phi__loops_note(thread, entry);
-    if (entry->kind != PHI_ENTRY_LOOP_END) return;
-    phi__loops_ends_beside(thread, entry);
-    if (entry->usage != NULL) phi__append_count_beside(thread, entry->usage);
-}
-
 /* ---- copies ---- */
 
-static const phi_failure *phi__graft_failure(phi_arena *room, const phi_failure *failure) {
-    phi_failure *kept = (phi_failure *)phi_arena_alloc(room, sizeof *kept);
+/* A copy of an entry's detail, whose `count` texts, at these places, are copied, too. NULL: no
+   memory. */
+static void *phi__graft_part(phi_arena *room, const void *part, size_t size, const size_t *texts,
+                             size_t count) {
+    char *kept = (char *)phi_arena_alloc(room, size);
     if (kept == NULL) return NULL;
-    *kept = *failure;
-    return phi__arena_str(room, failure->code, &kept->code) &&
-                   phi__arena_str(room, failure->message, &kept->message) &&
-                   phi__arena_str(room, failure->request_id, &kept->request_id)
-               ? kept
-               : NULL;
-}
-
-static phi__child_run *phi__graft_spawn(phi_arena *room, const phi__child_run *spawn) {
-    phi__child_run *kept = (phi__child_run *)phi_arena_alloc(room, sizeof *kept);
-    return kept != NULL && phi__arena_str(room, spawn->tool_call_id, &kept->tool_call_id) &&
-                   phi__arena_str(room, spawn->session_id, &kept->session_id) &&
-                   phi__arena_str(room, spawn->loop_id, &kept->loop_id)
-               ? kept
-               : NULL;
-}
-
-static phi__note *phi__graft_note(phi_arena *room, const phi__note *note) {
-    phi__note *kept = (phi__note *)phi_arena_alloc(room, sizeof *kept);
-    return kept != NULL && phi__arena_str(room, note->kind, &kept->kind) &&
-                   phi__arena_str(room, note->json, &kept->json)
-               ? kept
-               : NULL;
-}
-
-static phi_loop_info *phi__graft_info(phi_arena *room, const phi_loop_info *from) {
-    phi_loop_info *info = phi__loops_copy_info(room, from);
-    if (info == NULL) return NULL;
-    /* it would count as the prompt of the log's own agent */
-    info->has_system_prompt = false;
-    info->system_prompt = phi__str("", 0);
-    return info;
+    memcpy(kept, part, size);
+    for (size_t i = 0; i < count; i++) {
+        phi_str text;
+        memcpy(&text, kept + texts[i], sizeof text);
+        if (!phi__arena_str(room, text, &text)) return NULL;
+        memcpy(kept + texts[i], &text, sizeof text);
+    }
+    return kept;
 }
 
 static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str loop_id,
                             phi__entry *to) {
+    static const size_t failure[] = {offsetof(phi_failure, code), offsetof(phi_failure, message),
+                                     offsetof(phi_failure, request_id)};
+    static const size_t spawn[] = {offsetof(phi__child_run, tool_call_id),
+                                   offsetof(phi__child_run, session_id),
+                                   offsetof(phi__child_run, loop_id)};
+    static const size_t note[] = {offsetof(phi__note, kind), offsetof(phi__note, json)};
     phi_arena *room = phi__thread_room(thread);
-    phi_usage *usage;
     *to = *from;
     to->flags &= (uint32_t)PHI_ENTRY_DURABLE;
     to->ordinal = 0;
@@ -78,56 +51,39 @@ static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str 
         to->message = message;
     }
     if (from->usage != NULL) {
-        usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
-        if (usage == NULL) return false;
-        *usage = *from->usage;
-        to->usage = usage;
+        to->usage = (phi_usage *)phi__graft_part(room, from->usage, sizeof *to->usage, NULL, 0);
+        if (to->usage == NULL) return false;
     }
     memset(&to->of, 0, sizeof to->of);
-    switch ((int)from->kind) {
-    case PHI_ENTRY_LOOP_START:
-        to->of.loop = from->of.loop != NULL ? phi__graft_info(room, from->of.loop) : NULL;
-        return to->of.loop != NULL || from->of.loop == NULL;
-    case PHI_ENTRY_LOOP_END:
-        if (from->of.failure != NULL) to->of.failure = phi__graft_failure(room, from->of.failure);
-        return to->of.failure != NULL || from->of.failure == NULL;
-    case PHI_ENTRY_SPAWN:
-        to->of.spawn = phi__graft_spawn(room, from->of.spawn);
+    if (from->kind == PHI_ENTRY_LOOP_START && from->of.loop != NULL) {
+        phi_loop_info *info = phi__loops_copy_info(room, from->of.loop);
+        if (info == NULL) return false;
+        /* it would count as the prompt of the log's own agent */
+        info->has_system_prompt = false;
+        info->system_prompt = phi__str("", 0);
+        to->of.loop = info;
+    } else if (from->kind == PHI_ENTRY_LOOP_END && from->of.failure != NULL) {
+        to->of.failure =
+            (phi_failure *)phi__graft_part(room, from->of.failure, sizeof(phi_failure), failure, 3);
+        return to->of.failure != NULL;
+    } else if (from->kind == PHI_ENTRY_SPAWN) {
+        to->of.spawn = (phi__child_run *)phi__graft_part(room, from->of.spawn,
+                                                         sizeof(phi__child_run), spawn, 3);
         return to->of.spawn != NULL;
-    case PHI_ENTRY_NOTE:
-        to->of.note = phi__graft_note(room, from->of.note);
+    } else if (from->kind == PHI_ENTRY_NOTE) {
+        to->of.note = (phi__note *)phi__graft_part(room, from->of.note, sizeof(phi__note), note, 2);
         return to->of.note != NULL;
-    default: return true;
     }
+    return true;
 }
 
 /* ---- which entries ---- */
 
 static bool phi__graft_wants(const phi__entry *entry, phi_str loop_id) {
-    if (!phi_str_equal(entry->loop_id, loop_id)) return false;
-    switch ((int)entry->kind) {
-    case PHI_ENTRY_MESSAGE:
-    case PHI_ENTRY_LOOP_START:
-    case PHI_ENTRY_LOOP_END:
-    case PHI_ENTRY_TURN_START:
-    case PHI_ENTRY_TURN_END:
-    case PHI_ENTRY_SPAWN:
-    case PHI_ENTRY_NOTE: return true;
-    default: return false;
-    }
+    return phi_str_equal(entry->loop_id, loop_id) && entry->kind != PHI_ENTRY_REWRITE &&
+           entry->kind != PHI_ENTRY_LANE && entry->kind != PHI_ENTRY_SWITCH &&
+           entry->kind != PHI_ENTRY_FORGOTTEN;
 }
-
-/* The place of the last LOOP_START of that id; SIZE_MAX: none. */
-static size_t phi__graft_start(const phi_thread *from, phi_str loop_id) {
-    size_t i = from->log.held;
-    while (i-- > 0)
-        if (from->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
-            phi_str_equal(from->log.entries[i]->loop_id, loop_id))
-            return i;
-    return SIZE_MAX;
-}
-
-/* ---- for rooms above ---- */
 
 PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
                                    uint32_t *lane) {
@@ -140,12 +96,16 @@ PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fo
 
 PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
                                   phi_str loop_id) {
-    size_t first = phi__graft_start(from, loop_id), n = 0, i;
+    size_t first = from->log.held, n = 0, i; /* first: the last LOOP_START of that id */
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *copies = NULL;
     phi_str id;
     if (lane == thread->lanes.active) return PHI_MISUSE;
+    while (first-- > 0)
+        if (from->log.entries[first]->kind == PHI_ENTRY_LOOP_START &&
+            phi_str_equal(from->log.entries[first]->loop_id, loop_id))
+            break;
     if (first == SIZE_MAX) return PHI_NOT_FOUND;
     for (i = first; i < from->log.held; i++) n += phi__graft_wants(from->log.entries[i], loop_id);
     bool done = phi__append_reserve(thread, n, 0) && phi__loops_room(thread) &&
@@ -168,35 +128,31 @@ PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_t
     return PHI_OK;
 }
 
-/* ---- restarts a log with copies of its lanes' views, so that the rest can be freed ---- */
-
-/* ---- copies ---- */
-
-static bool phi__rebase_take_item(phi_thread *thread, const phi_thread *from,
-                                  const phi__item *item) {
-    if (!phi__thread_roll(thread, NULL)) return false;
-    phi__entry entry = PHI_ZERO;
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__append_keep(thread, item->message);
-    if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
-    entry.flags = item->flags & 0xff;
-    if (item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq)
-        entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
-    entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
-                                                          : phi__thread_at(from, item->from)->at_ms;
-    entry.loop_id = entry.message->loop_id;
-    entry.turn_index = entry.message->turn_index;
-    return phi__append(thread, &entry, 1);
-}
+/* ---- restarts a log with copies of its lanes' views ---- */
 
 PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep) {
     size_t n = 0;
     for (size_t i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
     if (!phi__append_reserve(thread, n, n)) return false;
-    for (size_t i = 0; i < fold->count; i++)
-        if ((keep == NULL || keep[i] != 0) && !phi__rebase_take_item(thread, from, &fold->items[i]))
-            return false;
+    for (size_t i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (keep != NULL && keep[i] == 0) continue;
+        if (!phi__thread_roll(thread, NULL)) return false;
+        phi__entry entry = PHI_ZERO;
+        entry.kind = PHI_ENTRY_MESSAGE;
+        entry.message = phi__append_keep(thread, item->message);
+        if (entry.message == NULL || !phi__append_claim_calls(thread, entry.message)) return false;
+        entry.flags = item->flags & 0xff;
+        if (item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq)
+            entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+        entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0
+                          ? entry.message->timestamp_ms
+                          : phi__thread_at(from, item->from)->at_ms;
+        entry.loop_id = entry.message->loop_id;
+        entry.turn_index = entry.message->turn_index;
+        if (!phi__append(thread, &entry, 1)) return false;
+    }
     return true;
 }
 
@@ -279,26 +235,24 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     phi_arena *room = phi__thread_room(thread);
     phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
-    /* The old log's own messages in the new one. */
     const phi__fold *fold = &before->fold;
-    size_t n = 0;
+    size_t kept = 0; /* the old log's own messages in the new one */
     for (size_t i = 0; i < fold->count; i++)
-        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
-    size_t kept = n;
+        kept += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
     if (made == NULL || usage == NULL) return NULL;
     *usage = before->counted.usage;
     made->from = before->log.base;
     made->to = before->log.count;
     made->made_ms = before->log.made_ms;
-    phi__log_set_made(&thread->log, made->made_ms);
+    thread->log.made_ms = made->made_ms;
     if (before->messages.count > kept) made->messages = before->messages.count - kept;
     phi__entry entry = PHI_ZERO;
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
     entry.of.forgotten = made;
-    phi__log_begin_at(&thread->log, before->log.count);
-    phi__loops_set_restored(thread, before->loops.restored);
+    thread->log.base = thread->log.count = before->log.count;
+    thread->loops.restored = before->loops.restored;
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 

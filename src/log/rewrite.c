@@ -20,10 +20,6 @@ typedef struct phi__rewriting {
     size_t words_size;
 } phi__rewriting;
 
-/* ---- the rewrites of a log, and the compactions that count ---- */
-
-/* ---- eviction ---- */
-
 /* ---- checks whether a rewrite is valid ---- */
 
 /* Puts words where they go; PHI_BAD_ARG. */
@@ -186,15 +182,6 @@ static bool phi__valid_may_part(const phi__rewriting *w) {
     return false;
 }
 
-static phi_status phi__valid_places(phi__rewriting *w, const size_t *callers,
-                                    const uint8_t *fates) {
-    phi__rewrite_places p = PHI_ZERO;
-    p.callers = callers;
-    p.fates = fates;
-    p.put = p.prior = SIZE_MAX;
-    return w->thread->loading == NULL ? phi__valid_parts(w, &p) : PHI_OK;
-}
-
 static phi_status phi__valid_groups(phi__rewriting *w) {
     phi_memory *memory = w->thread->log.memory;
     const phi__fold *fold = w->fold;
@@ -207,7 +194,10 @@ static phi_status phi__valid_groups(phi__rewriting *w) {
     if (fates != NULL && callers != NULL &&
         (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
         status = phi__valid_fates(w, callers, durable, fates);
-    if (status == PHI_OK) status = phi__valid_places(w, callers, fates);
+    if (status == PHI_OK && w->thread->loading == NULL) {
+        phi__rewrite_places p = {callers, fates, 0, SIZE_MAX, SIZE_MAX};
+        status = phi__valid_parts(w, &p);
+    }
     phi__free(memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(memory, fold->count, callers);
     phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
@@ -254,7 +244,7 @@ static phi_status phi__valid_form(phi__rewriting *w) {
     return phi__valid_refuse(w, "meta is no JSON");
 }
 
-static phi_status phi__rewrite_check(phi__rewriting *w) {
+static phi_status phi__valid_all(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     const phi_rewrite *r = w->given;
     phi_status status = phi__valid_form(w);
@@ -302,29 +292,17 @@ static bool phi__valid_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }
 
-PHI__FN phi_status phi__valid_form_of(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                      size_t words_size) {
+PHI__FN phi_status phi__rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
+                                      phi__rewrite_asked asked, char *words, size_t words_size) {
     phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
-    return phi__valid_form(&w);
-}
-
-PHI__FN phi_status phi__valid_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                    size_t words_size) {
-    phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
+    if (asked == PHI__REWRITE_FORM) return phi__valid_form(&w);
+    if (asked == PHI__REWRITE_NOW) return phi__valid_all(&w);
     if (!phi__valid_named(rewrite)) return PHI_OK;
     if (strncmp(rewrite->op_id, "op-", 3) != 0 || rewrite->op_id[3] == '\0') return PHI_OK;
     if (rewrite->op_id[3 + strspn(rewrite->op_id + 3, "0123456789")] != '\0') return PHI_OK;
     return phi__valid_refuse(&w, "op_id \"%.40s\": ids of the form op-NUMBER are phi's own",
                              rewrite->op_id);
 }
-
-PHI__FN phi_status phi__valid_full(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                   size_t words_size) {
-    phi__rewriting w = phi__valid_begin(thread, rewrite, words, words_size);
-    return phi__rewrite_check(&w);
-}
-
-/* ---- making and applying rewrites ---- */
 
 /* ---- keeping it ---- */
 
@@ -413,12 +391,35 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     return op->rendered != NULL ? op : NULL;
 }
 
+/* It counts as a compaction until it is revoked. */
+static bool phi__rewrite_compacts(const phi__op *op) {
+    return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
+}
+
+enum { PHI__REWRITE_MARKS = 64 };
+
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are
+   given up: they count only when all later ones were undone. */
+static bool phi__rewrite_mark_room(phi_thread *thread) {
+    size_t half = PHI__REWRITE_MARKS / 2;
+    if (thread->log.segments.limit_bytes != 0 && thread->lanes.at == NULL &&
+        thread->ops.compaction_count == PHI__REWRITE_MARKS) {
+        memmove(thread->ops.compactions, &thread->ops.compactions[half],
+                half * sizeof *thread->ops.compactions);
+        thread->ops.compaction_count = half;
+    }
+    void *grown =
+        phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
+                  phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
+    if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
+    return grown != NULL;
+}
+
 static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
-    if (entry == NULL || !phi__append_reserve(thread, 1, 0) ||
-        (!phi__map_room(&thread->ops.by_id) ||
-         (phi__ops_compacts(op) && !phi__ops_mark_room(thread))))
+    if (entry == NULL || !phi__append_reserve(thread, 1, 0) || !phi__map_room(&thread->ops.by_id) ||
+        (phi__rewrite_compacts(op) && !phi__rewrite_mark_room(thread)))
         return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
@@ -436,12 +437,13 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     thread->ops.last = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
     phi__map_add(&thread->ops.by_id, op->id_hash, op);
-    if (phi__ops_compacts(op)) {
+    if (phi__rewrite_compacts(op)) {
         phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
         mark->seq = op->seq;
         mark->lane = op->lane;
     }
-    if (op->rewrite.written != NULL) phi__append_count_written(thread, &op->rewrite.written->usage);
+    if (op->rewrite.written != NULL)
+        phi__message_add_usage(&thread->counted.usage, &op->rewrite.written->usage);
     phi__append_attach(thread, entry, 1);
     phi__thread_evictable(thread);
 }
@@ -461,7 +463,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
    its entry, and the rest cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
-    if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
+    if (thread->loading != NULL) return phi__load_room(thread) && phi__load_apply(thread, op);
     if (!w->moves)
         return w->lane != thread->lanes.active ||
                (phi__runs_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
@@ -588,7 +590,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
         (void)phi__valid_refuse(&w, "no lane \"%s\"", rewrite->lane);
         return PHI_NOT_FOUND;
     }
-    phi_status status = phi__rewrite_check(&w);
+    phi_status status = phi__valid_all(&w);
     if (status != PHI_OK) return status;
     return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
                                    : phi__rewrite_apply(&w, loop_id, turn_index);

@@ -1,8 +1,35 @@
-/* thread_in.h - what the files of src/history share and no other room needs. */
+/* thread_in.h - what the files of src/log share and no other room needs. */
 #ifndef PHI_LOG_THREAD_IN_H
 #define PHI_LOG_THREAD_IN_H
 
 #include "log/log_in.h"
+
+/* ---- log.c ---- */
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
+
+/* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
+
+/* Gives back all it has; then it is to be initialised again. */
+PHI__FN void phi__log_free_all(phi__log *log);
+
+/* Room for n more entries, so that adding them cannot fail. False: no memory. */
+PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
+
+/* The next entry, which lives in the current segment already. */
+PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
+PHI__FN void phi__log_grew(phi__log *log); /* after something was added */
+PHI__FN size_t phi__segments_bytes(const phi__log *log);
+
+/* Leaves the current segment for a new one in any case. False: no memory. */
+PHI__FN bool phi__segments_open(phi__log *log);
+
+/* Frees segments that are not live. */
+PHI__FN void phi__segments_drop_dead(phi__log *log);
 
 /* ---- fold.c ---- */
 
@@ -24,7 +51,6 @@ PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, siz
    updates them, by phi__fold_discount. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
-PHI__FN void phi__fold_discount(phi__fold *fold, uint64_t tokens);
 
 /* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which
    there are lane_count, UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed
@@ -35,8 +61,6 @@ typedef struct phi__limit {
 } phi__limit;
 
 PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto);
-
-/* ---- append.c ---- */
 
 /* Ids of calls, each with the item that was put last for it. The ids are borrowed. */
 typedef struct phi__id {
@@ -64,9 +88,7 @@ PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
    fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
 
-/* ---- rewrite.c ---- */
-PHI__FN void phi__ops_init(phi__ops *ops, phi_memory *memory);
-PHI__FN void phi__ops_free(phi__ops *ops, phi_memory *memory);
+/* ---- append.c ---- */
 
 /* Revokes the rewrites of a lane between two entries, as if at the second. True if there were
    any. */
@@ -75,25 +97,8 @@ PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from
 /* The marks of its compactions between two entries go. */
 PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 
-/* ---- lane.c ---- */
-
-/* NULL: there is no run of this id in memory. */
-PHI__FN const phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
-
-/* Where a run began, by its LOOP_START, whose seq is known; there is room. */
-PHI__FN void phi__loops_note(phi_thread *thread, const phi__entry *start);
-
-/* For a LOOP_START, when it is attached. */
-PHI__FN void phi__loops_starts(phi_thread *thread, const phi__entry *start);
-PHI__FN void phi__loops_ends_beside(phi_thread *thread, phi__entry *end);
-PHI__FN void phi__loops_free(phi__loops *loops, phi_memory *memory);
-
-/* For a LOOP_END, when it is attached. */
-PHI__FN void phi__runs_loop_ends(phi_thread *thread, phi__entry *end);
-
-/* Before a LOOP_END is attached: prepares the rollback of the run, if it needs one.
-   PHI_NO_MEMORY. */
-PHI__FN phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end);
+/* The place of a run's start, or the free place for it. */
+PHI__FN phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uint64_t hash);
 
 /* Before a rewrite of the active lane: saves its view, during a run that keeps nothing. False: no
    memory. */
@@ -104,9 +109,9 @@ PHI__FN void phi__runs_drop_undo(phi_thread *thread);
    their place already (phi__lane_messages); NULL: an empty view. */
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold);
 
-/* The same without its view and its messages: a reader has them. */
-PHI__FN void phi__lane_activate(phi_thread *thread, uint32_t lane);
-PHI__FN void phi__lane_free_all(phi_thread *thread);
+/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole.
+   False: no memory, and nothing changed. */
+PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
 
 /* n entries of now, and room to attach them; NULL: no memory. */
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);
@@ -114,6 +119,17 @@ PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);
 /* Attaches one on the lane that it is about, which need not be the active one. */
 PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
                               uint32_t lane);
+
+/* Attaches an entry to entry->lane, which is not the active one; it lives in the current segment,
+   and its room was made (phi__append_reserve, and of a LOOP_START phi__loops_room). */
+PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry);
+
+/* What attaching does for every entry, on the active lane. */
+PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry);
+PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text);
+
+/* Frees all that entries have added to the thread. */
+PHI__FN void phi__append_free(phi_thread *thread);
 
 /* ---- tool_state.c ---- */
 
@@ -143,24 +159,18 @@ PHI__FN void phi__effect_close(phi__effect_tree *tree);
 PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *effect,
                                      size_t max_bytes, const char **why);
 
-/* Another lane is active. */
-PHI__FN void phi__state_unknown(phi_thread *thread);
+/* ---- check.c ---- */
 
-/* A run has ended that began with this entry; none: it keeps nothing. */
-PHI__FN void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none);
-PHI__FN void phi__state_free(phi_thread *thread);
-PHI__FN size_t phi__state_bytes(const phi_thread *thread);
-
-/* ---- compact.c ---- */
-
-/* The same with the time, run and turn of `place`. */
+/* As phi__compact_say, with the time, run and turn of `place`. */
 PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena);
 
 /* ---- load.c ---- */
+
+/* The view of a lane, in *out; it is made where it is not known. */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out);
 
-/* False: no memory; after true, entering a lane that there is cannot fail. */
-PHI__FN bool phi__load_may_enter(phi_thread *thread);
+/* Room for all lanes there are; then entering one of them cannot fail. False: no memory. */
+PHI__FN bool phi__load_room(phi_thread *thread);
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 
 /* True if a rewrite is known to cut nothing and to part no group; false: it needs the full
@@ -175,69 +185,10 @@ PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 
-/* ---- project.c ---- */
-
-/* An order of a view. PHI_BAD_ARG. */
-PHI__FN phi_status phi__proj_of(phi__proj_order *order, const phi_view_item *items, size_t count,
-                                const phi_policy *policy, const phi_token_counter *counter,
-                                phi_str system_prompt, uint64_t tools_tokens);
-
-/* The whole sum. counter NULL: the estimate. */
-PHI__FN uint64_t phi__tracker_tokens(const phi__tracker *tracker,
-                                     const phi_message *const *messages, size_t count,
-                                     const phi_token_counter *counter);
-
-/* Forgets the last report, so that everything is estimated again. */
-PHI__FN void phi__tracker_reset(phi__tracker *tracker);
-
-/* ---- rebase.c ---- */
-
-/* Attaches an entry to entry->lane, which is not the active one; it lives in the current segment,
-   and its room was made (phi__append_reserve, and of a LOOP_START phi__loops_room). */
-PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry);
-
-/* ---- thread.c ---- */
-
-/* Room for n more. False: no memory. */
-PHI__FN bool phi__messages_room(phi_memory *memory, phi__messages *messages, size_t n);
-
-/* One more, which gets its ordinal; there is room. */
-PHI__FN void phi__messages_add(phi__messages *messages, phi__entry *entry);
-
-/* Those of another lane, all in memory, in a list with room for `cap`, which is the struct's from
-   now on. */
-PHI__FN void phi__messages_replace(phi_memory *memory, phi__messages *messages, phi__entry **list,
-                                   size_t count, size_t cap);
-PHI__FN void phi__messages_clear(phi__messages *messages); /* their room stays */
-
-/* What attaching does for every entry, on the active lane. */
-PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry);
-
-/* The usage of a model that wrote a rewrite. */
-PHI__FN void phi__append_count_written(phi_thread *thread, const phi_usage *usage);
-
-/* The usage of a run that was copied, as part of the active run where there is one. */
-PHI__FN void phi__append_count_beside(phi_thread *thread, const phi_usage *usage);
-PHI__FN void phi__append_free(phi_thread *thread); /* its counts */
-
-/* ---- project.c, for append.c and fold.c ---- */
 PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags);
 PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags);
 
-/* ---- parts.c ---- */
-
 /* The id of a rewrite that has none of its host's: its place in the log, mostly. */
 #define PHI__OP_MADE "op-%llu"
-PHI__FN bool phi__ops_compacts(const phi__op *op);
-PHI__FN bool phi__ops_mark_room(phi_thread *thread);
-PHI__FN void phi__messages_free(phi_memory *memory, phi__messages *messages);
-PHI__FN void phi__state_drop(phi_thread *thread, phi__state_text *text);
-PHI__FN bool phi__state_copy(phi_thread *thread, phi_str from, phi__state_text *out);
-PHI__FN void phi__state_take(phi_thread *thread, const phi__state_text *made);
-
-/* ---- about.c ---- */
-
-PHI__FN void phi__about_free(phi_thread *thread);
-PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
 #endif

@@ -25,7 +25,7 @@ PHI__FN const char *phi__effect_word(uint32_t op) {
     return "";
 }
 
-/* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. And its word; "" for none. Static. */
+/* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. */
 static uint32_t phi__effect_op(const phi_json *effect) {
     phi_str word = phi_json_str(phi_json_get(effect, "op"), "");
     for (size_t i = 0; i < PHI__COUNT(phi__effect_words); i++)
@@ -33,7 +33,7 @@ static uint32_t phi__effect_op(const phi_json *effect) {
     return 0;
 }
 
-/* ---- whether it is an effect ---- */
+/* ---- what makes an effect ---- */
 
 static bool phi__effect_are_names(const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
@@ -83,40 +83,31 @@ PHI__FN const char *phi__effect_fault(const phi_json *effect) {
     return "op: expected merge, replace, delete_keys, set_path, delete_path or emit";
 }
 
-static phi_status phi__effect_check_all(const phi_json *list, char *words, size_t size) {
-    phi_json_iter it = phi_json_each(list);
-    const phi_json *effect;
-    unsigned i = 0;
-    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) > PHI__TOOL_STATE_EFFECTS) {
-        (void)snprintf(words, size, "expected an array of at most %u effects",
-                       (unsigned)PHI__TOOL_STATE_EFFECTS);
-        return PHI_BAD_ARG;
-    }
-    for (; (effect = phi_json_next(&it)) != NULL; i++) {
-        const char *fault = phi__effect_fault(effect);
-        if (fault == NULL) continue;
-        (void)snprintf(words, size, "[%u].%s", i, fault);
-        return PHI_BAD_ARG;
-    }
-    return PHI_OK;
-}
-
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
                                      size_t words_size) {
     phi_json *root = NULL;
+    const phi_json *effect;
+    const char *fault = NULL;
+    unsigned i = 0;
     phi_arena scratch;
     phi_arena_init(&scratch, memory, 0);
     phi_status status = effects.len > PHI__TOOL_STATE_MOST
                             ? PHI_TOO_BIG
                             : phi_json_parse(&scratch, effects, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK) {
-        status = phi__effect_check_all(root, words, words_size);
-    } else if (status != PHI_NO_MEMORY) {
+    if (status != PHI_OK)
         (void)snprintf(words, words_size, "expected JSON of at most 1 MiB");
+    else if (!phi_json_is(root, PHI_JSON_ARRAY) || phi_json_count(root) > PHI__TOOL_STATE_EFFECTS) {
+        (void)snprintf(words, words_size, "expected an array of at most %u effects",
+                       (unsigned)PHI__TOOL_STATE_EFFECTS);
         status = PHI_BAD_ARG;
     }
+    phi_json_iter it = phi_json_each(root);
+    for (; status == PHI_OK && fault == NULL && (effect = phi_json_next(&it)) != NULL; i++)
+        fault = phi__effect_fault(effect);
+    if (fault != NULL) (void)snprintf(words, words_size, "[%u].%s", i - 1, fault);
     phi_arena_free(&scratch);
-    return status;
+    if (status != PHI_OK) return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    return fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
 /* ---- paths ---- */
@@ -255,7 +246,7 @@ static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *pla
     return tree->status == PHI_OK;
 }
 
-/* ---- one effect ---- */
+/* ---- one effect; false: see the tree ---- */
 
 /* The value in new objects, one for each step of the path. */
 static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const phi_json *value) {
@@ -312,7 +303,7 @@ static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
     return tree->status == PHI_OK;
 }
 
-/* Its depth is that of the value, which the reader has bounded. False: see the tree. */
+/* Its depth is that of the value, which the reader has bounded. */
 static bool phi__effect_merge(phi__effect_tree *tree, phi_json *into, const phi_json *value,
                               unsigned depth) {
     phi_json_iter it = phi_json_each(value);
@@ -409,14 +400,7 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     return tree->status;
 }
 
-/* ---- the tool state of a thread's active lane, as text next to the log ---- */
-
-/* A run of which nothing may be kept leaves the text before its first change, so that its end needs
-   no memory. */
-
-/* ---- notes that hold the tool state ---- */
-
-/* ---- the fold ---- */
+/* ---- the tool state of a lane, folded from its notes ---- */
 
 /* A note in front of those that follow it. */
 typedef struct phi__state_note {
@@ -475,69 +459,90 @@ static phi_status phi__state_replay(phi__effect_tree *tree, const phi__state_not
     return status;
 }
 
-static phi_status phi__state_make(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                  phi__buf *out, uint64_t *tail) {
+/* False: no memory. */
+static bool phi__state_copy(phi_memory *memory, phi_str from, phi__state_text *out) {
+    memset(out, 0, sizeof *out);
+    if (phi__str_is(from, "{}")) return true;
+    out->at = (char *)phi__alloc(memory, phi__add(from.len, 1));
+    if (out->at == NULL) return false;
+    memcpy(out->at, from.at, from.len);
+    out->len = from.len;
+    return true;
+}
+
+/* A copy of a lane's state after an entry. */
+static phi_status phi__state_read(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__state_text *out) {
+    phi_memory *memory = thread->log.memory;
     phi__limit *limits = phi__fold_limits(thread, lane, upto);
     const phi__state_note *note = NULL;
     phi__effect_tree tree;
     phi_arena scratch;
-    phi_arena_init(&scratch, thread->log.memory, 0);
-    *tail = 0;
-    phi_status status = phi__effect_open(&tree, thread->log.memory, &scratch, PHI__LIT("{}"));
+    phi__buf text;
+    uint64_t tail = 0;
+    memset(out, 0, sizeof *out);
+    phi_arena_init(&scratch, memory, 0);
+    phi__buf_init(&text, memory);
+    phi_status status = phi__effect_open(&tree, memory, &scratch, PHI__LIT("{}"));
     if (limits == NULL || !phi__state_notes(thread, limits, upto, &scratch, &note))
         status = PHI_NO_MEMORY;
     for (; status == PHI_OK && note != NULL; note = note->next)
-        status = phi__state_replay(&tree, note, tail);
-    if (status == PHI_OK) status = phi__json_write(out, tree.root, 0);
+        status = phi__state_replay(&tree, note, &tail);
+    if (status == PHI_OK) status = phi__json_write(&text, tree.root, 0);
+    bool done =
+        status == PHI_OK && !text.failed && phi__state_copy(memory, phi__buf_str(&text), out);
+    out->tail = tail;
     phi__effect_close(&tree);
-    phi__free(thread->log.memory, limits,
-              limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
+    phi__free(memory, limits, limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
+    phi__buf_free(&text);
     phi_arena_free(&scratch);
-    return status == PHI_OK && !out->failed ? PHI_OK : PHI_NO_MEMORY;
+    return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                    phi_arena *arena, phi_str *out) {
-    uint64_t tail;
-    phi__buf text;
-    phi__buf_init(&text, thread->log.memory);
-    phi_status status = phi__state_make(thread, lane, upto, &text, &tail);
-    if (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), out))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&text);
+    phi__state_text made;
+    phi_status status = phi__state_read(thread, lane, upto, &made);
+    phi_str text = made.at != NULL ? phi__str(made.at, made.len) : PHI__LIT("{}");
+    if (status == PHI_OK && !phi__arena_str(arena, text, out)) status = PHI_NO_MEMORY;
+    phi__state_drop(thread->log.memory, &made);
     return status;
 }
 
 /* ---- the active lane's ---- */
 
-/* A copy of the active lane's state after an entry. */
-static phi_status phi__state_read(phi_thread *thread, uint64_t upto, phi__state_text *out) {
-    uint64_t tail;
-    phi__buf text;
-    phi__buf_init(&text, thread->log.memory);
-    memset(out, 0, sizeof *out);
-    phi_status status = phi__state_make(thread, thread->lanes.active, upto, &text, &tail);
-    if (status == PHI_OK && !phi__state_copy(thread, phi__buf_str(&text), out))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&text);
-    if (status == PHI_OK) out->tail = tail;
-    return status;
+/* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
+   before its first change stays until it ends. */
+static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
+    phi__tool_state *state = &thread->state;
+    const phi__entry *run = thread->loops.started;
+    uint64_t start = run != NULL && thread->loops.keeps_none ? run->seq + 1 : 0;
+    if (start != 0 && state->run != start) {
+        phi__state_drop(thread->log.memory, &state->before);
+        state->before = state->now;
+        state->run = start;
+        memset(&state->now, 0, sizeof state->now);
+    }
+    phi__state_drop(thread->log.memory, &state->now);
+    state->now = *made;
+    state->known = true;
 }
 
 /* If an open run was read with its thread, also learns the state before it: its notes may leave. */
 static phi_status phi__tool_state_learn(phi_thread *thread) {
     const phi__entry *run = thread->loops.started;
     phi__state_text now;
-    phi_status status = phi__state_read(thread, UINT64_MAX, &now);
+    phi_status status = phi__state_read(thread, thread->lanes.active, UINT64_MAX, &now);
     phi__state_text before = PHI_ZERO;
-    if (status == PHI_OK && run != NULL) status = phi__state_read(thread, run->seq, &before);
+    if (status == PHI_OK && run != NULL)
+        status = phi__state_read(thread, thread->lanes.active, run->seq, &before);
     if (status != PHI_OK) {
-        phi__state_drop(thread, &now);
+        phi__state_drop(thread->log.memory, &now);
         return status;
     }
     phi__tool_state *state = &thread->state;
-    phi__state_drop(thread, &state->now);
-    phi__state_drop(thread, &state->before);
+    phi__state_drop(thread->log.memory, &state->now);
+    phi__state_drop(thread->log.memory, &state->before);
     state->now = now;
     state->before = before;
     state->run = (run != NULL ? run->seq + 1 : 0);
@@ -554,16 +559,35 @@ PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
-static phi_status phi__state_note_whole(phi_thread *thread, phi_str state) {
+/* A note of the effects of a call, and where it is given of the state after them; or of a state
+   alone. */
+static phi_status phi__state_note_add(phi_thread *thread, phi_str call_id, const phi__buf *applied,
+                                      const phi__buf *denied, const phi_str *whole) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf note;
     phi__buf_init(&note, thread->log.memory);
-    phi__buf_text(&note, "{\"state\":");
-    phi__buf_add_str(&note, state);
+    phi__buf_char(&note, '{');
+    phi__records_some(&note, "call", call_id);
+    if (applied != NULL) {
+        phi__json_write_key(&note, PHI__LIT("effects"));
+        phi__buf_add_str(&note, phi__buf_str(applied));
+    }
+    if (denied != NULL && denied->len > 2) { /* not an empty array */
+        phi__json_write_key(&note, PHI__LIT("denied"));
+        phi__buf_add_str(&note, phi__buf_str(denied));
+    }
+    if (whole != NULL) {
+        phi__json_write_key(&note, PHI__LIT("state"));
+        phi__buf_add_str(&note, *whole);
+    }
     phi__buf_char(&note, '}');
     if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
     phi__buf_free(&note);
     return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+}
+
+static phi_status phi__state_note_whole(phi_thread *thread, phi_str state) {
+    return phi__state_note_add(thread, phi__str("", 0), NULL, NULL, &state);
 }
 
 PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
@@ -580,7 +604,7 @@ PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32
     phi_arena_init(&scratch, thread->log.memory, 0);
     bool done = phi__state_at(from, lane, upto, &scratch, &text) == PHI_OK;
     if (done && !phi__str_is(text, "{}")) done = phi__state_note_whole(thread, text) == PHI_OK;
-    phi__state_unknown(thread);
+    thread->state.known = false;
     phi_arena_free(&scratch);
     return done;
 }
@@ -600,13 +624,13 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
         status = PHI_BAD_ARG;
     if (status != PHI_OK && status != PHI_NO_MEMORY) status = PHI_BAD_ARG;
     if (status == PHI_OK) status = phi__state_now(thread, &now); /* for a run that is undone */
-    if (status == PHI_OK && !phi__state_copy(thread, phi__buf_str(&text), &made))
+    if (status == PHI_OK && !phi__state_copy(thread->log.memory, phi__buf_str(&text), &made))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__state_note_whole(thread, phi__buf_str(&text));
     if (status == PHI_OK)
         phi__state_take(thread, &made);
     else
-        phi__state_drop(thread, &made);
+        phi__state_drop(thread->log.memory, &made);
     phi__buf_free(&text);
     phi_arena_free(&scratch);
     return status;
@@ -648,30 +672,6 @@ static phi_status phi__state_run(phi__effect_tree *tree, const phi_json *list,
     return status;
 }
 
-/* whole: the state after it is part of the note. */
-static phi_status phi__state_note_effects(phi_thread *thread, phi_str call_id, phi_str applied,
-                                          phi_str denied, const phi_str *whole) {
-    phi_status status = PHI_NO_MEMORY;
-    phi__buf note;
-    phi__buf_init(&note, thread->log.memory);
-    phi__buf_char(&note, '{');
-    phi__records_some(&note, "call", call_id);
-    phi__json_write_key(&note, PHI__LIT("effects"));
-    phi__buf_add_str(&note, applied);
-    if (denied.len > 2) {
-        phi__json_write_key(&note, PHI__LIT("denied"));
-        phi__buf_add_str(&note, denied);
-    }
-    if (whole != NULL) {
-        phi__json_write_key(&note, PHI__LIT("state"));
-        phi__buf_add_str(&note, *whole);
-    }
-    phi__buf_char(&note, '}');
-    if (!note.failed) status = phi__note_add_of_run(thread, PHI_NOTE_STATE, phi__buf_str(&note));
-    phi__buf_free(&note);
-    return status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
-}
-
 /* The note, and then the text. */
 static phi_status phi__state_commit(phi_thread *thread, phi_str call_id, const phi__buf *text,
                                     const phi__buf *applied, const phi__buf *denied) {
@@ -679,14 +679,14 @@ static phi_status phi__state_commit(phi_thread *thread, phi_str call_id, const p
     bool whole = tail > text->len;
     phi_str state = phi__buf_str(text);
     phi__state_text made;
-    if (!phi__state_copy(thread, state, &made)) return PHI_NO_MEMORY;
+    if (!phi__state_copy(thread->log.memory, state, &made)) return PHI_NO_MEMORY;
     made.tail = whole ? 0 : tail;
-    phi_status status = phi__state_note_effects(thread, call_id, phi__buf_str(applied),
-                                                phi__buf_str(denied), whole ? &state : NULL);
+    phi_status status =
+        phi__state_note_add(thread, call_id, applied, denied, whole ? &state : NULL);
     if (status == PHI_OK)
         phi__state_take(thread, &made);
     else
-        phi__state_drop(thread, &made);
+        phi__state_drop(thread->log.memory, &made);
     return status;
 }
 

@@ -23,7 +23,7 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
         phi__buf_add_str(&name, agent->line.segment);
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (uint64_t)n);
-    } while (n != 0 && !name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
+    } while (n != 0 && !name.failed && phi__loops_find(agent->thread, phi__buf_str(&name)) != NULL);
     bool done = n != 0 && !name.failed &&
                 phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);

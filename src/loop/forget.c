@@ -61,8 +61,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
         phi__thread_move(thread, &before);
         return false;
     }
-    phi__thread_use(thread, run);
-    phi__loops_keep_none(thread, before.loops.keeps_none);
+    thread->user = run;
+    thread->loops.keeps_none = before.loops.keeps_none;
     phi__response *response = agent->responses, *older;
     for (; response != NULL; response = older) {
         older = response->older;

@@ -100,8 +100,8 @@ static void phi__run_take(phi__run *run) {
     agent->run = run;
     phi__feature_begin(run);
     agent->rt->active++;
-    phi__thread_use(agent->thread, run);
-    phi__loops_keep_none(agent->thread, agent->desc.keep == PHI_KEEP_NONE);
+    agent->thread->user = run;
+    agent->thread->loops.keeps_none = agent->desc.keep == PHI_KEEP_NONE;
     phi__schedule_publish_state(agent, true);
     phi__schedule_wake(run);
 }
@@ -184,7 +184,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__attempt_drop(run);
     phi__tools_drop(run);
     agent->run = NULL;
-    phi__thread_use(agent->thread, NULL);
+    agent->thread->user = NULL;
     agent->rt->active--;
     phi__run_unmake(run);
     agent->memory.limit_bytes = agent->desc.memory.limit_bytes;

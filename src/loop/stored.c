@@ -28,7 +28,7 @@ static void phi__stored_emit(phi_thread *thread, const char *why) {
     if (agent == NULL || thread->journal->failing) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" could not be stored: %s",
                    thread->journal->id, why);
-    phi__journal_set_failing(thread, phi__events_warn(agent, phi_str_of(words)));
+    thread->journal->failing = phi__events_warn(agent, phi_str_of(words));
 }
 
 static bool phi__stored_write(phi_thread *thread, bool all) {
@@ -38,7 +38,7 @@ static bool phi__stored_write(phi_thread *thread, bool all) {
     if (status != PHI_OK)
         phi__stored_emit(thread, why);
     else
-        phi__journal_set_failing(thread, false);
+        thread->journal->failing = false;
     return status == PHI_OK;
 }
 

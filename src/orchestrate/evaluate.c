@@ -336,7 +336,7 @@ static bool phi__eval_name_loops(phi__eval *e) {
             phi__buf_add_str(&name, e->seats[i].child->line.segment);
             phi__buf_char(&name, '.');
             phi__buf_u64(&name, ++most);
-        } while (!name.failed && phi__loops_has(agent->thread, phi__buf_str(&name)));
+        } while (!name.failed && phi__loops_find(agent->thread, phi__buf_str(&name)) != NULL);
         done = !name.failed && phi__arena_str(&e->arena, phi__buf_str(&name), e->seats[i].loop_id);
     }
     phi__buf_free(&name);

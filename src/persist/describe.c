@@ -8,11 +8,6 @@ typedef struct phi__open_call {
     size_t block;
 } phi__open_call;
 
-typedef struct phi__open_calls {
-    const phi__open_call *calls; /* the last one first */
-    size_t count, all;           /* without a result; of both kinds */
-} phi__open_calls;
-
 /* ---- A lane's figures, computed from a view, and its newest message ---- */
 
 static bool phi__figures_is_call(const phi_content *c) {
@@ -30,8 +25,8 @@ typedef struct phi__figures_id {
 typedef struct phi__figures_walk {
     phi__figures_id *ids; /* an open table, half empty */
     size_t cap;
-    phi__open_call *calls;
-    size_t count, all;
+    phi__open_call *calls; /* the last one first */
+    size_t count, all;     /* without a result; of both kinds */
 } phi__figures_walk;
 
 static phi__figures_id *phi__figures_place(const phi__figures_walk *walk, phi_str id) {
@@ -54,6 +49,7 @@ static void phi__figures_answer(phi__figures_walk *walk, const phi_view_item *it
     }
 }
 
+/* The list is in the arena. False: no memory. */
 static bool phi__figures_room(phi__figures_walk *walk, const phi_view_item *items, size_t count,
                               phi_arena *arena) {
     size_t results = 0, j;
@@ -71,12 +67,10 @@ static bool phi__figures_room(phi__figures_walk *walk, const phi_view_item *item
     return walk->ids != NULL && walk->calls != NULL;
 }
 
-/* The list is in the arena. False: no memory. */
-
 /* ---- figures ---- */
 
-static phi_lane_figures phi__figures_figures_of(const phi_view_item *items, size_t count,
-                                                const phi__open_calls *open) {
+static phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
+                                        const phi__figures_walk *open) {
     phi_lane_figures out = PHI_ZERO;
     out.messages = count;
     out.calls = open->all;
@@ -176,7 +170,7 @@ typedef struct phi__describe {
     size_t text_bytes;
     /* The list is walked from its end, the earliest call, along with the entries: open_at - 1 is
        the next one. */
-    const phi__open_calls *open;
+    const phi__figures_walk *open;
     size_t open_at;
     const phi_view_item *items; /* the lane's view */
     size_t item_count;
@@ -429,7 +423,6 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
 
 static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint64_t end,
                                const phi_lane_figures *f) {
-    phi_usage usage = thread->counted.usage;
     phi__describe_n(d->out, end, "entry", "entries");
     if (end < phi_thread_count(thread))
         phi__buf_printf(d->out, " of %llu", (unsigned long long)phi_thread_count(thread));
@@ -437,7 +430,7 @@ static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint6
     phi__describe_n(d->out, phi__thread_lanes(thread), "lane", "lanes");
     if (end == phi_thread_count(thread)) {
         phi__buf_text(d->out, "; runs that ended took ");
-        phi__describe_usage(d->out, &usage);
+        phi__describe_usage(d->out, &thread->counted.usage);
     }
     phi__buf_text(d->out, "\nlane \"");
     phi__describe_name(d->out, d->lane);
@@ -504,15 +497,13 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
     uint64_t first = wanted->last != PHI_UNLIMITED && end > most ? end - most : 0;
     uint64_t base = phi__thread_first(thread);
     const phi_view_item *items;
-    phi__open_calls open;
-    phi_lane_figures figures;
+    phi__figures_walk walk;
     size_t n;
     if (first < base) first = base;
     if (end < first && d->out != NULL) return PHI_NOT_FOUND;
     phi_status status = phi_thread_view(thread, wanted->lane, end < count ? end - 1 : UINT64_MAX,
                                         scratch, &items, &n);
     if (status != PHI_OK) return status;
-    phi__figures_walk walk;
     if (!phi__figures_room(&walk, items, n, scratch)) return PHI_NO_MEMORY;
     for (size_t i = n; i > 0; i--) {
         const phi_message *m = items[i - 1].message;
@@ -523,23 +514,19 @@ static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread
         }
         if (m->role == PHI_ROLE_ASSISTANT) phi__figures_answer(&walk, &items[i - 1]);
     }
-    open.calls = walk.calls;
-    open.count = walk.count;
-    open.all = walk.all;
-
-    *out = figures = phi__figures_figures_of(items, n, &open);
+    *out = phi__figures_of(items, n, &walk);
     if (d->out == NULL) return PHI_OK;
     uint8_t *marks = phi__describe_marks(items, n, first, end, scratch);
     if (marks == NULL) return PHI_NO_MEMORY;
     d->items = items;
     d->item_count = n;
-    d->open = &open;
-    d->open_at = open.count;
+    d->open = &walk;
+    d->open_at = walk.count;
     d->lane = wanted->lane != NULL ? phi_str_of(wanted->lane)
                                    : phi__lane_name(thread, thread->lanes.active);
     d->text_bytes = wanted->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : wanted->text_bytes;
     if (wanted->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
-    phi__describe_head(d, thread, end, &figures);
+    phi__describe_head(d, thread, end, out);
     return phi__describe_entries(d, thread, first, end, marks);
 }
 

@@ -8,6 +8,36 @@
 
 /* ---- reads an entry's messages and rewrites into an arena, without a thread ---- */
 
+/* The members of any entry, of a message, and of a rewrite, in the order in which they are
+   written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_LINES, "lines")                                                                           \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(IS_GRAFTED, "grafted")                                                                       \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+#undef PHI_X
+
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
@@ -212,6 +242,13 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *r, const phi_json *root,
 
 /* ---- members that only some kinds of entries have ---- */
 
+static const char *phi__entry_kind_word(int kind) {
+    static const char *const words[] = {"",         "message",    "rewrite",  "lane",
+                                        "switch",   "loop_start", "loop_end", "turn_start",
+                                        "turn_end", "spawn",      "note",     "forgotten"};
+    return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
+}
+
 /* The number of a word in a list that ends with NULL; -1: it is none of them. */
 static int phi__part_number(phi_str text, const char *(*word)(int)) {
     for (int i = 0; word(i) != NULL; i++)
@@ -219,67 +256,85 @@ static int phi__part_number(phi_str text, const char *(*word)(int)) {
     return -1;
 }
 
-/* Fields of a table, their texts copied into the thread. */
-static phi_status phi__part_get(const phi__entry_reader *r, const phi_json *node,
-                                const phi__field *fields, size_t count, void *to) {
-    return phi__records_get(node, fields, count, to, phi__thread_room(r->thread)) ? PHI_OK
-                                                                                  : PHI_NO_MEMORY;
+/* A detail of an entry, in the thread, its plain fields set by a table. NULL: no memory. */
+static void *phi__part_get(const phi__entry_reader *r, const phi_json *node, size_t size,
+                           const phi__field *fields, size_t count) {
+    void *part = phi__arena_zero(phi__thread_room(r->thread), size);
+    if (part == NULL || !phi__records_get(node, fields, count, part, phi__thread_room(r->thread)))
+        return NULL;
+    return part;
 }
 
-/* ---- the start of a run ---- */
+enum { PHI__PART_BEFORE_ID = 2 }; /* the run's own id follows these */
 
-enum { PHI__ENTRY_PARTS_BEFORE_ID = 2 }; /* the run's own id follows these */
+static const phi__field phi__part_loop[] = {PHI__KEYED(phi_loop_info, agent_id, STR, SET),
+                                            PHI__KEYED(phi_loop_info, session_id, STR, SET),
+                                            PHI__KEYED(phi_loop_info, parent_loop_id, STR, SET),
+                                            PHI__KEYED(phi_loop_info, tag, STR, SET),
+                                            PHI__KEYED(phi_loop_info, metadata, STR, SET),
+                                            PHI__KEYED(phi_loop_info, config, STR, SET)};
 
-static const phi__field phi__entry_parts_loop_fields[] = {
-    PHI__FIELD(phi_loop_info, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, parent_loop_id, "parent_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, tag, "tag", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, metadata, "metadata", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_loop_info, config, "config", PHI__FIELD_STR, PHI__FIELD_SET)};
+static const phi__field phi__part_failure[] = {PHI__KEYED(phi_failure, code, STR, SET),
+                                               PHI__KEYED(phi_failure, message, STR, SET),
+                                               PHI__KEYED(phi_failure, request_id, STR, SET)};
 
-/* What may differ from the entry, or be there and empty. */
-static const phi__field phi__entry_parts_id_field =
-    PHI__FIELD(phi_loop_info, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS);
-static const phi__field phi__entry_parts_prompt_field =
-    PHI__FIELD(phi_loop_info, system_prompt, "system_prompt", PHI__FIELD_STR, PHI__FIELD_ALWAYS);
+static const phi__field phi__part_spawn[] = {PHI__KEYED(phi__child_run, tool_call_id, STR, SET),
+                                             PHI__KEYED(phi__child_run, session_id, STR, SET),
+                                             PHI__KEYED(phi__child_run, loop_id, STR, SET)};
+
+static const phi__field phi__part_note[] = {
+    PHI__FIELD(phi__note, kind, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi__note, json, STR, ALWAYS)};
+
+static const phi__field phi__part_forgotten[] = {PHI__KEYED(phi_forgotten, from, UINT, ALWAYS),
+                                                 PHI__KEYED(phi_forgotten, messages, UINT, ALWAYS),
+                                                 PHI__KEYED(phi_forgotten, bytes, UINT, ALWAYS),
+                                                 PHI__KEYED(phi_forgotten, compacted, BOOL, SET)};
+
+/* ---- the start of a run; its id may differ from the entry's, and its prompt may be empty ---- */
 
 static void phi__part_put_loop(phi__buf *out, const phi__entry *entry) {
-    const phi__field *fields = phi__entry_parts_loop_fields;
-    size_t count = PHI__COUNT(phi__entry_parts_loop_fields), before = PHI__ENTRY_PARTS_BEFORE_ID;
+    size_t before = PHI__PART_BEFORE_ID;
     const phi_loop_info *info = entry->of.loop;
     if (info == NULL) return;
     phi__records_raw(out, "info", "{");
     phi__records_str(out, "continuation",
                      phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-    phi__records_put(out, fields, before, info);
+    phi__records_put(out, phi__part_loop, before, info);
     if (!phi_str_equal(info->loop_id, entry->loop_id))
-        phi__records_put(out, &phi__entry_parts_id_field, 1, info);
-    phi__records_put(out, fields + before, count - before, info);
-    if (info->has_system_prompt) phi__records_put(out, &phi__entry_parts_prompt_field, 1, info);
+        phi__records_str(out, "loop_id", info->loop_id);
+    phi__records_put(out, phi__part_loop + before, PHI__COUNT(phi__part_loop) - before, info);
+    if (info->has_system_prompt) phi__records_str(out, "system_prompt", info->system_prompt);
     phi__buf_char(out, '}');
+}
+
+/* A text in the thread; "" where there is none. */
+static bool phi__part_str(const phi__entry_reader *r, const phi_json *node, phi_str *out) {
+    phi_str text = phi_json_str(node, "");
+    *out = phi__str("", 0);
+    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
 }
 
 static phi_status phi__part_read_loop(phi__entry_reader *r, const phi_json *root,
                                       phi__entry *entry) {
     const phi_json *node = phi_json_get(root, "info");
+    const phi_json *id = phi_json_get(node, "loop_id"), *prompt;
     if (node == NULL) return PHI_OK;
     int continuation =
         phi__part_number(phi__records_get_str(node, "continuation"), phi__entry_continuation_word);
     if (continuation < 0) return phi__get_bad(r, "info.continuation is none of its words");
-    phi_loop_info *info =
-        (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
+    phi_loop_info *info = (phi_loop_info *)phi__part_get(r, node, sizeof *info, phi__part_loop,
+                                                         PHI__COUNT(phi__part_loop));
     if (info == NULL) return PHI_NO_MEMORY;
+    prompt = phi_json_get(node, "system_prompt");
     info->continuation = (phi_continuation)continuation;
     info->loop_id = entry->loop_id;
-    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
+    info->has_system_prompt = prompt != NULL;
     entry->of.loop = info;
-    phi_status status = phi__part_get(r, node, phi__entry_parts_loop_fields,
-                                      PHI__COUNT(phi__entry_parts_loop_fields), info);
-    if (status == PHI_OK && phi_json_get(node, "loop_id") != NULL)
-        status = phi__part_get(r, node, &phi__entry_parts_id_field, 1, info);
-    if (status == PHI_OK) status = phi__part_get(r, node, &phi__entry_parts_prompt_field, 1, info);
-    return status;
+    return (id == NULL || phi__part_str(r, id, &info->loop_id)) &&
+                   phi__part_str(r, prompt, &info->system_prompt)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
 }
 
 /* ---- ends ---- */
@@ -295,34 +350,23 @@ static phi_status phi__part_read_usage(phi__entry_reader *r, const phi_json *roo
     return PHI_OK;
 }
 
-static const phi__field phi__entry_parts_failure_fields[] = {
-    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
-
-static phi_failure_kind phi__part_failure_kind(phi_str text) {
-#define PHI_X(name, value, words)                                                                  \
-    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
-    PHI_FAILURE_LIST(PHI_X)
-#undef PHI_X
-    return PHI_FAILURE_NONE;
-}
-
 static phi_status phi__part_read_failure(phi__entry_reader *r, const phi_json *node,
                                          phi__entry *entry) {
     int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
+    phi_str kind = phi__records_get_str(node, "kind");
     if (node == NULL) return PHI_OK;
-    phi_failure *failure =
-        (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
+    phi_failure *failure = (phi_failure *)phi__part_get(r, node, sizeof *failure, phi__part_failure,
+                                                        PHI__COUNT(phi__part_failure));
     if (failure == NULL) return PHI_NO_MEMORY;
-    failure->kind = phi__part_failure_kind(phi__records_get_str(node, "kind"));
+    for (int i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
+        if (phi__str_is(kind, phi_failure_kind_text((phi_failure_kind)i)))
+            failure->kind = (phi_failure_kind)i;
     failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
     failure->retryable = phi__records_get_bool(node, "retryable");
     failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
     failure->retry_after_ms = phi__records_get_u64(node, "retry_after_ms");
     entry->of.failure = failure;
-    return phi__part_get(r, node, phi__entry_parts_failure_fields,
-                         PHI__COUNT(phi__entry_parts_failure_fields), failure);
+    return PHI_OK;
 }
 
 static void phi__part_put_end(phi__buf *out, const phi__entry *entry) {
@@ -335,8 +379,7 @@ static void phi__part_put_end(phi__buf *out, const phi__entry *entry) {
     if (failure->http_status != 0) phi__records_i64(out, "http_status", failure->http_status);
     phi__records_true(out, "retryable", failure->retryable);
     if (failure->has_retry_after) phi__records_u64(out, "retry_after_ms", failure->retry_after_ms);
-    phi__records_put(out, phi__entry_parts_failure_fields,
-                     PHI__COUNT(phi__entry_parts_failure_fields), failure);
+    PHI__RECORDS_PUT(out, phi__part_failure, failure);
     phi__buf_char(out, '}');
 }
 
@@ -360,127 +403,38 @@ static phi_status phi__part_read_end(phi__entry_reader *r, const phi_json *root,
 
 /* ---- the rest ---- */
 
-static const phi__field phi__entry_parts_spawn_fields[] = {
-    PHI__FIELD(phi__child_run, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi__child_run, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi__child_run, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
-
-static const phi__field phi__entry_parts_note_fields[] = {
-    PHI__FIELD(phi__note, kind, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__note, json, "json", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__entry_parts_forgotten_fields[] = {
-    PHI__FIELD(phi_forgotten, from, "from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_SET)};
-
-static phi_status phi__part_read_turn(phi__entry_reader *r, const phi_json *root,
-                                      phi__entry *entry) {
-    int trigger = phi__part_number(phi__records_get_str(root, "trigger"), phi__entry_trigger_word);
-    if (trigger < 0) return phi__get_bad(r, "trigger is none of its words");
-    entry->trigger = (phi_trigger)trigger;
-    return PHI_OK;
-}
-
-static phi_status phi__part_read_spawn(phi__entry_reader *r, const phi_json *root,
-                                       phi__entry *entry) {
-    phi__child_run *spawn =
-        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
-    if (spawn == NULL) return PHI_NO_MEMORY;
-    entry->of.spawn = spawn;
-    return phi__part_get(r, root, phi__entry_parts_spawn_fields,
-                         PHI__COUNT(phi__entry_parts_spawn_fields), spawn);
-}
-
 static phi_status phi__part_read_note(phi__entry_reader *r, const phi_json *root,
                                       phi__entry *entry) {
-    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
     phi_json *tree = NULL;
     phi_parse_error error;
-    if (note == NULL) return PHI_NO_MEMORY;
     if (phi__records_get_str(root, "name").len == 0) return phi__get_bad(r, "name is missing");
     phi_status status = phi_json_parse(&r->scratch, phi__records_get_str(root, "json"),
                                        PHI_JSON_BORROW, &tree, &error);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK) return phi__get_bad(r, "json: %s", error.message);
-    entry->of.note = note;
-    return phi__part_get(r, root, phi__entry_parts_note_fields,
-                         PHI__COUNT(phi__entry_parts_note_fields), note);
+    entry->of.note = (phi__note *)phi__part_get(r, root, sizeof(phi__note), phi__part_note,
+                                                PHI__COUNT(phi__part_note));
+    return entry->of.note != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The first entry of a log that has forgotten the entries before it. */
 static phi_status phi__part_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                            phi__entry *entry) {
     phi_thread *thread = r->thread;
-    phi_forgotten *forgotten =
-        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
-    if (forgotten == NULL) return PHI_NO_MEMORY;
     if (thread->log.held > 0) return phi__get_bad(r, "forgotten: it is not the first entry");
+    phi_forgotten *forgotten = (phi_forgotten *)phi__part_get(
+        r, root, sizeof *forgotten, phi__part_forgotten, PHI__COUNT(phi__part_forgotten));
+    if (forgotten == NULL) return PHI_NO_MEMORY;
     entry->of.forgotten = forgotten;
-    (void)phi__records_get(root, phi__entry_parts_forgotten_fields,
-                           PHI__COUNT(phi__entry_parts_forgotten_fields), forgotten, NULL);
     forgotten->to = thread->log.count;
     if (forgotten->from > forgotten->to)
         return phi__get_bad(r, "forgotten: from is past the entry itself");
     forgotten->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
-    phi__log_set_made(&thread->log, forgotten->made_ms);
+    thread->log.made_ms = forgotten->made_ms;
     return phi__part_read_usage(r, root, entry);
 }
 
-/* ---- all of them ---- */
-
-/* The members of entries that are neither messages nor of lanes; entries.c. */
-static void phi__part_put(phi__buf *out, const phi__entry *entry) {
-    switch (entry->kind) {
-    case PHI_ENTRY_LOOP_START: phi__part_put_loop(out, entry); break;
-    case PHI_ENTRY_LOOP_END: phi__part_put_end(out, entry); break;
-    case PHI_ENTRY_TURN_START:
-        phi__records_some(out, "trigger", phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
-        break;
-    case PHI_ENTRY_SPAWN:
-        phi__records_put(out, phi__entry_parts_spawn_fields,
-                         PHI__COUNT(phi__entry_parts_spawn_fields), entry->of.spawn);
-        break;
-    case PHI_ENTRY_NOTE:
-        phi__records_put(out, phi__entry_parts_note_fields,
-                         PHI__COUNT(phi__entry_parts_note_fields), entry->of.note);
-        break;
-    case PHI_ENTRY_FORGOTTEN:
-        phi__records_put(out, phi__entry_parts_forgotten_fields,
-                         PHI__COUNT(phi__entry_parts_forgotten_fields), entry->of.forgotten);
-        if (entry->of.forgotten->made_ms != 0)
-            phi__records_i64(out, "made", entry->of.forgotten->made_ms);
-        break;
-    case PHI_ENTRY_TURN_END:
-    case PHI_ENTRY_MESSAGE:
-    case PHI_ENTRY_REWRITE:
-    case PHI_ENTRY_LANE:
-    case PHI_ENTRY_SWITCH: break;
-    }
-    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
-}
-
-static phi_status phi__part_read(phi__entry_reader *r, const phi_json *root, phi__entry *entry) {
-    switch (entry->kind) {
-    case PHI_ENTRY_LOOP_START: return phi__part_read_loop(r, root, entry);
-    case PHI_ENTRY_LOOP_END: return phi__part_read_end(r, root, entry);
-    case PHI_ENTRY_TURN_START: return phi__part_read_turn(r, root, entry);
-    case PHI_ENTRY_TURN_END: return phi__part_read_usage(r, root, entry);
-    case PHI_ENTRY_SPAWN: return phi__part_read_spawn(r, root, entry);
-    case PHI_ENTRY_NOTE: return phi__part_read_note(r, root, entry);
-    case PHI_ENTRY_FORGOTTEN: return phi__part_read_forgotten(r, root, entry);
-    case PHI_ENTRY_MESSAGE:
-    case PHI_ENTRY_REWRITE:
-    case PHI_ENTRY_LANE:
-    case PHI_ENTRY_SWITCH: break;
-    }
-    return PHI_OK;
-}
-
 /* ---- writing entries ---- */
-
-/* ---- messages ---- */
 
 /* How a message's text that should be JSON is written and read where it is none. */
 typedef enum phi__entry_text {
@@ -573,8 +527,6 @@ PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_a
     if (!out->failed && out->len == empty + 1) out->len = before;
 }
 
-/* ---- what else entries hold ---- */
-
 /* An empty one is one. */
 static void phi__write_text(phi__buf *out, const char *key, const char *value) {
     if (value != NULL) phi__records_str(out, key, phi_str_of(value));
@@ -616,13 +568,6 @@ PHI__FN void phi__write_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_a
     phi__buf_char(out, ']');
 }
 
-static void phi__write_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
-    const phi__lane *lane = &thread->lanes.at[entry->lane];
-    if (lane->parent == PHI__LANE_NONE) return;
-    phi__records_str(out, "parent", phi__lane_name(thread, lane->parent));
-    phi__records_u64(out, "fork_seq", lane->fork_seq);
-}
-
 PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                              phi_arena *scratch) {
     uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
@@ -642,16 +587,29 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     switch (entry->kind) {
     case PHI_ENTRY_MESSAGE: phi__write_message(out, entry->message, scratch); break;
     case PHI_ENTRY_REWRITE: phi__write_rewrite(out, &entry->of.op->rewrite, scratch); break;
-    case PHI_ENTRY_LANE: phi__write_lane(out, thread, entry); break;
-    case PHI_ENTRY_SWITCH: break;
-    case PHI_ENTRY_LOOP_START:
-    case PHI_ENTRY_LOOP_END:
-    case PHI_ENTRY_TURN_START:
-    case PHI_ENTRY_TURN_END:
-    case PHI_ENTRY_SPAWN:
-    case PHI_ENTRY_FORGOTTEN:
-    case PHI_ENTRY_NOTE: phi__part_put(out, entry); break;
+    case PHI_ENTRY_LANE: {
+        const phi__lane *begun = &thread->lanes.at[entry->lane];
+        if (begun->parent == PHI__LANE_NONE) break;
+        phi__records_str(out, "parent", phi__lane_name(thread, begun->parent));
+        phi__records_u64(out, "fork_seq", begun->fork_seq);
+        break;
     }
+    case PHI_ENTRY_LOOP_START: phi__part_put_loop(out, entry); break;
+    case PHI_ENTRY_LOOP_END: phi__part_put_end(out, entry); break;
+    case PHI_ENTRY_TURN_START:
+        phi__records_some(out, "trigger", phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
+        break;
+    case PHI_ENTRY_SPAWN: PHI__RECORDS_PUT(out, phi__part_spawn, entry->of.spawn); break;
+    case PHI_ENTRY_NOTE: PHI__RECORDS_PUT(out, phi__part_note, entry->of.note); break;
+    case PHI_ENTRY_FORGOTTEN:
+        PHI__RECORDS_PUT(out, phi__part_forgotten, entry->of.forgotten);
+        if (entry->of.forgotten->made_ms != 0)
+            phi__records_i64(out, "made", entry->of.forgotten->made_ms);
+        break;
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_SWITCH: break;
+    }
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
     phi__buf_char(out, '}');
 }
 
@@ -659,8 +617,6 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
 
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
-
-/* ---- shared ---- */
 
 static bool phi__read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
     *out = phi__str("", 0);
@@ -671,8 +627,6 @@ static bool phi__read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *
     *out = r->loop_id;
     return true;
 }
-
-/* ---- messages ---- */
 
 static uint32_t phi__read_flag(const phi_json *node, int flag) {
     return phi_json_bool(node, false) ? (uint32_t)flag : 0;
@@ -696,35 +650,41 @@ static phi_status phi__read_message(phi__entry_reader *r, const phi_json *const 
     return PHI_OK;
 }
 
-/* ---- entries that are only listed ---- */
-
-/* like: its kind, loop and lane. */
+/* An entry that is only listed. like: its kind, loop and lane. */
 static phi_status phi__read_plain(phi__entry_reader *r, const phi_json *root,
                                   const phi_json *const *in, const phi__entry *like) {
     phi_thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
-    phi_entry_kind kind = like->kind;
-    if (entry == NULL || !phi__load_reserve(thread, kind == PHI_ENTRY_MESSAGE) ||
-        (kind == PHI_ENTRY_LOOP_START && !phi__loops_room(thread)))
-        return PHI_NO_MEMORY;
+    int trigger;
+    if (entry == NULL) return PHI_NO_MEMORY;
     *entry = *like;
     entry->flags = phi__read_flag(in[PHI__ENTRY_IN_IS_GRAFTED], PHI_ENTRY_GRAFTED) & 0xff;
-    if (kind == PHI_ENTRY_MESSAGE)
-        status = phi__read_message(r, in, entry);
-    else
-        status = phi__part_read(r, root, entry);
-    if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_END && like->lane == thread->lanes.active)
-        status = phi__load_may_end(thread, entry);
-    if (status == PHI_OK) phi__load_attach(thread, entry);
-    if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
+    switch ((int)like->kind) {
+    case PHI_ENTRY_MESSAGE: status = phi__read_message(r, in, entry); break;
+    case PHI_ENTRY_LOOP_START: status = phi__part_read_loop(r, root, entry); break;
+    case PHI_ENTRY_LOOP_END: status = phi__part_read_end(r, root, entry); break;
+    case PHI_ENTRY_TURN_START:
+        trigger = phi__part_number(phi__records_get_str(root, "trigger"), phi__entry_trigger_word);
+        if (trigger < 0) return phi__get_bad(r, "trigger is none of its words");
+        entry->trigger = (phi_trigger)trigger;
+        break;
+    case PHI_ENTRY_TURN_END: status = phi__part_read_usage(r, root, entry); break;
+    case PHI_ENTRY_SPAWN:
+        entry->of.spawn = (phi__child_run *)phi__part_get(
+            r, root, sizeof(phi__child_run), phi__part_spawn, PHI__COUNT(phi__part_spawn));
+        if (entry->of.spawn == NULL) return PHI_NO_MEMORY;
+        break;
+    case PHI_ENTRY_NOTE: status = phi__part_read_note(r, root, entry); break;
+    case PHI_ENTRY_FORGOTTEN: status = phi__part_read_forgotten(r, root, entry); break;
+    default: break;
+    }
+    if (status == PHI_OK) status = phi__load_put(thread, entry);
+    if (status == PHI_OK && like->kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
         status = phi__about_read(thread, entry->of.note->json);
     return status == PHI_BAD_ARG ? phi__get_bad(r, "json: metadata is no object") : status;
 }
-
-/* ---- rewrites ---- */
 
 static phi_status phi__read_rewrite(phi__entry_reader *r, const phi_json *const *in,
                                     phi_str loop_id) {
@@ -751,8 +711,6 @@ static phi_status phi__read_rewrite(phi__entry_reader *r, const phi_json *const 
     return status == PHI_OK ? PHI_OK : phi__get_bad(r, "rewrite: %s", words);
 }
 
-/* ---- lanes ---- */
-
 static phi_status phi__read_lane(phi__entry_reader *r, const phi_json *root) {
     phi_thread *thread = r->thread;
     phi_str name = phi__records_get_str(root, "lane"),
@@ -776,28 +734,17 @@ static phi_status phi__read_lane(phi__entry_reader *r, const phi_json *root) {
     return phi__lane_new(thread, name, from, fork_seq, &lane);
 }
 
-static phi_status phi__read_switch(phi__entry_reader *r, uint32_t lane) {
-    if (lane == r->thread->lanes.active)
-        return phi__get_bad(r, "the lane is the active one already");
-    return phi__load_switch(r->thread, lane);
-}
-
-/* ---- all of it ---- */
-
-/* Where a log begins: at 0, or behind its forgotten entries. */
-static void phi__read_begin(phi_thread *thread, int kind, uint64_t seq) {
-    if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
-    phi__log_begin_at(&thread->log, seq);
-}
-
 static phi_status phi__read_check_place(phi__entry_reader *r, const phi_json *root,
                                         const phi_json *const *in, int *kind, uint32_t *lane) {
-    const phi_thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
+    uint64_t seq = phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX);
     if (!phi_json_is(root, PHI_JSON_OBJECT)) return phi__get_bad(r, "expected an object: an entry");
     *kind = phi__part_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
-    phi__read_begin(r->thread, *kind, phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
-    if (phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
+    /* A log begins at 0, or after its forgotten entries. */
+    if (*kind == PHI_ENTRY_FORGOTTEN && thread->log.count == 0 && seq < PHI__ENTRY_SEQ_MOST)
+        thread->log.base = thread->log.count = (size_t)seq;
+    if (seq != thread->log.count)
         return phi__get_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__get_bad(r, "kind is none of its words");
     if (phi__json_get_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
@@ -833,7 +780,9 @@ static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
     else if (kind == PHI_ENTRY_LANE)
         status = phi__read_lane(r, root);
     else if (kind == PHI_ENTRY_SWITCH)
-        status = phi__read_switch(r, lane);
+        status = lane == thread->lanes.active
+                     ? phi__get_bad(r, "the lane is the active one already")
+                     : phi__load_switch(thread, lane);
     else
         status = phi__read_plain(r, root, in, &like);
     if (status != PHI_OK) return status;
@@ -848,9 +797,9 @@ static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
    reading. */
 static phi_status phi__read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
-    phi__log_set_io(&reader->thread->log, NULL);
+    reader->thread->log.io = NULL;
     phi_status status = phi__read_tree(reader, root);
-    phi__log_set_io(&reader->thread->log, io);
+    reader->thread->log.io = io;
     return status;
 }
 

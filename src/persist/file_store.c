@@ -1,7 +1,11 @@
 /* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
-#include "persist/file_store_in.h"
+#include "persist/journal_in.h"
 
 #ifndef PHI_NO_FILES
+
+#include <stdarg.h>
+#include <stdio.h>
+
 enum {
     PHI__FILE_STORE_ID = 128,    /* bytes of an id */
     PHI__FILE_STORE_NAME = 160,  /* and of a file's name, with all that is put around it */
@@ -49,8 +53,6 @@ typedef struct phi__file_line {
     phi_str entry;
 } phi__file_line;
 
-#endif
-
 /* ---- messages, paths and locks ---- */
 
 /* A lock is a flock on a separate file, never on the data: a document is replaced by a rename, and
@@ -60,17 +62,10 @@ typedef struct phi__file_line {
    uses, is removed while it is still locked, so that nothing is left lying about; a writer that
    gets a lock therefore checks that the name still means the file it locked. */
 
-#ifndef PHI_NO_FILES
+/* Each lost to another who locked and unlocked in between. */
+enum { PHI__FILE_STORE_LOCK_TRIES = 64 };
 
-#include <stdarg.h>
-#include <stdio.h>
-
-enum {
-    PHI__FILE_STORE_LOCK_TRIES = 64
-}; /* each lost to another who locked and unlocked in between */
-
-/* file_store.c */
-/* empties them */
+/* Empties them. */
 static phi__store_to phi__store_to_of(char *words, size_t size) {
     phi__store_to to;
     to.words = size > 0 ? words : NULL;
@@ -101,13 +96,7 @@ static phi_status phi__store_no_memory(phi__store_to to) {
 
 /* PHI_OK or PHI_BAD_ARG. */
 static phi_status phi__store_check_id(const char *id, phi__store_to to) {
-    size_t n = 0;
-    if (id != NULL && id[0] != '.')
-        while (n <= PHI__FILE_STORE_ID &&
-               ((id[n] >= 'a' && id[n] <= 'z') || (id[n] >= 'A' && id[n] <= 'Z') ||
-                (id[n] >= '0' && id[n] <= '9') || id[n] == '.' || id[n] == '_' || id[n] == '-'))
-            n++;
-    if (n > 0 && n <= PHI__FILE_STORE_ID && id[n] == '\0') return PHI_OK;
+    if (phi__journal_id_fits(id)) return PHI_OK;
     phi__store_say(
         to, "\"%.80s\" is no id: 1 to 128 letters, digits, '.', '_' and '-', the first no '.'",
         id == NULL ? "" : id);
@@ -135,6 +124,10 @@ static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
         (void)disk->sync_directory(disk->user_data, path.text, words);
     }
     return status;
+}
+
+static const char *phi__store_kind(const char *suffix) {
+    return strcmp(suffix, ".json") == 0 ? "Session" : "Thread";
 }
 
 /* PHI_STALE: the file is no longer what its name means. */
@@ -180,8 +173,7 @@ static phi_status phi__store_lock_take(phi__file_store *fs, const char *id, cons
     if (status == PHI_OK) return PHI_OK;
     if (status != PHI_BUSY && status != PHI_STALE)
         return phi__store_refuse(to, status, "lock", id, suffix, &words);
-    phi__store_say(to, "%s %s is locked by another writer",
-                   strcmp(suffix, ".json") == 0 ? "Session" : "Thread", id);
+    phi__store_say(to, "%s %s is locked by another writer", phi__store_kind(suffix), id);
     return PHI_BUSY;
 }
 
@@ -215,11 +207,7 @@ static phi_status phi__store_write(phi__file_store *fs, intptr_t file, uint64_t 
     return status;
 }
 
-#endif
-
 /* ---- one line of a thread's file: its check value, its number, its entry ---- */
-
-#ifndef PHI_NO_FILES
 
 enum { PHI__FILE_LINES_CRC = 18 }; /* bytes of {"crc":"xxxxxxxx", */
 
@@ -237,7 +225,6 @@ static void phi__line_seal(phi__buf *out, size_t from) {
     phi__buf_char(out, '\n');
 }
 
-/* file_store.c */
 static void phi__line_put_header(phi__buf *out) {
     size_t from = out->len;
     phi__buf_text(out, "{\"crc\":\"00000000\",\"phi_thread\":1}");
@@ -288,14 +275,10 @@ static bool phi__line_read(phi_str line, phi__file_line *out) {
     return phi__line_checks(line) && phi__line_parse(line, out);
 }
 
-#endif
-
 /* ---- documents of the file store: a temporary file, then a rename; and the lists ---- */
 
 /* The temporary file has one name for each id, and is written under the id's lock: the rest that a
    killed process leaves is overwritten by the next save, and removed with the document. */
-
-#ifndef PHI_NO_FILES
 
 #define PHI__FILE_STORE_AGENT_HEAD "{\"phi_agent_id\":"
 
@@ -347,7 +330,6 @@ static phi_status phi__doc_write_new(phi__file_store *fs, const char *temp, cons
     return fs->sync ? disk->sync_directory(disk->user_data, fs->directory, words) : PHI_OK;
 }
 
-/* file_store.c, file_store.c: the functions of phi_store. */
 static phi_status phi__doc_save(void *user_data, const char *id, const char *agent_id,
                                 phi_str bytes, char *words, size_t words_size) {
     phi__file_store *fs = (phi__file_store *)user_data;
@@ -441,33 +423,48 @@ static phi_status phi__doc_load(void *user_data, const char *id, phi_arena *aren
     return PHI_OK;
 }
 
-static phi_status phi__doc_remove(void *user_data, const char *id, char *words, size_t words_size) {
-    phi__file_store *fs = (phi__file_store *)user_data;
+/* Removes a document or a thread, under its lock. */
+static phi_status phi__store_remove(phi__file_store *fs, const char *id, const char *suffix,
+                                    phi__store_to to) {
     const phi__disk *disk = &fs->disk;
-    phi__store_to to = phi__store_to_of(words, words_size);
+    bool document = strcmp(suffix, ".json") == 0;
+    phi__store_held *held = NULL;
     phi__store_path path, temp;
     phi__disk_info info;
     phi__words said;
-    intptr_t lock;
+    intptr_t lock = -1;
     phi_status status = phi__store_check_id(id, to);
     if (status != PHI_OK) return status;
-    phi__store_path_of(fs, &path, "", id, ".json");
+    if (!document) held = phi__store_find(fs, id);
+    phi__store_path_of(fs, &path, "", id, suffix);
     phi__store_path_of(fs, &temp, ".", id, ".json.tmp");
     status = disk->info_of(disk->user_data, path.text, &info, &said);
     if (status == PHI_OK) {
-        status = phi__store_lock_take(fs, id, ".json", &lock, to);
+        if (held == NULL) status = phi__store_lock_take(fs, id, suffix, &lock, to);
         if (status != PHI_OK) return status;
-        (void)disk->remove(disk->user_data, temp.text, NULL);
+        if (document) (void)disk->remove(disk->user_data, temp.text, NULL);
         status = disk->remove(disk->user_data, path.text, &said);
         if (status == PHI_OK && fs->sync)
             status = disk->sync_directory(disk->user_data, fs->directory, &said);
-        phi__store_lock_drop(fs, id, ".json", lock);
+        if (held == NULL) phi__store_lock_drop(fs, id, suffix, lock);
     }
+    if (held != NULL) held->tail.known = false;
     if (status == PHI_NOT_FOUND)
-        phi__store_say(to, "Session not found: %s", id);
+        phi__store_say(to, "%s not found: %s", phi__store_kind(suffix), id);
     else if (status != PHI_OK)
-        (void)phi__store_refuse(to, status, "remove", id, ".json", &said);
+        (void)phi__store_refuse(to, status, "remove", id, suffix, &said);
     return status;
+}
+
+static phi_status phi__doc_remove(void *user_data, const char *id, char *words, size_t words_size) {
+    return phi__store_remove((phi__file_store *)user_data, id, ".json",
+                             phi__store_to_of(words, words_size));
+}
+
+static phi_status phi__tfile_remove(void *user_data, const char *thread_id, char *words,
+                                    size_t words_size) {
+    return phi__store_remove((phi__file_store *)user_data, thread_id, ".jsonl",
+                             phi__store_to_of(words, words_size));
 }
 
 /* ---- lists ---- */
@@ -645,8 +642,6 @@ static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
                              phi__store_to_of(words, words_size));
 }
 
-#endif
-
 /* ---- threads of the file store: one line for each entry, with its check value ---- */
 
 /* {"crc":"5c64baa6","phi_thread":1}
@@ -658,8 +653,6 @@ static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
    torn: lines that are cut, or do not check, or lack a part of their group. Readers leave it out;
    the next append cuts it off. A line that does not check and has a good one of another group after
    it was not torn but damaged. */
-
-#ifndef PHI_NO_FILES
 
 enum {
     PHI__FILE_THREADS_PIECE = 256 * 1024,      /* read at once */
@@ -1037,8 +1030,6 @@ static phi_status phi__tfile_append(phi__tfile_write *w, uint64_t expected, cons
     return status;
 }
 
-/* ---- for other modules ---- */
-
 static phi_status phi__tfile_store_append(void *user_data, const char *thread_id, uint64_t expected,
                                           const phi_str *entries, size_t count, char *words,
                                           size_t words_size) {
@@ -1110,41 +1101,7 @@ static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, 
     return status;
 }
 
-static phi_status phi__tfile_store_remove(void *user_data, const char *thread_id, char *words,
-                                          size_t words_size) {
-    phi__file_store *fs = (phi__file_store *)user_data;
-    const phi__disk *disk = &fs->disk;
-    phi__store_to to = phi__store_to_of(words, words_size);
-    phi_status status = phi__store_check_id(thread_id, to);
-    phi__disk_info info;
-    phi__store_path path;
-    phi__words said;
-    intptr_t lock = -1;
-    if (status != PHI_OK) return status;
-    phi__store_path_of(fs, &path, "", thread_id, ".jsonl");
-    phi__store_held *held = phi__store_find(fs, thread_id);
-    status = disk->info_of(disk->user_data, path.text, &info, &said);
-    if (status == PHI_OK) {
-        if (held == NULL) status = phi__store_lock_take(fs, thread_id, ".jsonl", &lock, to);
-        if (status != PHI_OK) return status;
-        status = disk->remove(disk->user_data, path.text, &said);
-        if (status == PHI_OK && fs->sync)
-            status = disk->sync_directory(disk->user_data, fs->directory, &said);
-        if (held == NULL) phi__store_lock_drop(fs, thread_id, ".jsonl", lock);
-    }
-    if (held != NULL) held->tail.known = false;
-    if (status == PHI_NOT_FOUND)
-        phi__store_say(to, "Thread not found: %s", thread_id);
-    else if (status != PHI_OK)
-        (void)phi__store_refuse(to, status, "remove", thread_id, ".jsonl", &said);
-    return status;
-}
-
-#endif
-
 /* ---- opening a store ---- */
-
-#ifndef PHI_NO_FILES
 
 enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of a directory: a name fits after it */
 
@@ -1211,7 +1168,7 @@ PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi
     out->list = phi__doc_list;
     out->append = phi__tfile_store_append;
     out->read = phi__tfile_store_read;
-    out->remove_thread = phi__tfile_store_remove;
+    out->remove_thread = phi__tfile_remove;
     out->list_threads = phi__doc_list_threads;
     out->lock = phi__store_lock;
     out->unlock = phi__store_unlock;

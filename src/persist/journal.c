@@ -3,32 +3,7 @@
 
 #include <stdio.h>
 
-/* ---- evicts entries that no view has: whole segments, of a log in a store ---- */
-
-/* phi__journal_ops */
-static bool phi__evict_all_begin(phi_thread *thread) {
-    phi_str state;
-    if (phi__state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
-    phi__segments_unpin(&thread->log);
-    if (thread->loops.started != NULL) phi__segments_pin(thread->loops.started->segment);
-    for (size_t i = 0; i < thread->fold.count; i++)
-        phi__segments_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
-    for (size_t i = 0; i < thread->undo.fold.count; i++)
-        phi__segments_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
-    return true;
-}
-
-static void phi__evict_all_end(phi_thread *thread) {
-    if (!phi__ops_evict(thread)) return; /* another time */
-    phi__log_evict(&thread->log);
-    phi__messages_evict(&thread->messages);
-    (void)phi__ops_index_all(thread); /* of fewer it cannot fail */
-    phi__loops_evict(thread);
-    phi__append_shed_ids(thread);
-    phi__log_shrink(&thread->log);
-    phi__messages_shrink(thread->log.memory, &thread->messages);
-    phi__segments_drop_dead(&thread->log);
-}
+/* ---- evicts entries from memory, and recalls them from the store ---- */
 
 PHI__FN bool phi__evict_begin(phi_thread *thread) {
     if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
@@ -39,8 +14,6 @@ PHI__FN bool phi__evict_begin(phi_thread *thread) {
 PHI__FN void phi__evict_end(phi_thread *thread) {
     thread->journal->store.journal->evict_end(thread);
 }
-
-/* ---- evicts entries from memory, and recalls them from the store ---- */
 
 /* Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
 
@@ -54,77 +27,28 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
     return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
 }
 
-/* True if the entries in memory equal those of the store: else another log has replaced it
-   there. */
-static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
-    for (size_t i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count;
-         i++) {
-        const phi__entry *ours = thread->log.entries[i];
-        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
-        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
-            (ours->ordinal != theirs->ordinal && (ours->flags & PHI_ENTRY_GRAFTED) == 0))
-            return false;
-    }
-    return true;
-}
-
 /* The log as the store has it. */
 static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
     const phi__journal *journal = thread->journal;
     phi__recalling recalling;
     phi__thread_init(whole, thread->log.memory, thread->log.io);
-    /* a segment that can be handed over */
-    if (!phi__segments_open(&whole->log)) return PHI_NO_MEMORY;
     recalling.end = journal->stored - thread->log.base;
-    phi_status status = phi__load_begin(whole);
+    phi_status status = phi__load_begin(whole, true);
     if (status != PHI_OK) return status;
     phi__get_reader_init(&recalling.reader, whole);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
                                  &recalling, NULL, NULL, 0);
     phi__get_reader_free(&recalling.reader);
     if (status == PHI_OK) status = phi__load_end(whole);
-    if (status == PHI_OK &&
-        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
-         !phi__recall_fits(thread, whole)))
-        status = PHI_PARSE;
+    if (status == PHI_OK && whole->log.count != journal->stored) status = PHI_PARSE;
     return status;
-}
-
-/* Entries in memory stay as they are; evicted ones come from the other. */
-static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
-    size_t n = thread->log.count - thread->log.base, at = 0;
-    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
-    for (size_t i = 0; list != NULL && i < n; i++)
-        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
-                      ? thread->log.entries[at++]
-                      : whole->log.entries[i];
-    return list;
-}
-
-static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
-    phi__entry_list list;
-    list.at = phi__recall_merge(thread, whole);
-    list.held = list.cap = thread->log.count - thread->log.base;
-    if (list.at == NULL) return false;
-    phi__log_exchange(&thread->log, &list);
-    bool done = phi__ops_index_all(thread) && phi__lane_messages(thread, thread->lanes.active);
-    if (!done) {
-        phi__log_exchange(&thread->log, &list);
-        (void)phi__ops_index_all(thread);
-    }
-    phi__free(thread->log.memory, list.at, list.cap * sizeof *list.at);
-    if (!done) return false;
-    phi__ops_recalled(thread);
-    phi__runs_roll_back_again(thread);
-    phi__segments_take(&thread->log, &whole->log);
-    return true;
 }
 
 /* The same of a thread that is not whole, and its store's; phi__journal_ops. */
 static phi_status phi__recall_all(phi_thread *thread) {
     phi_thread whole;
     phi_status status = phi__recall_read(thread, &whole);
-    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) status = phi__thread_rejoin(thread, &whole);
     phi__thread_destroy(&whole);
     return status;
 }
@@ -154,7 +78,7 @@ PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t 
 
 PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
     phi_status status = PHI_OK;
-    *had = phi__loops_has(thread, loop_id);
+    *had = phi__loops_find(thread, loop_id) != NULL;
     if (*had || !thread->loops.away) return PHI_OK;
     status = phi__recall(thread);
     for (size_t i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
@@ -337,7 +261,7 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     phi__journal *journal = thread->journal;
     phi__journal_load load = PHI_ZERO;
     load.was_empty = thread->log.count == 0;
-    if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
+    if (load.was_empty && phi__load_begin(thread, false) != PHI_OK) return PHI_NO_MEMORY;
     phi__get_reader_init(&load.reader, thread);
     phi_status status = journal->store.read(journal->store.user_data, journal->id, 0,
                                             phi__journal_each, &load, torn, words, words_size);
@@ -347,16 +271,12 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;
-    phi__loops_set_restored(thread, thread->log.count > 0);
+    thread->loops.restored = thread->log.count > 0;
     if (status == PHI_OK) journal->stored = thread->log.count;
     return status;
 }
 
 /* ---- beginning and end ---- */
-
-PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing) {
-    thread->journal->failing = failing;
-}
 
 static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
@@ -378,7 +298,7 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
 static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    phi__log_set_dirty(&thread->log, NULL);
+    thread->log.dirty = NULL;
     phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
     phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
     if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
@@ -422,7 +342,7 @@ static phi_status phi__journal_begin(phi_thread *thread, const phi_store *store,
         phi__journal_explain(words, words_size, PHI_NO_MEMORY);
         return PHI_NO_MEMORY;
     }
-    phi__log_set_dirty(&thread->log, &thread->journal->dirty);
+    thread->log.dirty = &thread->journal->dirty;
     if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
     if (status != PHI_OK) {
         phi__journal_explain(words, words_size, status);
@@ -473,8 +393,8 @@ PHI__FN void phi__journal_free_thread(phi_thread *thread) {
 
 PHI_API const phi__journal_ops *phi_store_journal(void) {
     static const phi__journal_ops ops = {
-        phi__journal_begin, phi__journal_write,   phi__journal_write_all, phi__journal_end,
-        phi__recall_all,    phi__evict_all_begin, phi__evict_all_end};
+        phi__journal_begin, phi__journal_write,      phi__journal_write_all, phi__journal_end,
+        phi__recall_all,    phi__thread_evict_begin, phi__thread_evict_end};
     return &ops;
 }
 

@@ -2,6 +2,7 @@
 #ifndef PHI_PERSIST_JOURNAL_IN_H
 #define PHI_PERSIST_JOURNAL_IN_H
 
+#include "persist/file_store.h"
 #include "persist/persist_in.h"
 
 /* phi_store.journal. The functions below with the same names call these. */
@@ -29,6 +30,12 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
    After anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__read_node(phi__entry_reader *reader, const phi_json *root);
+
+#ifndef PHI_NO_FILES
+/* As phi_file_store_open, on a disk of the test's own, which is copied. */
+PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi__disk *disk,
+                                      phi_store *out);
+#endif
 
 /* ---- views.c ---- */
 

@@ -41,36 +41,6 @@ PHI__FN void phi__write_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_a
 PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                     phi_rewrite *out);
 
-/* The members of any entry, of a message, and of a rewrite, in the order in which they are
-   written. */
-#define PHI__ENTRY_LIST(X)                                                                         \
-    X(SEQ, "seq")                                                                                  \
-    X(KIND, "kind")                                                                                \
-    X(AT, "at")                                                                                    \
-    X(LANE, "lane")                                                                                \
-    X(LOOP, "loop")                                                                                \
-    X(TURN, "turn")                                                                                \
-    X(IS_DURABLE, "durable")                                                                       \
-    X(IS_SYNTHETIC, "synthetic")                                                                   \
-    X(IS_SUMMARY, "summary")                                                                       \
-    X(IS_LINES, "lines")                                                                           \
-    X(IS_UNMEASURED, "unmeasured")                                                                 \
-    X(IS_GRAFTED, "grafted")                                                                       \
-    X(MESSAGE, "message")                                                                          \
-    X(MORE, "more")                                                                                \
-    X(OP_ID, "op_id")                                                                              \
-    X(REASON, "reason")                                                                            \
-    X(BASE_SEQ, "base_seq")                                                                        \
-    X(REVOKE, "revoke")                                                                            \
-    X(SWITCH_TO, "switch_to")                                                                      \
-    X(META, "meta")                                                                                \
-    X(WRITTEN, "written")                                                                          \
-    X(SPANS, "spans")
-
-#define PHI_X(name, text) PHI__ENTRY_IN_##name,
-enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
-#undef PHI_X
-
 /* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
    whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__recall(const phi_thread *thread);
@@ -123,7 +93,6 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi_thread *thread);
-PHI__FN void phi__journal_set_failing(phi_thread *thread, bool failing);
 
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);

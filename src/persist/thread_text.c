@@ -35,7 +35,7 @@ static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status sta
                            (int)phi__utf8_cut(phi_str_of(why), 120), why);
     }
     phi__get_reader_free(reader);
-    phi__loops_set_restored(log, log->log.count > 0);
+    log->loops.restored = log->log.count > 0;
     if (status == PHI_OK) {
         phi__journal_skip(log);
         return PHI_OK;
@@ -53,7 +53,7 @@ PHI__FN phi_status phi__thread_text_from_array(phi_thread *log, const phi_json *
     uint64_t number = 1;
     phi__get_reader_init(&reader, log);
     phi_status status = phi__thread_text_is_header(&reader, phi_json_next(&it));
-    if (status == PHI_OK) status = phi__load_begin(log);
+    if (status == PHI_OK) status = phi__load_begin(log, false);
     while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
         number++;
         status = phi__read_node(&reader, line);
@@ -110,7 +110,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_pa
     status = status == PHI_NO_MEMORY
                  ? status
                  : phi__thread_text_is_header(&reader, status == PHI_OK ? root : NULL);
-    if (status == PHI_OK) status = phi__load_begin(thread);
+    if (status == PHI_OK) status = phi__load_begin(thread, false);
     while (status == PHI_OK && phi__thread_text_line(&json, &line)) {
         number++;
         status = phi__entry_read(&reader, line);

@@ -54,27 +54,10 @@ PHI_API phi_str phi_thread_id(phi_thread *thread) {
     return thread != NULL ? phi__info_id(thread) : phi__str("", 0);
 }
 
-PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title,
-                                       const char *metadata) {
-    phi_thread_info info, before;
-    phi_status status = PHI_OK;
-    if (thread == NULL || !phi__check_id_fits(phi_str_of(title))) return PHI_BAD_ARG;
-    if (metadata != NULL) status = phi__about_is_object(thread, phi_str_of(metadata));
-    if (status != PHI_OK) return status;
-    before = info = phi__about_info(thread);
-    if (title != NULL) info.title = phi_str_of(title);
-    if (metadata != NULL) info.metadata = phi_str_of(metadata);
-    if (phi_str_equal(info.title, before.title) && phi_str_equal(info.metadata, before.metadata))
-        return PHI_OK;
-    return phi__about_set(thread, &info);
-}
-
-/* ---- entries, views and forks ---- */
-
 /* ---- entries ---- */
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
-    return thread != NULL ? (thread)->log.count : 0;
+    return thread != NULL ? thread->log.count : 0;
 }
 
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
@@ -82,43 +65,42 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
     if (phi__thread_at(thread, seq) == NULL) status = phi__recall(thread);
-    if (status == PHI_OK) {
-        const phi__entry *entry = phi__thread_at(thread, seq);
-        memset(out, 0, sizeof *out);
-        out->seq = entry->seq;
-        out->at_ms = entry->at_ms;
-        out->kind = entry->kind;
-        out->flags = entry->flags;
-        out->lane = phi__lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
-                                                                            : entry->lane);
-        out->loop_id = entry->loop_id;
-        out->turn_index = entry->turn_index;
-        out->message = entry->message;
-        out->trigger = entry->trigger;
-        out->status = entry->status;
-        out->keep = entry->keep;
-        out->usage = entry->usage;
-        const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
-        if (entry->kind == PHI_ENTRY_LANE && lane != NULL && lane->parent != PHI__LANE_NONE) {
-            out->parent_lane = phi__lane_name(thread, lane->parent);
-            out->fork_seq = lane->fork_seq;
-        }
-        if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
-        if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
-        if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
-        if (entry->kind == PHI_ENTRY_SPAWN) {
-            const phi__child_run *spawn = entry->of.spawn;
-            out->tool_call_id = spawn->tool_call_id;
-            out->child_session_id = spawn->session_id;
-            out->child_loop_id = spawn->loop_id;
-        }
-        if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
-        if (entry->kind == PHI_ENTRY_NOTE) {
-            out->note_kind = entry->of.note->kind;
-            out->note = entry->of.note->json;
-        }
+    if (status != PHI_OK) return status;
+    const phi__entry *entry = phi__thread_at(thread, seq);
+    memset(out, 0, sizeof *out);
+    out->seq = entry->seq;
+    out->at_ms = entry->at_ms;
+    out->kind = entry->kind;
+    out->flags = entry->flags;
+    out->lane =
+        phi__lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane);
+    out->loop_id = entry->loop_id;
+    out->turn_index = entry->turn_index;
+    out->message = entry->message;
+    out->trigger = entry->trigger;
+    out->status = entry->status;
+    out->keep = entry->keep;
+    out->usage = entry->usage;
+    const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
+    if (entry->kind == PHI_ENTRY_LANE && lane != NULL && lane->parent != PHI__LANE_NONE) {
+        out->parent_lane = phi__lane_name(thread, lane->parent);
+        out->fork_seq = lane->fork_seq;
     }
-    return status;
+    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
+    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
+    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
+    if (entry->kind == PHI_ENTRY_SPAWN) {
+        const phi__child_run *spawn = entry->of.spawn;
+        out->tool_call_id = spawn->tool_call_id;
+        out->child_session_id = spawn->session_id;
+        out->child_loop_id = spawn->loop_id;
+    }
+    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
+    if (entry->kind == PHI_ENTRY_NOTE) {
+        out->note_kind = entry->of.note->kind;
+        out->note = entry->of.note->json;
+    }
+    return PHI_OK;
 }
 
 /* ---- views ---- */
@@ -212,7 +194,8 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
     if (duplicate != NULL) *duplicate = false;
     if (thread->user != NULL) return PHI_BUSY;
-    if (phi__valid_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    if (phi__rewrite_check(thread, rewrite, PHI__REWRITE_GIVEN, words, words_size) != PHI_OK)
+        return PHI_BAD_ARG;
     return phi__edit_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 
@@ -253,13 +236,6 @@ PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
     if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
     phi_status status = phi__recall_view(thread, lane, UINT64_MAX);
     return status == PHI_OK ? phi__lane_switch(thread, lane) : status;
-}
-
-PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
-                                   uint64_t *seq) {
-    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
-    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
-    return phi__note_add(thread, kind, json, seq);
 }
 
 /* ---- plans a compaction, a prune or a revert of a thread for the host ---- */

@@ -6,6 +6,31 @@
 #include "model/event.h"
 #include "text/json.h"
 
+/* A tree that is read into an arena. */
+typedef struct phi__intake {
+    phi_arena *arena;
+    phi_parse_error *error;
+    bool no_memory;
+} phi__intake;
+
+/* Zeroed; NULL: no memory, which is noted. */
+PHI__FN void *phi__intake_alloc(phi__intake *r, size_t count, size_t bytes);
+
+/* Room for the items of an array, and how many; NULL and 0: it has none, or no memory. */
+PHI__FN void *phi__intake_list(phi__intake *r, const phi_json *array, size_t size, size_t *count);
+
+/* The strings of an array; anything else among them is empty. */
+PHI__FN phi_str *phi__intake_ids(phi__intake *r, const phi_json *array, size_t *count);
+
+/* JSON text of a value; null is nothing. */
+PHI__FN phi_str phi__intake_json(phi__intake *r, const phi_json *node);
+
+/* Sets the error, and returns its status; puts the place before the message of a PHI_PARSE (index
+   SIZE_MAX: of no list). */
+PHI__FN phi_status phi__intake_bad(phi__intake *r, phi_status status, const char *message);
+PHI__FN phi_status phi__intake_within(phi__intake *r, phi_status status, const char *where,
+                                      size_t index);
+
 /* The word in JSON, static; an unknown trigger is "User". */
 PHI__FN const char *phi__event_trigger(phi_trigger trigger);
 

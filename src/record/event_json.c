@@ -146,10 +146,9 @@ enum phi__event_how {
 };
 
 typedef struct phi__event_row {
-    phi__field field; /* of the event, or of its part */
-    uint16_t part,
-        size;     /* where the event has the pointer to its part, and the part's size; 0: none */
-    uint8_t kind; /* of the event; TEXT: of any delta */
+    phi__field field;    /* of the event, or of its part */
+    uint16_t part, size; /* where the event points to the part, and its size; 0: of the event */
+    uint8_t kind;        /* of the event; TEXT: of any delta */
 } phi__event_row;
 
 #define PHI__EVENT(event, member, key, how, rule)                                                  \
@@ -471,12 +470,11 @@ static void phi__event_put_result(phi__event_writer *w, const char *key) {
 }
 
 /* The last two come after retry_after_ms. */
-static const phi__field phi__event_failure[] = {
-    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+static const phi__field phi__event_failure[] = {PHI__KEYED(phi_failure, message, STR, ALWAYS),
+                                                PHI__KEYED(phi_failure, http_status, UINT, ALWAYS),
+                                                PHI__KEYED(phi_failure, retryable, BOOL, ALWAYS),
+                                                PHI__KEYED(phi_failure, code, STR, SET),
+                                                PHI__KEYED(phi_failure, request_id, STR, SET)};
 
 static void phi__event_put_failure(phi__event_writer *w) {
     phi_failure failure = PHI_ZERO;
@@ -667,29 +665,34 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
 
 /* ---- reading ---- */
 
-typedef struct phi__event_reader {
-    const phi_json *root;
-    phi_arena *arena;
-    phi_event *out;
-    phi_parse_error *error;
-    bool no_memory;
-} phi__event_reader;
+PHI__FN void *phi__intake_alloc(phi__intake *r, size_t count, size_t bytes) {
+    void *at = phi__arena_zero(r->arena, phi__mul(count, bytes));
+    if (at == NULL) r->no_memory = true;
+    return at;
+}
 
-/* JSON text of a value; null is nothing. */
-static phi_str phi__event_get_json(phi__event_reader *r, const phi_json *node) {
+PHI__FN void *phi__intake_list(phi__intake *r, const phi_json *array, size_t size, size_t *count) {
+    size_t n = phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
+    void *list = n > 0 ? phi__intake_alloc(r, n, size) : NULL;
+    *count = list != NULL ? n : 0;
+    return list;
+}
+
+PHI__FN phi_str phi__intake_json(phi__intake *r, const phi_json *node) {
     phi_str out = {NULL, 0};
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
     if (phi_json_write(r->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
     return out;
 }
 
-static void *phi__event_alloc(phi__event_reader *r, size_t count, size_t bytes) {
-    void *at = phi__arena_zero(r->arena, phi__mul(count, bytes));
-    if (at == NULL) r->no_memory = true;
-    return at;
+PHI__FN phi_str *phi__intake_ids(phi__intake *r, const phi_json *array, size_t *count) {
+    phi_json_iter it = phi_json_each(array);
+    phi_str *ids = (phi_str *)phi__intake_list(r, array, sizeof *ids, count);
+    for (size_t i = 0; i < *count; i++) ids[i] = phi_json_str(phi_json_next(&it), "");
+    return ids;
 }
 
-static phi_status phi__event_bad(phi__event_reader *r, phi_status status, const char *message) {
+PHI__FN phi_status phi__intake_bad(phi__intake *r, phi_status status, const char *message) {
     memset(r->error, 0, sizeof *r->error);
     r->error->line = r->error->column = 1;
     r->error->status = status;
@@ -697,58 +700,63 @@ static phi_status phi__event_bad(phi__event_reader *r, phi_status status, const 
     return status;
 }
 
-/* Puts the place before the message of an error. */
-static phi_status phi__event_within(phi__event_reader *r, phi_status status, const char *where) {
-    char message[sizeof r->error->message];
+PHI__FN phi_status phi__intake_within(phi__intake *r, phi_status status, const char *where,
+                                      size_t index) {
+    char message[sizeof r->error->message], item[32] = "";
     if (status != PHI_PARSE) return status;
+    if (index != SIZE_MAX) (void)snprintf(item, sizeof item, "[%lu]", (unsigned long)index);
     memcpy(message, r->error->message, sizeof message);
-    if (snprintf(r->error->message, sizeof r->error->message, "%s: %s", where, message) < 0)
+    if (snprintf(r->error->message, sizeof r->error->message, "%.16s%s: %s", where, item, message) <
+        0)
         r->error->message[0] = '\0';
     return status;
 }
 
+typedef struct phi__event_reader {
+    phi__intake in;
+    const phi_json *root;
+    phi_event *out;
+} phi__event_reader;
+
 static phi_status phi__event_get_message(phi__event_reader *r, const phi_json *node) {
-    phi_message *message = (phi_message *)phi__event_alloc(r, 1, sizeof *message);
+    phi_message *message = (phi_message *)phi__intake_alloc(&r->in, 1, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
-    phi_status status = phi__message_read_get(node, r->arena, message, r->error);
+    phi_status status = phi__message_read_get(node, r->in.arena, message, r->in.error);
     r->out->message = message;
     if (message->loop_id.len > 0) r->out->turn_index = message->turn_index;
-    return phi__event_within(r, status, "message");
+    return phi__intake_within(&r->in, status, "message", SIZE_MAX);
 }
 
 static phi_status phi__event_get_messages(phi__event_reader *r, const phi_json *array,
                                           const char *key) {
     phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
     phi_status status = PHI_OK;
-    char where[48];
-    size_t n = 0;
+    size_t count, i = 0;
     if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
-    if (!phi_json_is(array, PHI_JSON_ARRAY))
-        return phi__event_within(r, phi__event_bad(r, PHI_PARSE, "expected an array of messages"),
-                                 key);
-    if (phi_json_count(array) == 0) return PHI_OK;
+    if (!phi_json_is(array, PHI_JSON_ARRAY)) {
+        status = phi__intake_bad(&r->in, PHI_PARSE, "expected an array of messages");
+        return phi__intake_within(&r->in, status, key, SIZE_MAX);
+    }
     phi_message *messages =
-        (phi_message *)phi__event_alloc(r, phi_json_count(array), sizeof *messages);
-    if (messages == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__message_read_get(node, r->arena, &messages[n++], r->error);
+        (phi_message *)phi__intake_list(&r->in, array, sizeof *messages, &count);
+    while (status == PHI_OK && i < count)
+        status =
+            phi__message_read_get(phi_json_next(&it), r->in.arena, &messages[i++], r->in.error);
     r->out->messages = messages;
-    r->out->message_count = n;
-    (void)snprintf(where, sizeof where, "%.16s[%lu]", key, (unsigned long)(n - 1));
-    return phi__event_within(r, status, where);
+    r->out->message_count = count;
+    return phi__intake_within(&r->in, status, key, i - 1);
 }
 
 static phi_status phi__event_get_start(phi__event_reader *r) {
-    phi_loop_info *loop = (phi_loop_info *)phi__event_alloc(r, 1, sizeof *loop);
+    phi_loop_info *loop = (phi_loop_info *)phi__intake_alloc(&r->in, 1, sizeof *loop);
     if (loop == NULL) return PHI_NO_MEMORY;
     loop->agent_id = phi__records_get_str(r->root, "agent_id");
     loop->session_id = phi__records_get_str(r->root, "session_id");
     loop->loop_id = r->out->loop_id;
     loop->parent_loop_id = phi__records_get_str(r->root, "parent_loop_id");
     loop->continuation = phi__event_get_continuation(r->root, &loop->tag);
-    loop->metadata = phi__event_get_json(r, phi_json_get(r->root, "metadata"));
-    loop->config = phi__event_get_json(r, phi_json_get(r->root, "config_snapshot"));
+    loop->metadata = phi__intake_json(&r->in, phi_json_get(r->root, "metadata"));
+    loop->config = phi__intake_json(&r->in, phi_json_get(r->root, "config_snapshot"));
     r->out->loop = loop;
     r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
@@ -764,7 +772,8 @@ static phi_status phi__event_get_delta(phi__event_reader *r, const phi_json *del
     for (; i < PHI__COUNT(kinds) && inside == NULL; i++)
         inside = phi_json_get(phi_json_get(delta, phi__event_delta(kinds[i])), "delta");
     if (inside == NULL)
-        return phi__event_bad(r, PHI_PARSE, "delta: expected Text, Thinking or ToolCallDelta");
+        return phi__intake_bad(&r->in, PHI_PARSE,
+                               "delta: expected Text, Thinking or ToolCallDelta");
     r->out->kind = kinds[--i];
     r->out->text = phi_json_str(inside, "");
     for (size_t at = r->out->message->content_count; at > 0; at--) {
@@ -781,21 +790,21 @@ static phi_status phi__event_get_delta(phi__event_reader *r, const phi_json *del
 static phi_status phi__event_get_result(phi__event_reader *r, const phi_json *node,
                                         const char *key) {
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
-    phi_message *message = (phi_message *)phi__event_alloc(r, 1, sizeof *message);
+    phi_message *message = (phi_message *)phi__intake_alloc(&r->in, 1, sizeof *message);
     if (message == NULL) return PHI_NO_MEMORY;
     message->role = PHI_ROLE_TOOL_RESULT;
     message->tool_call_id = r->out->tool_call_id;
     message->tool_name = r->out->tool_name;
     if (r->out->kind == PHI_EV_TOOL_END)
         message->is_error = phi__records_get_bool(r->root, "is_error");
-    message->details = phi__event_get_json(r, phi_json_get(node, "details"));
-    phi_status status =
-        phi__message_read_get_blocks(phi_json_get(node, "content"), r->arena, message, r->error);
+    message->details = phi__intake_json(&r->in, phi_json_get(node, "details"));
+    phi_status status = phi__message_read_get_blocks(phi_json_get(node, "content"), r->in.arena,
+                                                     message, r->in.error);
     r->out->child_loop_id = phi_json_str(phi_json_get(node, "child_loop_id"), "");
     r->out->message = message;
     if (status == PHI_OK && r->out->kind == PHI_EV_TOOL_UPDATE)
-        r->out->text = phi_message_text(message, "\n", r->arena, &r->no_memory);
-    return phi__event_within(r, status, key);
+        r->out->text = phi_message_text(message, "\n", r->in.arena, &r->in.no_memory);
+    return phi__intake_within(&r->in, status, key, SIZE_MAX);
 }
 
 /* A number that is none of ours says only that something went wrong. */
@@ -805,15 +814,14 @@ static phi_status phi__event_get_status(const phi__event_reader *r) {
 }
 
 static phi_status phi__event_get_failure(phi__event_reader *r) {
-    phi_failure *failure = (phi_failure *)phi__event_alloc(r, 1, sizeof *failure);
+    phi_failure *failure = (phi_failure *)phi__intake_alloc(&r->in, 1, sizeof *failure);
     phi_str kind = phi__records_get_str(r->root, "kind");
     const phi_json *after = phi_json_get(r->root, "retry_after_ms");
     if (failure == NULL) return PHI_NO_MEMORY;
     for (int i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
         if (phi__str_is(kind, phi_failure_kind_text((phi_failure_kind)i)))
             failure->kind = (phi_failure_kind)i;
-    (void)phi__records_get(r->root, phi__event_failure, PHI__COUNT(phi__event_failure), failure,
-                           NULL);
+    (void)PHI__RECORDS_GET(r->root, phi__event_failure, failure, NULL);
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is(after, PHI_JSON_NUMBER);
     failure->retry_after_ms = phi__json_get_uint(after, 0);
@@ -829,40 +837,37 @@ static phi_str phi__event_get_node(phi__event_reader *r, const phi_json *node) {
     uint64_t n = phi__json_get_uint(node, UINT64_MAX);
     if (n == UINT64_MAX && phi__json_get_uint(node, 0) == 0) return out;
     (void)snprintf(text, sizeof text, "n%llu", (unsigned long long)n);
-    if (!phi__arena_str(r->arena, phi_str_of(text), &out)) r->no_memory = true;
+    if (!phi__arena_str(r->in.arena, phi_str_of(text), &out)) r->in.no_memory = true;
     return out;
 }
 
 /* A member of an event's part `to` that no table can say. */
 static void phi__event_get_part(phi__event_reader *r, const phi__field *field, void *to) {
-    const phi_json *node = phi_json_get(r->root, field->key), *item;
+    const phi_json *node = phi_json_get(r->root, field->key);
     phi_json_iter it = phi_json_each(node);
-    size_t n = phi_json_is(node, PHI_JSON_ARRAY) ? phi_json_count(node) : 0;
     switch (field->kind) {
     case PHI__FIELD_TIMES: {
         phi_pruned *pruned = (phi_pruned *)to;
-        int64_t *times = (int64_t *)phi__event_alloc(r, n, sizeof *times);
-        while (times != NULL && pruned->timestamp_count < n && (item = phi_json_next(&it)) != NULL)
-            times[pruned->timestamp_count++] = phi_json_int(item, 0);
+        int64_t *times =
+            (int64_t *)phi__intake_list(&r->in, node, sizeof *times, &pruned->timestamp_count);
+        for (size_t i = 0; i < pruned->timestamp_count; i++)
+            times[i] = phi_json_int(phi_json_next(&it), 0);
         pruned->timestamps = times;
         break;
     }
     case PHI__FIELD_NODE: ((phi_reverted *)to)->target = phi__event_get_node(r, node); break;
     case PHI__FIELD_NODES: {
         phi_reverted *reverted = (phi_reverted *)to;
-        phi_str *names = (phi_str *)phi__event_alloc(r, n, sizeof *names);
-        while (names != NULL && reverted->abandoned_count < n &&
-               (item = phi_json_next(&it)) != NULL)
-            names[reverted->abandoned_count++] = phi__event_get_node(r, item);
+        phi_str *names =
+            (phi_str *)phi__intake_list(&r->in, node, sizeof *names, &reverted->abandoned_count);
+        for (size_t i = 0; i < reverted->abandoned_count; i++)
+            names[i] = phi__event_get_node(r, phi_json_next(&it));
         reverted->abandoned = names;
         break;
     }
     case PHI__FIELD_LOOPS: {
         phi_parallel *parallel = (phi_parallel *)to;
-        phi_str *ids = n > 0 ? (phi_str *)phi__event_alloc(r, n, sizeof *ids) : NULL;
-        while (ids != NULL && (item = phi_json_next(&it)) != NULL)
-            ids[parallel->loop_count++] = phi_json_str(item, "");
-        parallel->loop_ids = ids;
+        parallel->loop_ids = phi__intake_ids(&r->in, node, &parallel->loop_count);
         break;
     }
     case PHI__FIELD_TOTAL:
@@ -887,9 +892,9 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
     text.kind = PHI__FIELD_STR;
     switch (row->field.kind) {
     case PHI__FIELD_STATUS: out->status = phi__event_get_status(r); break;
-    case PHI__FIELD_JSON: out->text = phi__event_get_json(r, node); break;
+    case PHI__FIELD_JSON: out->text = phi__intake_json(&r->in, node); break;
     case PHI__FIELD_USAGE: {
-        phi_usage *usage = (phi_usage *)phi__event_alloc(r, 1, sizeof *usage);
+        phi_usage *usage = (phi_usage *)phi__intake_alloc(&r->in, 1, sizeof *usage);
         if (usage != NULL) *usage = phi__message_read_get_usage(node);
         out->usage = usage;
         break;
@@ -911,7 +916,8 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
                   : phi__event_has_call(out) || out->point == PHI_HOOK_QUESTION;
         if (!has) break;
         out->arguments = PHI__LIT("{}");
-        if (!phi__message_read_get_value(node, r->arena, &out->arguments)) r->no_memory = true;
+        if (!phi__message_read_get_value(node, r->in.arena, &out->arguments))
+            r->in.no_memory = true;
         break;
     case PHI__FIELD_MESSAGE:
         if (row->field.rule != PHI__FIELD_ALWAYS &&
@@ -939,13 +945,13 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
 
 static phi_status phi__event_get(phi__event_reader *r) {
     const phi_json *node = phi_json_get(r->root, "type");
-    char message[sizeof r->error->message];
+    char message[sizeof r->in.error->message];
     void *part = NULL;
     phi_status status = PHI_OK;
     if (!phi_json_is(r->root, PHI_JSON_OBJECT))
-        return phi__event_bad(r, PHI_PARSE, "expected an object: an event");
+        return phi__intake_bad(&r->in, PHI_PARSE, "expected an object: an event");
     if (!phi_json_is(node, PHI_JSON_STRING))
-        return phi__event_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
+        return phi__intake_bad(&r->in, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     phi_str type = phi_json_str(node, "");
     int kind = PHI_EV_AGENT_START; /* TEXT of all deltas: their contents decide further */
     while (phi_event_name((phi_event_kind)kind)[0] != '\0' &&
@@ -954,7 +960,7 @@ static phi_status phi__event_get(phi__event_reader *r) {
     if (phi_event_name((phi_event_kind)kind)[0] == '\0') {
         (void)snprintf(message, sizeof message, "type \"%.*s\": no event that is known here",
                        (int)phi__utf8_cut(type, 80), type.at != NULL ? type.at : "");
-        return phi__event_bad(r, PHI_UNSUPPORTED, message);
+        return phi__intake_bad(&r->in, PHI_UNSUPPORTED, message);
     }
     r->out->kind = (phi_event_kind)kind;
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
@@ -971,13 +977,13 @@ static phi_status phi__event_get(phi__event_reader *r) {
         if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
             continue;
         if (row->part != 0 && part == NULL) {
-            part = phi__event_alloc(r, 1, row->size);
+            part = phi__intake_alloc(&r->in, 1, row->size);
             if (part == NULL) return PHI_NO_MEMORY;
             memcpy((char *)r->out + row->part, &part, sizeof part);
         }
         status = phi__event_get_row(r, row, row->part != 0 ? part : r->out);
     }
-    return status == PHI_OK && r->no_memory ? PHI_NO_MEMORY : status;
+    return status == PHI_OK && r->in.no_memory ? PHI_NO_MEMORY : status;
 }
 
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
@@ -988,10 +994,10 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     if (arena == NULL || out == NULL) return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     phi_arena_mark mark = phi_arena_save(arena);
-    r.arena = arena;
+    r.in.arena = arena;
     r.out = out;
-    r.error = error != NULL ? error : &unheard;
-    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.error);
+    r.in.error = error != NULL ? error : &unheard;
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, r.in.error);
     r.root = root;
     if (status == PHI_OK) status = phi__event_get(&r);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;

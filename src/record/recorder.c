@@ -4,7 +4,7 @@
    living agents, of files and of others are handled in one way, and nothing points into a runtime.
    recorder.c finds recorded sessions and loops, recorder.c links loops of different
    sessions. */
-#include "record/recorder_in.h"
+#include "record/session_in.h"
 
 #include "agent/agent.h"
 #include "base/base_in.h"
@@ -13,17 +13,13 @@
 #include "text/text_in.h"
 #include "wire/wire_in.h"
 
-/* ---- sessions and loops, found by id ---- */
+/* ---- sessions, found by id; a session is put last ---- */
 
-/* ---- sessions ---- */
-
-/* last */
 static void phi__known_put(phi_recorder *rec, phi__session_box *box, bool completed) {
     box->completed = completed;
     phi__list_push(completed ? &rec->completed : &rec->open, &box->link);
 }
 
-/* out of its list */
 static void phi__known_take(phi_recorder *rec, phi__session_box *box) {
     phi__list_take(box->completed ? &rec->completed : &rec->open, &box->link);
 }
@@ -94,12 +90,10 @@ static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_
     phi__loop_box *loop = phi__known_open(rec, loop_id);
     phi__session_box *box =
         loop == NULL ? phi__known_session(rec, phi__session_id_of(loop_id)) : NULL;
-    const phi_loop_record *record = NULL;
-    if (loop != NULL) return loop;
-    if (box != NULL) record = phi__session_get_loop(&box->pub, loop_id);
-    for (box = NULL; record == NULL && (box = phi__known_each(rec, box)) != NULL;)
-        record = phi__session_get_loop(&box->pub, loop_id);
-    return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
+    if (box != NULL) loop = phi__loopbox_find(box, loop_id);
+    for (box = NULL; loop == NULL && (box = phi__known_each(rec, box)) != NULL;)
+        loop = phi__loopbox_find(box, loop_id);
+    return loop;
 }
 
 /* Fills fields that are not known yet. */
@@ -159,7 +153,6 @@ static bool phi__links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_fi
 /* The end of a call that ran another agent. */
 static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi__loop_box *child = phi__links_anywhere(rec, ev->child_loop_id);
-    phi__session_box *to = loop->box;
     phi_str session_id =
         child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
     size_t n = loop->pub.spawned_count;
@@ -167,27 +160,13 @@ static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_e
         if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
             phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
             return true;
-    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
-        to, loop->pub.spawned, n, &loop->spawned_cap, n + 1, sizeof *refs);
-    if (refs == NULL) return false;
-    loop->pub.spawned = refs;
-    phi_child_ref *ref = &refs[n];
-    if (!phi__session_keep(to, ev->tool_call_id, &ref->tool_call_id) ||
-        !phi__session_keep(to, ev->tool_name, &ref->tool_name) ||
-        !phi__session_keep(to, ev->child_loop_id, &ref->child_loop_id) ||
-        !phi__session_keep(to, session_id, &ref->child_session_id))
-        return false;
-    loop->pub.spawned_count++;
+    phi_child_ref ref = {ev->tool_call_id, ev->tool_name, ev->child_loop_id, session_id};
+    if (!phi__session_add_child(loop, &ref)) return false;
     phi__session_box *of = child != NULL ? child->box : phi__known_session(rec, session_id);
-    if (of == NULL || of == to) return true;
-    return phi__links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
+    if (of == NULL || of == loop->box) return true;
+    return phi__links_spawned_by(of, loop->pub.session_id, loop->pub.loop_id,
+                                 &loop->pub.spawned[n]);
 }
-
-/* ---- events become sessions ---- */
-
-/* An event is first written as JSON, which the record keeps, and then read back: events of
-   living agents, of files and of others are handled in one way, and nothing points into a runtime.
-   */
 
 enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
@@ -255,39 +234,18 @@ static bool phi__recorder_decide(phi_recorder *rec, phi__session_box *box) {
 
 /* ---- loops ---- */
 
-static bool phi__recorder_keep_event(phi__loop_box *loop, uint64_t sequence, phi_str json) {
-    phi_loop_record *record = &loop->pub;
-    phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
-        loop->box, record->events, record->event_count, &loop->event_cap, record->event_count + 1,
-        sizeof *events);
-    if (events == NULL) return false;
-    record->events = events;
-    if (!phi__session_keep(loop->box, json, &events[record->event_count].json)) return false;
-    events[record->event_count++].sequence = sequence;
-    return true;
-}
-
 /* What an AgentStart says, into a loop that is new or pending. */
 static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev,
                                phi_str session_id) {
     const phi_loop_info *info = ev->loop;
-    phi__session_box *box = loop->box;
-    phi_loop_record *to = &loop->pub;
     phi_json *config = NULL;
-    if (!phi__session_keep(box, info->loop_id, &to->loop_id) ||
-        !phi__session_keep(box, session_id, &to->session_id) ||
-        !phi__session_keep(box, info->agent_id, &to->agent_id) ||
-        !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
-        !phi__session_keep(box, info->tag, &to->tag) ||
-        !phi__session_keep(box, info->metadata, &to->metadata))
-        return false;
-    to->continuation = info->continuation;
-    to->started_ms = ev->timestamp_ms;
+    if (!phi__loopbox_fill(loop, info->loop_id, session_id, info)) return false;
+    loop->pub.started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
     if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
-    to->config = phi__session_config(box, config);
-    return to->config != NULL;
+    loop->pub.config = phi__session_config(loop->box, config);
+    return loop->pub.config != NULL;
 }
 
 static phi_status phi__recorder_begin(phi_recorder *rec, phi__session_box *box, const phi_event *ev,
@@ -300,7 +258,7 @@ static phi_status phi__recorder_begin(phi_recorder *rec, phi__session_box *box, 
         !phi__recorder_fill(rec, loop, ev, box->pub.session_id) ||
         (is_first && (!phi__recorder_owner(box, ev->loop->agent_id) ||
                       !phi__recorder_formation(rec, box, ev->timestamp_ms))) ||
-        !phi__links_parent(rec, loop, is_first) || !phi__recorder_keep_event(loop, 0, json))
+        !phi__links_parent(rec, loop, is_first) || !phi__session_add_event(loop, 0, json))
         return PHI_NO_MEMORY;
     if (is_first) box->pub.last_active_ms = ev->timestamp_ms;
     if (!phi__recorder_decide(rec, box)) return PHI_OK;
@@ -328,8 +286,8 @@ static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
         message->role == PHI_ROLE_TOOL_RESULT)
         return true;
-    phi_message *input = (phi_message *)phi__session_room_for(
-        loop->box, loop->input, n, &loop->input_cap, n + 1, sizeof *input);
+    phi_message *input = (phi_message *)phi__session_room_for(loop->box, loop->input, n,
+                                                              &loop->input_cap, sizeof *input);
     const phi_message *copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
     if (input != NULL) loop->turn.input = loop->input = input;
     if (copy == NULL) return false;
@@ -340,12 +298,10 @@ static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
 
 static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     phi_loop_record *to = &loop->pub;
-    phi_turn *turns, turn = loop->turn;
+    phi_turn *place, turn = loop->turn;
     if (!loop->in_turn) return true;
-    turns = (phi_turn *)phi__session_room_for(loop->box, to->turns, to->turn_count, &loop->turn_cap,
-                                              to->turn_count + 1, sizeof *turns);
-    if (turns == NULL) return false;
-    to->turns = turns;
+    place = phi__session_turn_room(loop);
+    if (place == NULL) return false;
     if (ev->message != NULL && !phi__recorder_config(loop, ev->message)) return false;
     if (ev->message != NULL) turn.output = phi_message_copy(ev->message, &loop->box->arena);
     if (ev->message != NULL && turn.output == NULL) return false;
@@ -359,7 +315,8 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     }
     if (ev->usage != NULL) turn.usage = *ev->usage;
     turn.ended_ms = ev->timestamp_ms;
-    turns[to->turn_count++] = turn;
+    *place = turn;
+    to->turn_count++;
     loop->in_turn = false;
     return true;
 }
@@ -367,9 +324,9 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
 /* The loop of that id in the session, pending where it is new. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
-    const phi_loop_record *known = phi__session_get_loop(&box->pub, id);
-    if (known != NULL) return phi__session_loop_of((phi_loop_record *)(uintptr_t)known);
-    phi__loop_box *loop = phi__session_loop(box);
+    phi__loop_box *loop = phi__loopbox_find(box, id);
+    if (loop != NULL) return loop;
+    loop = phi__session_loop(box);
     if (loop == NULL || !phi__map_room(&rec->loops) ||
         !phi__session_keep(box, id, &loop->pub.loop_id))
         return NULL;
@@ -436,13 +393,9 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     }
     case PHI_EV_TURN_START:
         memset(&loop->turn, 0, sizeof loop->turn);
-        loop->turn.loop_id = loop->pub.loop_id;
-        loop->turn.turn_index = ev->turn_index;
-        loop->turn.trigger = ev->trigger;
-        loop->turn.started_ms = ev->timestamp_ms;
+        phi__session_turn_begin(loop, ev->turn_index, ev->trigger, ev->timestamp_ms);
         loop->input = NULL;
         loop->input_cap = 0;
-        loop->in_turn = true;
         return true;
     case PHI_EV_TURN_END: return phi__recorder_turn_end(loop, ev);
     case PHI_EV_MESSAGE_END: return phi__recorder_message(loop, ev);
@@ -522,7 +475,7 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
     if (loop == NULL) return phi__recorder_late(rec, ev);
     uint64_t sequence = loop->sequence++;
     if (!phi__recorder_wanted(rec, ev->kind)) return PHI_OK;
-    if (!phi__recorder_keep_event(loop, sequence, json)) return PHI_NO_MEMORY;
+    if (!phi__session_add_event(loop, sequence, json)) return PHI_NO_MEMORY;
     if (phi__recorder_apply(rec, loop, ev)) return PHI_OK;
     loop->pub.event_count--;
     return PHI_NO_MEMORY;

@@ -21,7 +21,7 @@
 #include "loop/loop_in.h"
 #include "record/replay.h"
 
-enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64, PHI__TAPE_PLAY_WORDS = 400 };
+enum { PHI__TAPE_VERSION = 2, PHI__TAPE_SECRETS_MOST = 64 };
 
 typedef enum phi__tape_kind {
     PHI__TAPE_NONE = 0,
@@ -117,22 +117,21 @@ typedef struct phi__tape {
     phi__tape_parted parted;
 } phi__tape;
 
-/* tape_read.c */
+/* ---- tape_read.c ---- */
+
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
-/* tape_read.c */
 /* The time of the tape, and of the step that is under way. It never goes back. */
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
 PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len);
 PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 
-/* tape_read.c */
 /* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_line_end(phi__tape *tape);
 
-/* tape_read.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
+/* Keys and the like are on no tape. Returns texts with secrets replaced, and takes
    note of them. */
 PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* NULL-ended */
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http);
@@ -142,7 +141,6 @@ PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str 
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
-/* tape_read.c */
 /* Settles a call with a result that was kept (loop/cap.c). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
 /* The call in slot i of the runtime; NULL: there is none. */
@@ -151,7 +149,7 @@ PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i);
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
-/* tape_read.c: the index. PHI_PARSE, PHI_NO_MEMORY. */
+/* Reads the index. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
 /* The tree of a line, in tape->arena until the next; NULL: no memory. */
 PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_line *line);
@@ -159,29 +157,6 @@ PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_lin
 PHI__FN bool phi__tape_read_bytes(phi__tape *tape, const phi_json *root);
 /* The result of a RESULT line, in tape->arena; NULL: no memory. */
 PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root);
-
-/* tape_play.c */
-/* The first divergence counts. line: of the tape, from 0. */
-PHI__FN void phi__match_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
-                                phi_str actual);
-PHI__FN void phi__match_no_memory(phi__tape *tape);
-/* The next line of the step at hand that was not used; NULL: there is none. */
-PHI__FN phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from);
-/* The request as the tape would have it, in an arena of the caller's. */
-PHI__FN const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
-                                           const phi_request *request);
-/* A result given now with that on the tape; where they differ, the run diverges. */
-PHI__FN void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
-                                const phi_message *recorded);
-/* The recorded request that is the same; else the first one differs, and the run diverges. */
-PHI__FN phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now);
-
-/* tape_play.c: playing. What became of a line that comes in: STOP: the run has diverged, or no
-   memory is left. */
-typedef enum phi__played { PHI__PLAYED, PHI__TAPE_PLAY_LATER, PHI__TAPE_PLAY_STOP } phi__played;
-PHI__FN phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *line,
-                                        const phi_json *root);
-PHI__FN void phi__playreq_init(phi__tape *tape);
 
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__taping_init(phi__tape *tape);

@@ -2,7 +2,7 @@
 
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
    left puts its messages into a list, which is counted first and filled then. */
-#include "record/session_context_in.h"
+#include "record/session_in.h"
 
 #include "agent/agent.h"
 #include "log/log_in.h"
@@ -44,12 +44,6 @@ typedef struct phi__session_pruned {
     size_t time_mask;
 } phi__session_pruned;
 
-static bool phi__pruned_is_prune(phi_str json) {
-    phi__json_found type;
-    return phi__json_cursor_find(json, "type", &type) == PHI_OK && type.type == PHI_JSON_STRING &&
-           phi__str_is(type.raw, "PrunApplied");
-}
-
 static bool phi__pruned_any(const phi__way_way *way, size_t *messages) {
     bool any = false;
     size_t j;
@@ -57,7 +51,8 @@ static bool phi__pruned_any(const phi__way_way *way, size_t *messages) {
     for (size_t i = 0; i < way->all; i++) {
         *messages = phi__add(*messages, way->loops[i]->message_count);
         for (j = 0; j < way->loops[i]->event_count && !any; j++)
-            any = phi__pruned_is_prune(way->loops[i]->events[j].json);
+            any =
+                phi__str_is(phi__session_event_type(way->loops[i]->events[j].json), "PrunApplied");
     }
     return any;
 }
@@ -106,8 +101,9 @@ static size_t phi__pruned_take(phi__session_pruned *p, int64_t at_ms, size_t loo
 
 static phi_status phi__pruned_apply(phi__session_pruned *p, size_t loop, phi_str json) {
     phi_event event;
-    phi_status status = phi_event_from_json(json, p->scratch, &event, NULL);
     size_t first = SIZE_MAX;
+    if (!phi__str_is(phi__session_event_type(json), "PrunApplied")) return PHI_OK;
+    phi_status status = phi_event_from_json(json, p->scratch, &event, NULL);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || event.pruned == NULL) return PHI_OK;
     for (size_t i = 0; i < event.pruned->timestamp_count; i++)
@@ -149,8 +145,7 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     }
     for (size_t i = way->all; i-- > 0 && status == PHI_OK;)
         for (j = 0; j < way->loops[i]->event_count && status == PHI_OK; j++)
-            if (phi__pruned_is_prune(way->loops[i]->events[j].json))
-                status = phi__pruned_apply(&p, i, way->loops[i]->events[j].json);
+            status = phi__pruned_apply(&p, i, way->loops[i]->events[j].json);
     /* If one message of a group is gone, all are. */
     for (size_t i = 0; i < p.count; i++)
         if (p.said[i].answer > 0 && p.said[i].mark->gone)
@@ -184,7 +179,7 @@ static size_t phi__way_turn_at(const phi_message *messages, size_t count, uint64
     return i;
 }
 
-static size_t phi__way_turn_count(const phi_message *messages, size_t count) {
+PHI__FN size_t phi__way_turn_count(const phi_message *messages, size_t count) {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         n += i == 0 || !phi__way_same_turn(&messages[i - 1], &messages[i]);
@@ -192,13 +187,6 @@ static size_t phi__way_turn_count(const phi_message *messages, size_t count) {
 }
 
 /* ---- the way to a loop ---- */
-
-static size_t phi__way_find(const phi_session *session, phi_str loop_id) {
-    size_t i = session->loop_count;
-    while (i-- > 0)
-        if (phi_str_equal(session->loops[i]->loop_id, loop_id)) return i;
-    return SIZE_MAX;
-}
 
 /* The loop before a root; SIZE_MAX: none. */
 static size_t phi__way_before(const phi_session *session, size_t at) {
@@ -212,7 +200,7 @@ static size_t phi__way_before(const phi_session *session, size_t at) {
 /* The loop that a loop continues; SIZE_MAX: it begins. */
 static size_t phi__way_up(const phi_session *session, size_t at, uint32_t flags) {
     phi_str parent = session->loops[at]->parent_loop_id;
-    size_t up = parent.len > 0 ? phi__way_find(session, parent) : SIZE_MAX;
+    size_t up = parent.len > 0 ? phi__session_place(session, parent) : SIZE_MAX;
     if (up == SIZE_MAX && (flags & PHI_SESSION_ROOTS_GO_ON) != 0) up = phi__way_before(session, at);
     return up;
 }
@@ -244,7 +232,7 @@ PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *conf
 
 PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way) {
-    size_t at = loop_id.len > 0 ? phi__way_find(session, loop_id) : phi__way_last(session);
+    size_t at = loop_id.len > 0 ? phi__session_place(session, loop_id) : phi__way_last(session);
     size_t n = session->loop_count;
     if (at == SIZE_MAX) return loop_id.len > 0 ? PHI_NOT_FOUND : PHI_OK;
     bool *seen = (bool *)phi__arena_zero(scratch, phi__mul(n, sizeof *seen));
@@ -260,7 +248,8 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
     size_t i;
     for (i = 1; i < way->count; i++) {
         if (way->config.scope == PHI_COMPACTION_RUNS) {
-            if (i > phi__compact_scope_runs(&way->config)) break;
+            if (i > way->config.scope_runs || way->config.scope_runs == PHI_COMPACTION_NO_RUNS)
+                break;
             continue;
         }
         tokens += phi__way_tokens(way, way->loops[i]);
@@ -478,7 +467,7 @@ static size_t phi__way_whole(const phi_loop_record *loop, size_t from, size_t tu
     return turn;
 }
 
-static void phi__way_ends(phi_block_section *section, size_t from, size_t end) {
+PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end) {
     section->present = true;
     section->from = (uint32_t)phi__min(from, UINT32_MAX);
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
@@ -776,34 +765,37 @@ static phi_status phi__import_fit(const phi__session_import *s, const phi_messag
 
 /* ---- loops that no message names ---- */
 
-static uint64_t phi__import_hash(phi_str loop_id) {
+/* A message of that loop; NULL: there is none in the table. */
+static const phi_message *phi__import_named(const phi__map *named, phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
-    return hash != 0 ? hash : 1;
+    const phi_message *message;
+    size_t probe = 0;
+    while ((message = (const phi_message *)phi__map_each(named, hash, &probe)) != NULL)
+        if (phi_str_equal(message->loop_id, loop_id)) break;
+    return message;
 }
 
-/* The loop ids that messages have. */
-static bool phi__import_named(const phi__session_import *s, phi_memory *memory,
-                              phi__hashes *named) {
-    const phi_message *before = NULL;
-    for (size_t i = 0; i < s->count; before = &s->messages[i++]) {
+/* The first message of each loop. False: no memory. */
+static bool phi__import_names(const phi__session_import *s, phi__map *named) {
+    for (size_t i = 0; i < s->count; i++) {
         phi_str id = s->messages[i].loop_id;
-        if (id.len == 0 || (before != NULL && phi_str_equal(before->loop_id, id))) continue;
-        uint64_t hash = phi__import_hash(id);
-        if (phi__hashes_has(named, hash)) continue;
-        if (!phi__hashes_room(memory, named, 1)) return false;
-        phi__hashes_add(named, hash);
+        if (id.len == 0 || (i > 0 && phi_str_equal(s->messages[i - 1].loop_id, id)) ||
+            phi__import_named(named, id) != NULL)
+            continue;
+        if (!phi__map_room(named)) return false;
+        phi__map_add(named, phi__hash(id, 0), &s->messages[i]);
     }
     return true;
 }
 
 static phi_status phi__import_runs(const phi__session_import *s) {
-    phi_memory *memory = s->scratch.memory;
-    phi__hashes named = PHI_ZERO;
-    bool done = phi__import_named(s, memory, &named);
+    phi__map named;
+    phi__map_init(&named, s->scratch.memory);
+    bool done = phi__import_names(s, &named);
     for (size_t i = 0; done && i < s->session->loop_count; i++) {
         const phi_loop_record *loop = s->session->loops[i];
-        if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__import_hash(loop->loop_id)) ||
-            phi__loops_has(s->thread, loop->loop_id))
+        if (loop->loop_id.len == 0 || phi__import_named(&named, loop->loop_id) != NULL ||
+            phi__loops_find(s->thread, loop->loop_id) != NULL)
             continue;
         phi_thread *thread = s->thread;
         phi_status status = PHI_OK;
@@ -821,7 +813,7 @@ static phi_status phi__import_runs(const phi__session_import *s) {
         done = phi__append_note_run(thread, &info, loop->started_ms,
                                     loop->has_ended ? loop->ended_ms : loop->started_ms, status);
     }
-    phi__hashes_free(memory, &named);
+    phi__map_free(&named);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 

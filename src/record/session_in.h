@@ -6,6 +6,8 @@
 #define PHI_RECORD_SESSION_IN_H
 
 #include "base/base_in.h"
+#include "record/recorder.h"
+#include "record/session_context.h"
 #include "record/session.h"
 #include "text/json.h"
 
@@ -50,14 +52,16 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-/* The loop of that id, the latest of several; NULL: none. */
+/* The loop of that id, the latest of several; SIZE_MAX, NULL: none. */
+PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
+PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
-/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed
-   behind `count`. NULL: no memory, and *cap is as it was. */
+/* An array in the session's arena with room for one more: `at`, or a copy of it that has; zeroed
+   after `count`. NULL: no memory, and *cap is as it was. */
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
-                                    size_t need, size_t size);
+                                    size_t size);
 /* Copies in the session's arena. False: no memory. */
 PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
@@ -66,17 +70,81 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 /* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
-/* Parts of a loop id: up to the first dot (all without a dot), and between the first and the last
-   dot. */
-PHI__FN phi_str phi__session_id_of(phi_str loop_id);
-PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
+/* Parts of a loop, copied. False, NULL: no memory. */
+PHI__FN bool phi__loopbox_fill(phi__loop_box *loop, phi_str loop_id, phi_str session_id,
+                               const phi_loop_info *info);
+PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_str json);
+PHI__FN bool phi__session_add_child(phi__loop_box *loop, const phi_child_ref *child);
+PHI__FN void phi__session_turn_begin(phi__loop_box *loop, uint32_t turn_index, phi_trigger trigger,
+                                     int64_t at_ms);
+PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop); /* the place of the next one */
 
-/* session_log.c: gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
-PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note);
+/* The part of a loop id before its first dot; all of it without a dot. */
+PHI__FN phi_str phi__session_id_of(phi_str loop_id);
+
+/* The type of an event's text, as it is written there; empty: none. */
+PHI__FN phi_str phi__session_event_type(phi_str json);
 
 /* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
+
+/* ---- session_context.c: turns of messages, as blocks count them; a loop's ancestors ---- */
+
+PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b);
+PHI__FN size_t phi__way_turn_count(const phi_message *messages, size_t count);
+
+/* A section of the turns from `from` up to one before `end`. */
+PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end);
+
+/* What prunes did to a message: PrunApplied events of its loop, or of a later one of the way. */
+typedef struct phi__session_mark {
+    bool gone;
+    const phi_message *memo; /* in its place; NULL: nothing */
+} phi__session_mark;
+
+typedef struct phi__way_way {
+    phi_loop_record **loops; /* those with messages or a block, the newest first */
+    size_t count;            /* those in scope */
+    size_t all;
+    phi__session_mark **marks; /* of each message of each loop; NULL: nothing was pruned */
+    phi_compaction_config config;
+    const phi_token_counter *counter;
+} phi__way_way;
+
+PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *config,
+                            const phi_token_counter *counter);
+
+/* Behind phi__way_begin. The list is in the scratch arena, memos are in `kept`. */
+PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
+                                     phi_arena *scratch, phi_arena *kept, phi__way_way *way);
+
+/* Sets way->marks. */
+PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_arena *kept);
+
+/* The messages to load, in the arena; they point into the session. */
+PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, const phi_message **out,
+                                 size_t *count);
+
+/* phi_session_compact of phi's own blocks, or of block_fn's. */
+PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
+                                    size_t *made, char *words, size_t words_size);
+
+/* ---- recorder.c ---- */
+
+/* Each session is in one of two lists, open or completed; loops that run or are pending are in a
+   table by id. */
+struct phi_recorder {
+    phi_memory memory;
+    phi_recorder_desc desc;
+    phi_arena scratch; /* of one event */
+    phi__list completed, open;
+    phi__map loops;
+    bool busy; /* inside of a callback */
+};
+
+/* All sessions, completed ones first; NULL is before the first, and after the last. */
+PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__session_box *last);
 
 #endif

@@ -17,24 +17,22 @@
 #include <stdio.h>
 
 static const phi__field phi__session_session_fields[] = {
-    PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_session, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi_session, session_id, STR, ALWAYS),
+    PHI__KEYED(phi_session, agent_id, STR, ALWAYS),
     PHI__FIELD(phi_session, created_ms, "created_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_session, last_active_ms, "last_active_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS)};
 
 static const phi__field phi__session_spawn_fields[] = {
-    PHI__FIELD(phi_spawn_ref, parent_session_id, "parent_session_id", PHI__FIELD_STR,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_spawn_ref, parent_loop_id, "parent_loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_spawn_ref, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_spawn_ref, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi_spawn_ref, parent_session_id, STR, ALWAYS),
+    PHI__KEYED(phi_spawn_ref, parent_loop_id, STR, ALWAYS),
+    PHI__KEYED(phi_spawn_ref, tool_call_id, STR, ALWAYS),
+    PHI__KEYED(phi_spawn_ref, tool_name, STR, ALWAYS)};
 
 static const phi__field phi__session_loop_fields[] = {
-    PHI__FIELD(phi_loop_record, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_record, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_record, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_loop_record, parent_loop_id, "parent_loop_id", PHI__FIELD_STR,
-               PHI__FIELD_OPTION)};
+    PHI__KEYED(phi_loop_record, loop_id, STR, ALWAYS),
+    PHI__KEYED(phi_loop_record, session_id, STR, ALWAYS),
+    PHI__KEYED(phi_loop_record, agent_id, STR, ALWAYS),
+    PHI__KEYED(phi_loop_record, parent_loop_id, STR, OPTION)};
 
 static const phi__field phi__session_turn_id_fields[] = {
     PHI__FIELD(phi_turn, loop_id, "loopId", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -45,15 +43,13 @@ static const phi__field phi__session_time_fields[] = {
     PHI__FIELD(phi_turn, ended_ms, "ended_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS)};
 
 static const phi__field phi__session_child_fields[] = {
-    PHI__FIELD(phi_child_ref, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_child_ref, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_child_ref, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_child_ref, child_session_id, "child_session_id", PHI__FIELD_STR,
-               PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi_child_ref, tool_call_id, STR, ALWAYS),
+    PHI__KEYED(phi_child_ref, tool_name, STR, ALWAYS),
+    PHI__KEYED(phi_child_ref, child_loop_id, STR, ALWAYS),
+    PHI__KEYED(phi_child_ref, child_session_id, STR, ALWAYS)};
 
 static const phi__field phi__session_group_fields[] = {
-    PHI__FIELD(phi_loop_group, selected_loop_id, "selected_loop_id", PHI__FIELD_STR,
-               PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi_loop_group, selected_loop_id, STR, ALWAYS),
     PHI__FIELD(phi_loop_group, selected_index, "selected_config_index", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS)};
 
@@ -188,8 +184,7 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
     phi__records_raw(&w->out, "turn_id", "{");
-    phi__records_put(&w->out, phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields),
-                     turn);
+    PHI__RECORDS_PUT(&w->out, phi__session_turn_id_fields, turn);
     phi__buf_char(&w->out, '}');
     phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(turn->trigger)));
     phi__message_put_usage(&w->out, &turn->usage);
@@ -200,7 +195,7 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
     } else
         phi__records_raw(&w->out, "output_message", "null");
     phi__session_put_messages(w, "tool_results", turn->results, turn->result_count);
-    phi__records_put(&w->out, phi__session_time_fields, PHI__COUNT(phi__session_time_fields), turn);
+    PHI__RECORDS_PUT(&w->out, phi__session_time_fields, turn);
     if (turn->request.len > 0 && !phi__session_put_is_own(w, turn->request)) {
         phi__json_write_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
@@ -209,44 +204,37 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
 }
 
 /* True if the original's reader knows the event. */
-static bool phi__session_put_is_common(phi_str json) {
+static bool phi__session_put_is_common(phi_str json, phi_str type) {
     static const char *const types[] = {
         "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
         "MessageStart",        "MessageUpdate",    "MessageEnd",        "ToolExecutionStart",
         "ToolExecutionUpdate", "ToolExecutionEnd", "ProgressMessage",   "InputRejected",
         "ParallelLoopStart",   "ParallelLoopEnd",  "CompactionStarted", "CompactionEnded",
         "PrunApplied",         "TurnRequest",      "RevertApplied"};
-    phi__json_found type, message;
-    size_t i;
-    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
-        return false;
-    for (i = 0; i < PHI__COUNT(types); i++)
-        if (phi__str_is(type.raw, types[i])) break;
-    if (i == PHI__COUNT(types)) return false;
-    return !phi__str_is(type.raw, "TurnEnd") ||
-           (phi__json_cursor_find(json, "message", &message) == PHI_OK &&
-            message.type == PHI_JSON_OBJECT);
+    phi__json_found message;
+    size_t i = 0;
+    while (i < PHI__COUNT(types) && !phi__str_is(type, types[i])) i++;
+    if (i == PHI__COUNT(types) || !phi__str_is(type, "TurnEnd")) return i < PHI__COUNT(types);
+    return phi__json_cursor_find(json, "message", &message) == PHI_OK &&
+           message.type == PHI_JSON_OBJECT;
 }
 
 /* True if an event that was recorded long ago, or by hand, would make the original's reader refuse
    the whole file: names in place of node ids, a protocol that it does not know. */
-static bool phi__session_put_is_foreign(phi_str json) {
-    phi__json_found type, at;
-    if (phi__json_cursor_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING)
-        return false;
-    if (phi__str_is(type.raw, "RevertApplied"))
-        return phi__json_cursor_find(json, "target", &at) == PHI_OK && at.type == PHI_JSON_STRING;
-    return phi__str_is(type.raw, "AgentStart") &&
-           phi__json_cursor_find(json, "config_snapshot.api", &at) == PHI_OK &&
-           at.type == PHI_JSON_STRING && phi__message_read_api(at.raw) == NULL;
+static bool phi__session_put_is_foreign(phi_str json, phi_str type) {
+    phi__json_found at;
+    bool start = phi__str_is(type, "AgentStart");
+    if (!start && !phi__str_is(type, "RevertApplied")) return false;
+    return phi__json_cursor_find(json, start ? "config_snapshot.api" : "target", &at) == PHI_OK &&
+           at.type == PHI_JSON_STRING && (!start || phi__message_read_api(at.raw) == NULL);
 }
 
-static void phi__session_put_event(phi__session_writer *w, phi_str json) {
+static void phi__session_put_event(phi__session_writer *w, phi_str json, phi_str type) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_event event;
     phi_status status = PHI_OK;
     bool own = phi__session_put_is_own(w, json);
-    if (own || phi__session_put_is_foreign(json)) {
+    if (own || phi__session_put_is_foreign(json, type)) {
         status = phi_event_from_json(json, w->scratch, &event, NULL);
         if (status == PHI_OK && own && event.message != NULL) {
             event.message = phi__session_put_plain(w, event.message);
@@ -280,8 +268,7 @@ static void phi__session_put_group(phi__session_writer *w, const phi_loop_group 
     }
     phi__records_raw(&w->out, "parallel_group", "{");
     phi__event_put_ids(&w->out, "all_loop_ids", group->loop_ids, group->loop_count);
-    phi__records_put(&w->out, phi__session_group_fields, PHI__COUNT(phi__session_group_fields),
-                     group);
+    PHI__RECORDS_PUT(&w->out, phi__session_group_fields, group);
     phi__json_write_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
     phi__records_bool(&w->out, "is_selected", group->is_selected);
@@ -294,8 +281,7 @@ static void phi__session_put_section(phi__session_writer *w, const char *key,
     if (!section->present) return;
     phi__records_raw(&w->out, key, "{");
     if (messages) phi__records_raw(&w->out, "range", "{");
-    phi__records_put(&w->out, phi__session_range_fields, PHI__COUNT(phi__session_range_fields),
-                     section);
+    PHI__RECORDS_PUT(&w->out, phi__session_range_fields, section);
     phi__buf_char(&w->out, '}');
     if (!messages) return;
     phi__session_put_messages(w, "messages", section->messages, section->message_count);
@@ -305,7 +291,7 @@ static void phi__session_put_section(phi__session_writer *w, const char *key,
 static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record *loop) {
     phi__json_write_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__records_put(&w->out, phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields), loop);
+    PHI__RECORDS_PUT(&w->out, phi__session_loop_fields, loop);
     phi__event_put_continuation(&w->out, loop->continuation, loop->tag);
     phi__records_time(&w->out, "started_at", loop->started_ms);
     if (loop->has_ended)
@@ -331,16 +317,14 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
     phi__records_raw(&w->out, "events", "[");
     for (size_t i = 0; i < loop->event_count; i++) {
         phi_str json = loop->events[i].json;
-        phi__json_found type;
-        if (!all && !phi__session_put_is_common(json)) continue;
-        if (phi__json_cursor_find(json, "type", &type) == PHI_OK &&
-            phi__str_is(type.raw, "TurnRequest") && phi__session_put_is_own(w, json))
-            continue;
+        phi_str type = phi__session_event_type(json);
+        if (!all && !phi__session_put_is_common(json, type)) continue;
+        if (phi__str_is(type, "TurnRequest") && phi__session_put_is_own(w, json)) continue;
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
         phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
         phi__json_write_key(&w->out, PHI__LIT("event"));
-        phi__session_put_event(w, json);
+        phi__session_put_event(w, json, type);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
@@ -350,8 +334,7 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
         const phi_child_ref *ref = &loop->spawned[i];
         phi__json_write_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__records_put(&w->out, phi__session_child_fields, PHI__COUNT(phi__session_child_fields),
-                         ref);
+        PHI__RECORDS_PUT(&w->out, phi__session_child_fields, ref);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
@@ -416,8 +399,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     w.scratch = arena;
     w.flags = flags;
     phi__buf_char(&w.out, '{');
-    phi__records_put(&w.out, phi__session_session_fields, PHI__COUNT(phi__session_session_fields),
-                     session);
+    PHI__RECORDS_PUT(&w.out, phi__session_session_fields, session);
     const phi_formation *formation = &session->formation;
     size_t kind = (size_t)formation->kind < PHI__COUNT(kinds) ? (size_t)formation->kind : 0;
     phi__records_raw(&w.out, "formation", "{");
@@ -430,8 +412,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     phi__buf_text(&w.out, "}}");
     phi__records_raw(&w.out, "parent_spawn_ref", session->parent != NULL ? "{" : "null");
     if (session->parent != NULL) {
-        phi__records_put(&w.out, phi__session_spawn_fields, PHI__COUNT(phi__session_spawn_fields),
-                         session->parent);
+        PHI__RECORDS_PUT(&w.out, phi__session_spawn_fields, session->parent);
         phi__buf_char(&w.out, '}');
     }
     phi__records_str(&w.out, "scope",
@@ -456,78 +437,23 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
 /* ---- reading ---- */
 
 typedef struct phi__session_reader {
+    phi__intake in;
     phi__session_box *box;
-    phi_parse_error *error;
-    bool no_memory;
 } phi__session_reader;
-
-static void *phi__session_read_alloc(phi__session_reader *r, size_t count, size_t size) {
-    void *at = phi__arena_zero(&r->box->arena, phi__mul(count, size));
-    if (at == NULL) r->no_memory = true;
-    return at;
-}
-
-/* Room for the items of an array, or NULL: it has none, or no memory. */
-static void *phi__session_read_list(phi__session_reader *r, const phi_json *array, size_t size,
-                                    size_t *cap) {
-    size_t n = phi_json_is(array, PHI_JSON_ARRAY) ? phi_json_count(array) : 0;
-    void *list = n > 0 ? phi__session_read_alloc(r, n, size) : NULL;
-    *cap = list != NULL ? n : 0;
-    return list;
-}
-
-/* JSON text of a value; null is nothing. */
-static phi_str phi__session_read_json(phi__session_reader *r, const phi_json *node) {
-    phi_str out = {NULL, 0};
-    if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return out;
-    if (phi_json_write(&r->box->arena, node, 0, &out) == PHI_NO_MEMORY) r->no_memory = true;
-    return out;
-}
-
-static phi_status phi__session_read_bad(phi__session_reader *r, const char *words) {
-    memset(r->error, 0, sizeof *r->error);
-    r->error->line = r->error->column = 1;
-    r->error->status = PHI_PARSE;
-    (void)snprintf(r->error->message, sizeof r->error->message, "%s", words);
-    return PHI_PARSE;
-}
-
-/* Says where, before what. */
-static phi_status phi__session_read_within(phi__session_reader *r, phi_status status,
-                                           const char *where, size_t index) {
-    char words[sizeof r->error->message];
-    if (status != PHI_PARSE) return status;
-    (void)snprintf(words, sizeof words, "%s", r->error->message);
-    (void)snprintf(r->error->message, sizeof r->error->message, "%s[%lu]: %.120s", where,
-                   (unsigned long)index, words);
-    return status;
-}
 
 static phi_status phi__session_read_messages(phi__session_reader *r, const phi_json *object,
                                              const char *key, const phi_message **out,
                                              size_t *count) {
     const phi_json *array = phi_json_get(object, key), *node;
     phi_json_iter it = phi_json_each(array);
-    phi_message *messages =
-        (phi_message *)phi__session_read_list(r, array, sizeof *messages, count);
+    phi_message *messages = (phi_message *)phi__intake_list(&r->in, array, sizeof *messages, count);
     *out = messages;
-    if (messages == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    if (messages == NULL) return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
     for (size_t i = 0; (node = phi_json_next(&it)) != NULL; i++) {
-        phi_status status = phi__message_read_get(node, &r->box->arena, &messages[i], r->error);
-        if (status != PHI_OK) return phi__session_read_within(r, status, key, i);
+        phi_status status = phi__message_read_get(node, r->in.arena, &messages[i], r->in.error);
+        if (status != PHI_OK) return phi__intake_within(&r->in, status, key, i);
     }
     return PHI_OK;
-}
-
-/* Strings of an array; anything else among them is empty. */
-static phi_str *phi__session_read_ids(phi__session_reader *r, const phi_json *array,
-                                      size_t *count) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    phi_str *ids = (phi_str *)phi__session_read_list(r, array, sizeof *ids, count);
-    for (size_t i = 0; ids != NULL && (node = phi_json_next(&it)) != NULL; i++)
-        ids[i] = phi_json_str(node, "");
-    return ids;
 }
 
 static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json *node,
@@ -540,18 +466,16 @@ static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json 
         status =
             phi__session_read_messages(r, node, "tool_results", &to->results, &to->result_count);
     if (status != PHI_OK) return status;
-    (void)phi__records_get(id, phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields),
-                           to, NULL);
+    (void)PHI__RECORDS_GET(id, phi__session_turn_id_fields, to, NULL);
     to->trigger = phi__event_get_trigger(node);
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
-    (void)phi__records_get(node, phi__session_time_fields, PHI__COUNT(phi__session_time_fields), to,
-                           NULL);
-    to->request = phi__session_read_json(r, phi_json_get(node, "request_payload"));
+    (void)PHI__RECORDS_GET(node, phi__session_time_fields, to, NULL);
+    to->request = phi__intake_json(&r->in, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is(answer, PHI_JSON_NULL)) return PHI_OK;
-    phi_message *output = (phi_message *)phi__session_read_alloc(r, 1, sizeof *output);
+    phi_message *output = (phi_message *)phi__intake_alloc(&r->in, 1, sizeof *output);
     if (output == NULL) return PHI_NO_MEMORY;
     to->output = output;
-    return phi__message_read_get(answer, &r->box->arena, output, r->error);
+    return phi__message_read_get(answer, r->in.arena, output, r->in.error);
 }
 
 static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json *array,
@@ -560,11 +484,11 @@ static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json
     const phi_json *node;
     phi_status status = PHI_OK;
     loop->pub.turns =
-        (phi_turn *)phi__session_read_list(r, array, sizeof *loop->pub.turns, &loop->turn_cap);
-    if (loop->pub.turns == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+        (phi_turn *)phi__intake_list(&r->in, array, sizeof *loop->pub.turns, &loop->turn_cap);
+    if (loop->pub.turns == NULL) return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
     while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
         status = phi__session_read_turn(r, node, &loop->pub.turns[loop->pub.turn_count++]);
-    return phi__session_read_within(r, status, "turns", loop->pub.turn_count - 1);
+    return phi__intake_within(&r->in, status, "turns", loop->pub.turn_count - 1);
 }
 
 /* An event that is no object is none. */
@@ -572,14 +496,14 @@ static void phi__session_read_events(phi__session_reader *r, const phi_json *arr
                                      phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    loop->pub.events = (phi_loop_event *)phi__session_read_list(r, array, sizeof *loop->pub.events,
-                                                                &loop->event_cap);
+    loop->pub.events = (phi_loop_event *)phi__intake_list(&r->in, array, sizeof *loop->pub.events,
+                                                          &loop->event_cap);
     while (loop->pub.events != NULL && (node = phi_json_next(&it)) != NULL) {
         const phi_json *event = phi_json_get(node, "event");
         phi_loop_event *to = &loop->pub.events[loop->pub.event_count];
         if (!phi_json_is(event, PHI_JSON_OBJECT)) continue;
         to->sequence = phi__json_get_uint(phi_json_get(node, "sequence"), loop->sequence);
-        to->json = phi__session_read_json(r, event);
+        to->json = phi__intake_json(&r->in, event);
         if (to->sequence >= loop->sequence && to->sequence < UINT64_MAX)
             loop->sequence = to->sequence + 1;
         loop->pub.event_count++;
@@ -590,24 +514,22 @@ static void phi__session_read_spawned(phi__session_reader *r, const phi_json *ar
                                       phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
     const phi_json *node;
-    loop->pub.spawned = (phi_child_ref *)phi__session_read_list(r, array, sizeof *loop->pub.spawned,
-                                                                &loop->spawned_cap);
+    loop->pub.spawned = (phi_child_ref *)phi__intake_list(&r->in, array, sizeof *loop->pub.spawned,
+                                                          &loop->spawned_cap);
     while (loop->pub.spawned != NULL && (node = phi_json_next(&it)) != NULL)
-        (void)phi__records_get(node, phi__session_child_fields,
-                               PHI__COUNT(phi__session_child_fields),
+        (void)PHI__RECORDS_GET(node, phi__session_child_fields,
                                &loop->pub.spawned[loop->pub.spawned_count++], NULL);
 }
 
 static void phi__session_read_group(phi__session_reader *r, const phi_json *node,
                                     phi_loop_record *to) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return;
-    phi_loop_group *group = (phi_loop_group *)phi__session_read_alloc(r, 1, sizeof *group);
+    phi_loop_group *group = (phi_loop_group *)phi__intake_alloc(&r->in, 1, sizeof *group);
     to->group = group;
     if (group == NULL) return;
     group->loop_ids =
-        phi__session_read_ids(r, phi_json_get(node, "all_loop_ids"), &group->loop_count);
-    (void)phi__records_get(node, phi__session_group_fields, PHI__COUNT(phi__session_group_fields),
-                           group, NULL);
+        phi__intake_ids(&r->in, phi_json_get(node, "all_loop_ids"), &group->loop_count);
+    (void)PHI__RECORDS_GET(node, phi__session_group_fields, group, NULL);
     group->evaluation_usage = phi__message_read_get_usage(phi_json_get(node, "evaluation_usage"));
     group->is_selected = phi__records_get_bool(node, "is_selected");
 }
@@ -618,8 +540,7 @@ static phi_status phi__session_read_section(phi__session_reader *r, const phi_js
     const phi_json *range = messages ? phi_json_get(node, "range") : node;
     to->present = phi_json_is(node, PHI_JSON_OBJECT);
     if (!to->present) return PHI_OK;
-    (void)phi__records_get(range, phi__session_range_fields, PHI__COUNT(phi__session_range_fields),
-                           to, NULL);
+    (void)PHI__RECORDS_GET(range, phi__session_range_fields, to, NULL);
     if (!messages) return PHI_OK;
     return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
 }
@@ -628,7 +549,7 @@ static phi_status phi__session_read_block(phi__session_reader *r, const phi_json
                                           phi_loop_record *to) {
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK;
     phi_compaction_block *block =
-        (phi_compaction_block *)phi__session_read_alloc(r, 1, sizeof *block);
+        (phi_compaction_block *)phi__intake_alloc(&r->in, 1, sizeof *block);
     if (block == NULL) return PHI_NO_MEMORY;
     to->block = block;
     block->created_ms = phi__records_get_time(node, "createdAt");
@@ -647,10 +568,9 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi_str status_name = phi__records_get_str(node, "status");
     if (loop == NULL) return PHI_NO_MEMORY;
     if (!phi_json_is(phi_json_get(node, "loop_id"), PHI_JSON_STRING))
-        return phi__session_read_bad(r, "loop_id: expected a string");
+        return phi__intake_bad(&r->in, PHI_PARSE, "loop_id: expected a string");
     phi_loop_record *to = &loop->pub;
-    (void)phi__records_get(node, phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields), to,
-                           NULL);
+    (void)PHI__RECORDS_GET(node, phi__session_loop_fields, to, NULL);
     to->continuation = phi__event_get_continuation(node, &to->tag);
     to->started_ms = phi__records_get_time(node, "started_at");
     to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
@@ -660,7 +580,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     if (phi_json_is(phi_json_get(node, "rejection"), PHI_JSON_STRING))
         to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_read_get_usage(phi_json_get(node, "usage"));
-    to->metadata = phi__session_read_json(r, phi_json_get(node, "metadata"));
+    to->metadata = phi__intake_json(&r->in, phi_json_get(node, "metadata"));
     if (phi_json_is(config, PHI_JSON_OBJECT)) {
         to->config = phi__session_config(r->box, config);
         if (to->config == NULL) return PHI_NO_MEMORY;
@@ -674,10 +594,10 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
     phi__session_read_events(r, phi_json_get(node, "events"), loop);
     phi__session_read_spawned(r, phi_json_get(node, "child_loop_refs"), loop);
     phi__session_read_group(r, phi_json_get(node, "parallel_group"), to);
-    to->children = phi__session_read_ids(r, children, &to->child_count);
+    to->children = phi__intake_ids(&r->in, children, &to->child_count);
     loop->child_cap = to->child_count;
     phi__session_add(r->box, loop);
-    return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
 static void phi__session_read_formation(const phi_json *node, phi_formation *to) {
@@ -704,15 +624,13 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     phi_status status = PHI_OK;
     size_t i = 0;
     if (!phi_json_is(root, PHI_JSON_OBJECT))
-        return phi__session_read_bad(r, "expected an object: a session");
+        return phi__intake_bad(&r->in, PHI_PARSE, "expected an object: a session");
     if (!phi_json_is(phi_json_get(root, "session_id"), PHI_JSON_STRING))
-        return phi__session_read_bad(r, "session_id: expected a string");
-    (void)phi__records_get(root, phi__session_session_fields,
-                           PHI__COUNT(phi__session_session_fields), to, NULL);
+        return phi__intake_bad(&r->in, PHI_PARSE, "session_id: expected a string");
+    (void)PHI__RECORDS_GET(root, phi__session_session_fields, to, NULL);
     phi__session_read_formation(phi_json_get(root, "formation"), &to->formation);
     if (phi_json_is(parent, PHI_JSON_OBJECT)) {
-        (void)phi__records_get(parent, phi__session_spawn_fields,
-                               PHI__COUNT(phi__session_spawn_fields), &r->box->parent, NULL);
+        (void)PHI__RECORDS_GET(parent, phi__session_spawn_fields, &r->box->parent, NULL);
         to->parent = &r->box->parent;
     }
     if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
@@ -720,7 +638,7 @@ static phi_status phi__session_read_whole(phi__session_reader *r, const phi_json
     if (!phi_json_is(loops, PHI_JSON_ARRAY)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__session_read_loop(r, node);
-    return phi__session_read_within(r, status, "loops", i - 1);
+    return phi__intake_within(&r->in, status, "loops", i - 1);
 }
 
 /* ---- public ---- */
@@ -735,17 +653,18 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
     if (out == NULL) return PHI_BAD_ARG;
     *out = NULL;
     phi__session_reader r = PHI_ZERO;
-    r.error = error != NULL ? error : &unheard;
-    memset(r.error, 0, sizeof *r.error);
+    r.in.error = error != NULL ? error : &unheard;
+    memset(r.in.error, 0, sizeof *r.in.error);
     r.box = phi__session_make(allocator, limit_bytes, NULL);
     if (r.box == NULL) return PHI_NO_MEMORY;
+    r.in.arena = &r.box->arena;
     phi__json_read_begin(&reader, &r.box->arena, json, PHI_JSON_REPLACE_BAD_UTF8,
                          PHI_JSON_MAX_DEPTH);
     while (status == PHI_BUSY) status = phi__json_read_advance(&reader, SIZE_MAX);
-    (void)phi__json_read_result(&reader, &root, r.error);
+    (void)phi__json_read_result(&reader, &root, r.in.error);
     if (status == PHI_OK) status = phi__session_read_whole(&r, root);
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    if (status == PHI_OK && r.no_memory) status = PHI_NO_MEMORY;
+    if (status == PHI_OK && r.in.no_memory) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         *out = &r.box->pub;
     else

@@ -2,7 +2,6 @@
 #include "model/event_parts.h"
 #include "model/model_in.h"
 #include "record/session_context.h"
-#include "record/session_context_in.h"
 #include "record/session_in.h"
 #include "text/text_in.h"
 
@@ -27,20 +26,19 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
 /* Each loop has its own group; the ids are shared. */
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     for (size_t i = 0; i < group->loop_count; i++) {
-        const phi_loop_record *found = phi__session_get_loop(&box->pub, group->loop_ids[i]);
-        phi_loop_record *loop = (phi_loop_record *)(uintptr_t)found;
-        phi_loop_group *own;
+        phi__loop_box *loop = phi__loopbox_find(box, group->loop_ids[i]);
         if (loop == NULL) continue;
-        own = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *own);
+        phi_loop_group *own = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *own);
         if (own == NULL) return false;
         *own = *group;
-        own->is_selected = phi_str_equal(loop->loop_id, group->selected_loop_id);
-        loop->group = own;
+        own->is_selected = phi_str_equal(loop->pub.loop_id, group->selected_loop_id);
+        loop->pub.group = own;
     }
     return true;
 }
 
-PHI__FN bool phi__session_groups_note(phi__session_box *box, phi_str note) {
+/* Gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
+static bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     phi_arena scratch;
     phi_json *root = NULL;
     phi_loop_group group = PHI_ZERO;
@@ -147,38 +145,23 @@ static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count)
 
 /* ---- the log's messages ---- */
 
-static void phi__blocks_revoke(phi__session_blocks *s, const char *op_id) {
-    size_t i = s->op_count;
-    while (i-- > 0)
-        if (s->ops[i].rewrite != NULL && strcmp(s->ops[i].rewrite->op_id, op_id) == 0) {
-            s->ops[i].rewrite = NULL;
-            return;
-        }
-}
-
 static void phi__blocks_op_of(phi__session_blocks *s, const phi_entry *entry) {
     const phi_rewrite *rewrite = entry->rewrite;
-    if (rewrite->revoke != NULL) {
-        phi__blocks_revoke(s, rewrite->revoke);
-        return;
-    }
-    if (rewrite->reason != PHI_REWRITE_COMPACTION) return;
+    size_t i = rewrite->revoke != NULL ? s->op_count : 0;
+    while (i-- > 0)
+        if (s->ops[i].rewrite != NULL && strcmp(s->ops[i].rewrite->op_id, rewrite->revoke) == 0) {
+            s->ops[i].rewrite = NULL;
+            break;
+        }
+    if (rewrite->revoke != NULL || rewrite->reason != PHI_REWRITE_COMPACTION) return;
     s->ops[s->op_count].rewrite = rewrite;
     s->ops[s->op_count++].at_ms = entry->at_ms;
-}
-
-/* The latest loop of that id; SIZE_MAX: none. */
-static size_t phi__blocks_loop_of(const phi__session_blocks *s, phi_str loop_id) {
-    size_t i = s->box->pub.loop_count;
-    while (i-- > 0)
-        if (phi_str_equal(s->box->pub.loops[i]->loop_id, loop_id)) return i;
-    return SIZE_MAX;
 }
 
 static void phi__blocks_say(phi__session_blocks *s, const phi_entry *entry) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop : SIZE_MAX;
     if (at == SIZE_MAX || !phi_str_equal(s->box->pub.loops[at]->loop_id, entry->loop_id))
-        at = entry->loop_id.len > 0 ? phi__blocks_loop_of(s, entry->loop_id) : SIZE_MAX;
+        at = entry->loop_id.len > 0 ? phi__session_place(&s->box->pub, entry->loop_id) : SIZE_MAX;
     if (at == SIZE_MAX) return;
     phi__blocks_loop *loop = &s->loops[at];
     loop->messages++;
@@ -371,12 +354,6 @@ static size_t phi__blocks_tail(const phi__session_blocks *s, const phi_loop_reco
     return tail;
 }
 
-static void phi__blocks_turns(phi_block_section *section, size_t from, size_t end) {
-    section->present = true;
-    section->from = (uint32_t)phi__min(from, UINT32_MAX);
-    section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
-}
-
 static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
                                       phi_compaction_block *block) {
     const phi_loop_record *record = s->box->pub.loops[at];
@@ -391,13 +368,13 @@ static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
         begin = first;
     }
     if (begin < loop->said_count) to = said[begin].seq - 1;
-    if (lead > 0) phi__blocks_turns(&block->keep_first, 0, lead);
+    if (lead > 0) phi__way_ends(&block->keep_first, 0, lead);
     if (lead < tail) {
-        phi__blocks_turns(&block->keep_compacted, lead, tail);
+        phi__way_ends(&block->keep_compacted, lead, tail);
         status = phi__blocks_keep(s, at, lead > 0 ? from : 0, to, &block->keep_compacted);
     }
     if (status != PHI_OK || tail == turns) return status;
-    phi__blocks_turns(&block->keep_recent, tail, turns);
+    phi__way_ends(&block->keep_recent, tail, turns);
     return phi__blocks_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
@@ -409,19 +386,6 @@ static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
            loop->messages == s->box->pub.loops[at]->message_count;
 }
 
-static size_t phi__blocks_count_turns(const phi_loop_record *record) {
-    size_t n = 0;
-    for (size_t at = 0; at < record->message_count; n++) at = phi__blocks_turn_end(record, at);
-    return n;
-}
-
-static bool phi__blocks_all_projected(const phi__session_blocks *s, size_t at) {
-    const phi__blocks_loop *loop = &s->loops[at];
-    for (size_t i = 0; i < loop->said_count; i++)
-        if ((s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) == 0) return false;
-    return true;
-}
-
 static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_current,
                                    int64_t at_ms) {
     phi__blocks_loop *loop = &s->loops[at];
@@ -431,10 +395,10 @@ static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_cu
     if (is_current && loop->messages == loop->said_count)
         return phi__blocks_current(s, at, loop->block);
     /* All items of it in view. */
-    size_t turns = phi__blocks_count_turns(s->box->pub.loops[at]);
-    phi_compaction_block *block = loop->block;
-    phi__blocks_turns(&block->keep_compacted, 0, turns);
-    return phi__blocks_keep(s, at, 0, UINT64_MAX, &block->keep_compacted);
+    const phi_loop_record *record = s->box->pub.loops[at];
+    phi_block_section *section = &loop->block->keep_compacted;
+    phi__way_ends(section, 0, phi__way_turn_count(record->messages, record->message_count));
+    return phi__blocks_keep(s, at, 0, UINT64_MAX, section);
 }
 
 /* From the newest to the oldest: once one has a block, those before it have one as well. */
@@ -446,9 +410,10 @@ static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     bool any = false;
     while (at-- > 0 && status == PHI_OK) {
         const phi__blocks_loop *loop = &s->loops[at];
-        if (!phi__blocks_fits(s, at) ||
-            (!any && (!loop->compacted || phi__blocks_all_projected(s, at))))
-            continue;
+        bool whole = true; /* all of it is in view as it is */
+        for (size_t i = 0; i < loop->said_count; i++)
+            whole = whole && (s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) != 0;
+        if (!phi__blocks_fits(s, at) || (!any && (!loop->compacted || whole))) continue;
         status = phi__blocks_make(s, at, at == current, at_ms);
         at_ms = s->loops[at].block != NULL ? s->loops[at].block->created_ms : at_ms;
         any = true;
@@ -472,7 +437,8 @@ static phi_status phi__blocks_go(phi__session_blocks *s) {
     return phi__blocks_share_out(s) ? phi__blocks_make_all(s) : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__blocks_add(phi_session *session, const phi_thread *thread) {
+/* As phi_session_compact_desc.thread says. */
+static phi_status phi__blocks_add(phi_session *session, const phi_thread *thread) {
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
     phi__session_blocks s = PHI_ZERO;
     s.thread = thread;
@@ -496,17 +462,11 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
 
 /* ---- a session from a thread's log ---- */
 
-/* The loop that entries are of, the latest of that id. */
-static phi__loop_box *phi__session_log_loop(phi__session_box *box, phi_str loop_id) {
-    const phi_loop_record *record = phi__session_get_loop(&box->pub, loop_id);
-    return record != NULL ? phi__session_loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
-}
-
 /* Arrays of messages grow with the log; `cap` counts their places. */
 static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
                                   size_t *cap, const phi_message *message) {
     phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
-                                                            cap, *count + 1, sizeof *now);
+                                                            cap, sizeof *now);
     if (now == NULL) return false;
     *list = now;
     if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
@@ -544,37 +504,18 @@ static void phi__session_log_forget(phi__loop_box *loop) {
     loop->in_turn = false;
 }
 
-static bool phi__session_log_turn_end(phi__session_box *box, phi__loop_box *loop,
-                                      const phi_entry *entry) {
+static bool phi__session_log_turn_end(phi__loop_box *loop, const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     /* until its end has all */
     if (entry->usage != NULL && !to->has_ended) phi__message_add_usage(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
-    phi_turn *turns = (phi_turn *)phi__session_room_for(
-        box, to->turns, to->turn_count, &loop->turn_cap, to->turn_count + 1, sizeof *turns);
-    if (turns == NULL) return false;
-    to->turns = turns;
+    phi_turn *place = phi__session_turn_room(loop);
+    if (place == NULL) return false;
     if (entry->usage != NULL) loop->turn.usage = *entry->usage;
     loop->turn.ended_ms = entry->at_ms;
-    turns[to->turn_count++] = loop->turn;
+    *place = loop->turn;
+    to->turn_count++;
     phi__session_log_forget(loop);
-    return true;
-}
-
-static bool phi__session_log_spawn(phi__session_box *box, phi__loop_box *loop,
-                                   const phi_entry *entry) {
-    phi_loop_record *to = &loop->pub;
-    phi_child_ref *refs = (phi_child_ref *)phi__session_room_for(
-        box, to->spawned, to->spawned_count, &loop->spawned_cap, to->spawned_count + 1,
-        sizeof *refs);
-    if (refs == NULL) return false;
-    to->spawned = refs;
-    phi_child_ref *ref = &refs[to->spawned_count];
-    if (!phi__session_keep(box, entry->tool_call_id, &ref->tool_call_id) ||
-        !phi__session_keep(box, entry->child_loop_id, &ref->child_loop_id) ||
-        !phi__session_keep(box, entry->child_session_id, &ref->child_session_id))
-        return false;
-    to->spawned_count++;
     return true;
 }
 
@@ -589,25 +530,17 @@ static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {
 }
 
 /* The event's sequence is the entry's number. */
-static bool phi__session_log_prune(phi__session_box *box, phi__loop_box *loop,
-                                   const phi_entry *entry) {
-    phi_loop_record *to = &loop->pub;
-    phi_loop_event *events = (phi_loop_event *)phi__session_room_for(
-        box, to->events, to->event_count, &loop->event_cap, to->event_count + 1, sizeof *events);
+static bool phi__session_log_prune(phi__loop_box *loop, const phi_entry *entry) {
     phi_str meta = phi_str_of(entry->rewrite->meta);
     phi__buf out;
-    if (events == NULL) return false;
-    to->events = events;
-    phi__buf_init(&out, &box->memory);
+    phi__buf_init(&out, &loop->box->memory);
     phi__buf_text(&out, "{\"type\":\"PrunApplied\"");
-    phi__records_str(&out, "loop_id", to->loop_id);
+    phi__records_str(&out, "loop_id", loop->pub.loop_id);
     phi__records_time(&out, "timestamp", entry->at_ms);
     phi__buf_char(&out, ',');
     phi__buf_add_str(&out, phi__str(meta.at + 1, meta.len - 1));
-    bool done =
-        !out.failed && phi__session_keep(box, phi__buf_str(&out), &events[to->event_count].json);
+    bool done = !out.failed && phi__session_add_event(loop, entry->seq, phi__buf_str(&out));
     phi__buf_free(&out);
-    if (done) events[to->event_count++].sequence = entry->seq;
     return done;
 }
 
@@ -625,7 +558,7 @@ static phi_status phi__session_log_revoke(phi__session_box *box, const phi_threa
             strcmp(was.rewrite->op_id, entry->rewrite->revoke) == 0)
             break;
     }
-    phi__loop_box *loop = seq != UINT64_MAX ? phi__session_log_loop(box, was.loop_id) : NULL;
+    phi__loop_box *loop = seq != UINT64_MAX ? phi__loopbox_find(box, was.loop_id) : NULL;
     if (loop == NULL) return PHI_OK;
     for (size_t i = n = 0; i < loop->pub.event_count; i++)
         if (loop->pub.events[i].sequence != seq) loop->pub.events[n++] = loop->pub.events[i];
@@ -636,19 +569,11 @@ static phi_status phi__session_log_revoke(phi__session_box *box, const phi_threa
 static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry) {
     if (entry->kind == PHI_ENTRY_LOOP_START) {
         phi__loop_box *loop = phi__session_loop(box);
-        const phi_loop_info *info = entry->loop;
-        if (loop == NULL) return false;
+        phi_loop_info none = PHI_ZERO;
+        const phi_loop_info *info = entry->loop != NULL ? entry->loop : &none;
+        if (loop == NULL || !phi__loopbox_fill(loop, entry->loop_id, info->session_id, info))
+            return false;
         phi_loop_record *to = &loop->pub;
-        if (!phi__session_keep(box, entry->loop_id, &to->loop_id)) return false;
-        if (info != NULL) {
-            to->continuation = info->continuation;
-            if (!phi__session_keep(box, info->session_id, &to->session_id) ||
-                !phi__session_keep(box, info->agent_id, &to->agent_id) ||
-                !phi__session_keep(box, info->parent_loop_id, &to->parent_loop_id) ||
-                !phi__session_keep(box, info->tag, &to->tag) ||
-                !phi__session_keep(box, info->metadata, &to->metadata))
-                return false;
-        }
         to->started_ms = entry->at_ms;
         to->status = PHI_LOOP_RUNNING;
         phi__session_add(box, loop);
@@ -662,21 +587,16 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
     }
     if (entry->kind == PHI_ENTRY_NOTE && phi__str_is(entry->note_kind, PHI_NOTE_PARALLEL))
         return phi__session_groups_note(box, entry->note);
-    phi__loop_box *loop =
-        entry->loop_id.len > 0 ? phi__session_log_loop(box, entry->loop_id) : NULL;
+    phi__loop_box *loop = entry->loop_id.len > 0 ? phi__loopbox_find(box, entry->loop_id) : NULL;
     if (loop == NULL) return true;
     switch ((int)entry->kind) {
     case PHI_ENTRY_MESSAGE:
         return entry->message == NULL || phi__session_log_message(box, loop, entry->message);
     case PHI_ENTRY_TURN_START:
         if (loop->in_turn) phi__session_log_forget(loop);
-        loop->turn.loop_id = loop->pub.loop_id;
-        loop->turn.turn_index = entry->turn_index;
-        loop->turn.trigger = entry->trigger;
-        loop->turn.started_ms = entry->at_ms;
-        loop->in_turn = true;
+        phi__session_turn_begin(loop, entry->turn_index, entry->trigger, entry->at_ms);
         return true;
-    case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(box, loop, entry);
+    case PHI_ENTRY_TURN_END: return phi__session_log_turn_end(loop, entry);
     case PHI_ENTRY_LOOP_END:
         if (entry->usage != NULL) loop->pub.usage = *entry->usage;
         loop->pub.ended_ms = entry->at_ms;
@@ -684,10 +604,13 @@ static bool phi__session_log_entry(phi__session_box *box, const phi_entry *entry
         loop->pub.status = entry->status == PHI_REJECTED ? PHI_LOOP_REJECTED : PHI_LOOP_COMPLETED;
         loop->in_turn = false;
         return true;
-    case PHI_ENTRY_SPAWN: return phi__session_log_spawn(box, loop, entry);
+    case PHI_ENTRY_SPAWN: {
+        phi_child_ref ref = {entry->tool_call_id, PHI__LIT(""), entry->child_loop_id,
+                             entry->child_session_id};
+        return phi__session_add_child(loop, &ref);
+    }
     case PHI_ENTRY_REWRITE:
-        return !phi__session_log_is_prune(entry->rewrite) ||
-               phi__session_log_prune(box, loop, entry);
+        return !phi__session_log_is_prune(entry->rewrite) || phi__session_log_prune(loop, entry);
     default: return true;
     }
 }

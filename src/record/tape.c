@@ -10,119 +10,122 @@
 
 /* ---- a hash of a whole log, the same on every machine ---- */
 
-static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) {
-    unsigned char bytes[8];
-    for (size_t i = 0; i < 8; i++) bytes[i] = (unsigned char)(n >> (8 * i));
-    phi__sha256_add(sha, bytes, sizeof bytes);
+static void phi__tape_hash_nums(phi__sha256 *sha, const uint64_t *nums, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        unsigned char bytes[8];
+        for (size_t j = 0; j < 8; j++) bytes[j] = (unsigned char)(nums[i] >> (8 * j));
+        phi__sha256_add(sha, bytes, sizeof bytes);
+    }
 }
 
-static void phi__tape_hash_str(phi__sha256 *sha, phi_str s) {
-    phi__tape_hash_num(sha, s.len);
-    if (s.len > 0) phi__sha256_add(sha, s.at, s.len);
+static void phi__tape_hash_num(phi__sha256 *sha, uint64_t n) { phi__tape_hash_nums(sha, &n, 1); }
+
+static void phi__tape_hash_strs(phi__sha256 *sha, const phi_str *strs, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        phi__tape_hash_num(sha, strs[i].len);
+        if (strs[i].len > 0) phi__sha256_add(sha, strs[i].at, strs[i].len);
+    }
 }
 
-static void phi__tape_hash_text(phi__sha256 *sha, const char *text) {
-    phi__tape_hash_str(sha, phi_str_of(text));
+/* False: there is nothing, and that is all of it. */
+static bool phi__tape_hash_has(phi__sha256 *sha, const void *part) {
+    phi__tape_hash_num(sha, part != NULL);
+    return part != NULL;
 }
 
-static void phi__tape_hash_usage(phi__sha256 *sha, const phi_usage *usage) {
-    phi__tape_hash_num(sha, usage != NULL);
-    if (usage == NULL) return;
-    phi__tape_hash_num(sha, usage->input);
-    phi__tape_hash_num(sha, usage->output);
-    phi__tape_hash_num(sha, usage->reasoning);
-    phi__tape_hash_num(sha, usage->cache_read);
-    phi__tape_hash_num(sha, usage->cache_write);
-    phi__tape_hash_num(sha, usage->total_tokens);
+static void phi__tape_hash_usage(phi__sha256 *sha, const phi_usage *u) {
+    if (!phi__tape_hash_has(sha, u)) return;
+    const uint64_t nums[] = {u->input,      u->output,      u->reasoning,
+                             u->cache_read, u->cache_write, u->total_tokens};
+    phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
 }
 
 static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
-    phi__tape_hash_num(sha, (uint64_t)c->kind);
-    phi__tape_hash_num(sha, (uint64_t)(c->redacted ? 1 : 0) + (c->incomplete ? 2 : 0));
-    phi__tape_hash_str(sha, c->text);
-    phi__tape_hash_str(sha, c->data);
-    phi__tape_hash_str(sha, c->mime_type);
-    phi__tape_hash_str(sha, c->id);
-    phi__tape_hash_str(sha, c->name);
-    phi__tape_hash_str(sha, c->arguments);
-    phi__tape_hash_str(sha, c->signature);
-    phi__tape_hash_str(sha, c->replay);
-    if (c->url.len == 0 && c->protocol.len == 0 && c->citations.len == 0) return; /* as before */
-    phi__tape_hash_str(sha, c->url);
-    phi__tape_hash_str(sha, c->protocol);
-    phi__tape_hash_str(sha, c->citations);
+    const uint64_t nums[] = {(uint64_t)c->kind,
+                             (uint64_t)(c->redacted ? 1 : 0) + (c->incomplete ? 2 : 0)};
+    const phi_str strs[] = {c->text, c->data,      c->mime_type, c->id,
+                            c->name, c->arguments, c->signature, c->replay};
+    const phi_str later[] = {c->url, c->protocol, c->citations};
+    phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
+    phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
+    if (c->url.len + c->protocol.len + c->citations.len > 0) /* so that older hashes hold */
+        phi__tape_hash_strs(sha, later, PHI__COUNT(later));
 }
 
 static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {
-    phi__tape_hash_num(sha, m != NULL);
-    if (m == NULL) return;
+    if (!phi__tape_hash_has(sha, m)) return;
+    const phi_str model[] = {m->raw_stop_reason, m->model, m->provider, m->protocol};
+    const phi_str strs[] = {m->error_message, m->tool_call_id, m->tool_name};
+    const phi_str more[] = {m->details, m->extension_kind, m->extension_data};
     phi__tape_hash_num(sha, (uint64_t)m->role);
     phi__tape_hash_num(sha, m->content_count);
     for (size_t i = 0; i < m->content_count; i++) phi__tape_hash_content(sha, &m->content[i]);
     phi__tape_hash_num(sha, (uint64_t)m->timestamp_ms);
-    phi__tape_hash_str(sha, m->loop_id);
+    phi__tape_hash_strs(sha, &m->loop_id, 1);
     phi__tape_hash_num(sha, m->turn_index);
     phi__tape_hash_num(sha, (uint64_t)m->stop_reason);
-    phi__tape_hash_str(sha, m->raw_stop_reason);
-    phi__tape_hash_str(sha, m->model);
-    phi__tape_hash_str(sha, m->provider);
-    phi__tape_hash_str(sha, m->protocol);
+    phi__tape_hash_strs(sha, model, PHI__COUNT(model));
     phi__tape_hash_usage(sha, &m->usage);
-    phi__tape_hash_str(sha, m->error_message);
-    phi__tape_hash_str(sha, m->tool_call_id);
-    phi__tape_hash_str(sha, m->tool_name);
+    phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
     phi__tape_hash_num(sha, m->is_error);
-    phi__tape_hash_str(sha, m->details);
-    phi__tape_hash_str(sha, m->extension_kind);
-    phi__tape_hash_str(sha, m->extension_data);
+    phi__tape_hash_strs(sha, more, PHI__COUNT(more));
 }
 
 static void phi__tape_hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
-    size_t j;
-    phi__tape_hash_num(sha, r != NULL);
-    if (r == NULL) return;
-    phi__tape_hash_text(sha, r->op_id);
-    phi__tape_hash_text(sha, r->lane);
+    if (!phi__tape_hash_has(sha, r)) return;
+    const phi_str names[] = {phi_str_of(r->op_id), phi_str_of(r->lane)};
+    const phi_str strs[] = {phi_str_of(r->revoke), phi_str_of(r->meta), phi_str_of(r->switch_to)};
+    phi__tape_hash_strs(sha, names, PHI__COUNT(names));
     phi__tape_hash_num(sha, (uint64_t)r->reason);
     phi__tape_hash_num(sha, r->base_seq);
     phi__tape_hash_num(sha, r->span_count);
     for (size_t i = 0; i < r->span_count; i++) {
         const phi_span *span = &r->spans[i];
-        phi__tape_hash_num(sha, span->from);
-        phi__tape_hash_num(sha, span->to);
-        phi__tape_hash_num(sha, span->summary); /* `lines` says only what the next plan may do */
-        phi__tape_hash_num(sha, span->message_count);
-        for (j = 0; j < span->message_count; j++) phi__tape_hash_message(sha, &span->messages[j]);
+        /* `lines` says only what the next plan may do */
+        const uint64_t nums[] = {span->from, span->to, span->summary, span->message_count};
+        phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
+        for (size_t j = 0; j < span->message_count; j++)
+            phi__tape_hash_message(sha, &span->messages[j]);
     }
-    phi__tape_hash_text(sha, r->revoke);
-    phi__tape_hash_text(sha, r->meta);
-    /* so that older hashes hold */
-    if (r->switch_to != NULL) phi__tape_hash_text(sha, r->switch_to);
+    phi__tape_hash_strs(sha, strs, r->switch_to != NULL ? 3 : 2); /* so that older hashes hold */
 }
 
 static void phi__tape_hash_ends(phi__sha256 *sha, const phi_entry *e) {
     const phi_failure *f = e->failure;
     const phi_loop_info *l = e->loop;
-    phi__tape_hash_num(sha, f != NULL);
-    if (f != NULL) {
-        phi__tape_hash_num(sha, (uint64_t)f->kind);
-        phi__tape_hash_num(sha, (uint64_t)(int64_t)f->http_status);
-        phi__tape_hash_num(sha, (uint64_t)(f->retryable ? 1 : 0) + (f->has_retry_after ? 2 : 0));
-        phi__tape_hash_num(sha, f->retry_after_ms);
-        phi__tape_hash_str(sha, f->code);
-        phi__tape_hash_str(sha, f->message);
-        phi__tape_hash_str(sha, f->request_id);
+    if (phi__tape_hash_has(sha, f)) {
+        const uint64_t nums[] = {(uint64_t)f->kind, (uint64_t)(int64_t)f->http_status,
+                                 (uint64_t)(f->retryable ? 1 : 0) + (f->has_retry_after ? 2 : 0),
+                                 f->retry_after_ms};
+        const phi_str strs[] = {f->code, f->message, f->request_id};
+        phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
+        phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
     }
-    phi__tape_hash_num(sha, l != NULL);
-    if (l == NULL) return;
-    phi__tape_hash_str(sha, l->agent_id);
-    phi__tape_hash_str(sha, l->session_id);
-    phi__tape_hash_str(sha, l->loop_id);
-    phi__tape_hash_str(sha, l->parent_loop_id);
+    if (!phi__tape_hash_has(sha, l)) return;
+    const phi_str ids[] = {l->agent_id, l->session_id, l->loop_id, l->parent_loop_id};
+    const phi_str strs[] = {l->tag, l->metadata, l->config};
+    phi__tape_hash_strs(sha, ids, PHI__COUNT(ids));
     phi__tape_hash_num(sha, (uint64_t)l->continuation);
-    phi__tape_hash_str(sha, l->tag);
-    phi__tape_hash_str(sha, l->metadata);
-    phi__tape_hash_str(sha, l->config);
+    phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
+}
+
+static void phi__tape_hash_entry(phi__sha256 *sha, const phi_entry *e) {
+    const uint64_t head[] = {e->seq, (uint64_t)e->at_ms, (uint64_t)e->kind, e->flags};
+    const phi_str names[] = {e->lane, e->loop_id};
+    const uint64_t nums[] = {e->fork_seq, (uint64_t)e->trigger, (uint64_t)(int64_t)e->status,
+                             (uint64_t)e->keep};
+    const phi_str strs[] = {e->tool_call_id, e->child_session_id, e->child_loop_id, e->note_kind,
+                            e->note};
+    phi__tape_hash_nums(sha, head, PHI__COUNT(head));
+    phi__tape_hash_strs(sha, names, PHI__COUNT(names));
+    phi__tape_hash_num(sha, e->turn_index);
+    phi__tape_hash_message(sha, e->message);
+    phi__tape_hash_rewrite(sha, e->rewrite);
+    phi__tape_hash_strs(sha, &e->parent_lane, 1);
+    phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
+    phi__tape_hash_usage(sha, e->usage);
+    phi__tape_hash_ends(sha, e);
+    phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
 }
 
 /* ---- public ---- */
@@ -135,27 +138,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi__sha256_begin(&sha);
     for (uint64_t seq = phi_thread_get_info(thread).first; seq < count; seq++) {
         if (phi_thread_entry(thread, seq, &entry) != PHI_OK) return 0;
-        phi__tape_hash_num(&sha, entry.seq);
-        phi__tape_hash_num(&sha, (uint64_t)entry.at_ms);
-        phi__tape_hash_num(&sha, (uint64_t)entry.kind);
-        phi__tape_hash_num(&sha, entry.flags);
-        phi__tape_hash_str(&sha, entry.lane);
-        phi__tape_hash_str(&sha, entry.loop_id);
-        phi__tape_hash_num(&sha, entry.turn_index);
-        phi__tape_hash_message(&sha, entry.message);
-        phi__tape_hash_rewrite(&sha, entry.rewrite);
-        phi__tape_hash_str(&sha, entry.parent_lane);
-        phi__tape_hash_num(&sha, entry.fork_seq);
-        phi__tape_hash_num(&sha, (uint64_t)entry.trigger);
-        phi__tape_hash_num(&sha, (uint64_t)(int64_t)entry.status);
-        phi__tape_hash_num(&sha, (uint64_t)entry.keep);
-        phi__tape_hash_usage(&sha, entry.usage);
-        phi__tape_hash_ends(&sha, &entry);
-        phi__tape_hash_str(&sha, entry.tool_call_id);
-        phi__tape_hash_str(&sha, entry.child_session_id);
-        phi__tape_hash_str(&sha, entry.child_loop_id);
-        phi__tape_hash_str(&sha, entry.note_kind);
-        phi__tape_hash_str(&sha, entry.note);
+        phi__tape_hash_entry(&sha, &entry);
     }
     phi__sha256_end(&sha, out);
     for (uint64_t i = 0; i < 8; i++) n = n << 8 | out[i];
@@ -180,12 +163,6 @@ static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi__secret_init(&tape->secrets, &tape->secret_arena);
     tape->base.random_fn = phi__tape_sources_random;
     return tape;
-}
-
-static void phi__tape_divergence_of(const phi__tape *tape, phi_tape_divergence *out) {
-    if (out == NULL) return;
-    memset(out, 0, sizeof *out);
-    if (tape->parted.yes) *out = tape->parted.where;
 }
 
 /* ---- public ---- */
@@ -224,16 +201,12 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     if (!base->plays) {
         phi__records_u64(phi__tape_line_begin(tape, "over"), "idle", tape->idle);
         phi__tape_line_end(tape);
-        tape->over = true;
-        phi__tape_divergence_of(tape, divergence);
-        return tape->failed;
-    }
-    if (!tape->over) phi__play_end(tape);
+    } else if (!tape->over)
+        phi__play_end(tape);
     tape->over = true;
-    phi__tape_divergence_of(tape, divergence);
+    if (divergence != NULL) *divergence = tape->parted.where;
     if (tape->parted.yes) return PHI_REFUSED;
-    if (tape->failed != PHI_OK) return tape->failed;
-    return tape->torn ? PHI_PARSE : PHI_OK;
+    return tape->failed == PHI_OK && tape->torn ? PHI_PARSE : tape->failed;
 }
 
 PHI_API void phi_tape_free(phi_tape *base) {

@@ -13,9 +13,16 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* ---- requests and results of the run, found on the tape ---- */
-
 /* ---- divergence ---- */
+
+/* What became of a line that comes in. */
+typedef enum phi__played {
+    PHI__PLAYED,
+    PHI__PLAY_LATER,
+    PHI__PLAY_STOP /* the run has diverged, or no memory is left */
+} phi__played;
+
+enum { PHI__TAPE_PLAY_WORDS = 400 }; /* bytes of the tape that a divergence quotes */
 
 static phi_str phi__match_keep(phi__tape *tape, phi_str words) {
     phi_str kept = phi__str("", 0);
@@ -23,8 +30,9 @@ static phi_str phi__match_keep(phi__tape *tape, phi_str words) {
     return kept;
 }
 
-PHI__FN void phi__match_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
-                                phi_str actual) {
+/* The first divergence counts. line: of the tape, from 0. */
+static void phi__match_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
+                               phi_str actual) {
     phi_tape_divergence *d = &tape->parted.where;
     tape->off = true;
     if (tape->parted.yes) return;
@@ -36,12 +44,12 @@ PHI__FN void phi__match_diverge(phi__tape *tape, size_t line, const char *what, 
     d->actual = phi__match_keep(tape, actual);
 }
 
-PHI__FN void phi__match_no_memory(phi__tape *tape) {
+static void phi__match_no_memory(phi__tape *tape) {
     tape->failed = PHI_NO_MEMORY;
     tape->off = true;
 }
 
-/* ---- requests ---- */
+/* ---- requests and results of the run, found on the tape ---- */
 
 /* The beginning of a line, for messages. */
 static phi_str phi__match_line(const phi__tape_line *line) {
@@ -61,8 +69,8 @@ static phi_message *phi__match_result(phi__tape *tape, const phi_json *root) {
     return message;
 }
 
-PHI__FN phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind,
-                                        phi__tape_line *from) {
+/* The next line of the step at hand that was not used; NULL: there is none. */
+static phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from) {
     size_t i = from != NULL ? (size_t)(from - tape->index.lines) + 1 : tape->index.at;
     for (; i < tape->index.count; i++) {
         phi__tape_line *line = &tape->index.lines[i];
@@ -73,16 +81,22 @@ PHI__FN phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind,
 }
 
 /* The members of a recorded request that are compared. */
-static bool phi__match_same(const phi_json *then, const phi_json *now, const char **what) {
-    static const char *const members[] = {"method", "url", "headers", "length", "sha256"};
-    static const char *const words[] = {"the method", "the URL", "the headers", "the body",
-                                        "the body"};
-    for (size_t i = 0; i < PHI__COUNT(members); i++) {
-        *what = words[i];
-        if (!phi__json_get_equal(phi_json_get(then, members[i]), phi_json_get(now, members[i])))
-            return false;
-    }
-    return true;
+static const struct {
+    const char *member, *words;
+} phi__match_members[] = {{"method", "the method"},
+                          {"url", "the URL"},
+                          {"headers", "the headers"},
+                          {"length", "the body"},
+                          {"sha256", "the body"}};
+
+/* The place in that table of the first one that differs; the table's length: none does. */
+static size_t phi__match_differs(const phi_json *then, const phi_json *now) {
+    size_t i = 0;
+    while (i < PHI__COUNT(phi__match_members) &&
+           phi__json_get_equal(phi_json_get(then, phi__match_members[i].member),
+                               phi_json_get(now, phi__match_members[i].member)))
+        i++;
+    return i;
 }
 
 /* Where two bodies differ, if both are whole: quoted from a little before that place. */
@@ -94,18 +108,9 @@ static phi_str phi__match_from(phi_str body, size_t at) {
     return phi__str(cut.at, n);
 }
 
-static phi_str phi__match_member(phi_arena *arena, const phi_json *root, const char *what) {
-    const char *name = strcmp(what, "the method") == 0    ? "method"
-                       : strcmp(what, "the URL") == 0     ? "url"
-                       : strcmp(what, "the headers") == 0 ? "headers"
-                                                          : "sha256";
-    phi_str out = phi__str("", 0);
-    (void)phi_json_write(arena, phi_json_get(root, name), 0, &out);
-    return out;
-}
-
-PHI__FN const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
-                                           const phi_request *request) {
+/* The request as the tape would have it, in an arena of the caller's. */
+static const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
+                                          const phi_request *request) {
     phi_json *root = NULL;
     phi__buf *line = phi__tape_line_begin(tape, "request");
     phi__tape_secret_put_request(tape, line, request, true);
@@ -115,42 +120,43 @@ PHI__FN const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
     return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
 }
 
-PHI__FN phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
+/* Says how a request differs from the recorded one. */
+static void phi__match_differ(phi__tape *tape, const phi__tape_line *line, const phi_json *now) {
+    const phi_json *then = phi__match_tree(tape, line);
+    size_t i = then != NULL ? phi__match_differs(then, now) : PHI__COUNT(phi__match_members);
+    if (i == PHI__COUNT(phi__match_members)) return;
+    const char *what = phi__match_members[i].words, *member = phi__match_members[i].member;
+    char words[100];
+    phi_str a = phi__records_get_str(then, "body"), b = phi__records_get_str(now, "body");
+    (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)line->x, what);
+    if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
+        size_t at = 0;
+        while (at < a.len && at < b.len && a.at[at] == b.at[at]) at++;
+        a = phi__match_from(a, at);
+        b = phi__match_from(b, at);
+    } else {
+        if (strcmp(member, "length") == 0) member = "sha256";
+        a = b = phi__str("", 0);
+        (void)phi_json_write(&tape->arena, phi_json_get(then, member), 0, &a);
+        (void)phi_json_write(&tape->arena, phi_json_get(now, member), 0, &b);
+    }
+    phi__match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
+}
+
+/* The recorded request that is the same; else the first one differs, and the run diverges. */
+static phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
     phi__tape_line *first = phi__match_next(tape, PHI__TAPE_REQUEST, NULL);
-    const char *what = NULL;
     for (phi__tape_line *line = first; line != NULL;
          line = phi__match_next(tape, PHI__TAPE_REQUEST, line)) {
         const phi_json *then = phi__match_tree(tape, line);
         if (then == NULL) return NULL;
-        if (phi__match_same(then, now, &what)) return line;
+        if (phi__match_differs(then, now) == PHI__COUNT(phi__match_members)) return line;
     }
-    if (first == NULL) {
+    if (first != NULL)
+        phi__match_differ(tape, first, now);
+    else
         phi__match_diverge(tape, tape->index.at, "a request that was not recorded",
-                           phi_str_of("nothing"), phi_json_str(phi_json_get(now, "url"), ""));
-        return NULL;
-    }
-    {
-        const phi_json *then = phi__tape_read_tree(tape, first);
-        if (then == NULL)
-            phi__match_no_memory(tape);
-        else if (!phi__match_same(then, now, &what)) {
-            char words[100];
-            phi_str a = phi_json_str(phi_json_get(then, "body"), "");
-            phi_str b = phi_json_str(phi_json_get(now, "body"), "");
-            (void)snprintf(words, sizeof words, "request %u: %s", (unsigned)first->x, what);
-            if (strcmp(what, "the body") == 0 && phi_json_get(then, "body") != NULL) {
-                size_t i = 0;
-                while (i < a.len && i < b.len && a.at[i] == b.at[i]) i++;
-                size_t at = i;
-                a = phi__match_from(a, at);
-                b = phi__match_from(b, at);
-            } else {
-                a = phi__match_member(&tape->arena, then, what);
-                b = phi__match_member(&tape->arena, now, what);
-            }
-            phi__match_diverge(tape, (size_t)(first - tape->index.lines), words, a, b);
-        }
-    }
+                           phi_str_of("nothing"), phi__records_get_str(now, "url"));
     return NULL;
 }
 
@@ -163,9 +169,9 @@ static phi_str phi__match_words_of(phi__tape *tape, phi__buf *out, const phi__to
     return phi__buf_str(out);
 }
 
-/* Compares a tool's result with the recorded one. */
-PHI__FN void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
-                                const phi_message *recorded) {
+/* Compares a tool's result given now with the one on the tape; if they differ, the run diverges. */
+static void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
+                               const phi_message *recorded) {
     phi__buf then, now;
     char what[120];
     phi__buf_init(&then, &tape->memory);
@@ -190,22 +196,22 @@ static phi__tape_flow *phi__playreq_flow(phi__tape *tape, uint64_t x) {
     return NULL;
 }
 
-PHI__FN phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *line,
-                                        const phi_json *root) {
+static phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *line,
+                                       const phi_json *root) {
     phi__tape_flow *flow = phi__playreq_flow(tape, line->x);
     if (flow == NULL) {
         phi__match_diverge(tape, (size_t)(line - tape->index.lines), "the answer to a request",
                            phi__match_line(line),
                            phi_str_of("that request is not waiting for an answer"));
-        return PHI__TAPE_PLAY_STOP;
+        return PHI__PLAY_STOP;
     }
     if (line->kind == PHI__TAPE_BYTES) {
         if (!phi__tape_read_bytes(tape, root)) {
             phi__match_no_memory(tape);
-            return PHI__TAPE_PLAY_STOP;
+            return PHI__PLAY_STOP;
         }
         return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
-                   ? PHI__TAPE_PLAY_LATER
+                   ? PHI__PLAY_LATER
                    : PHI__PLAYED;
     }
     if (line->kind == PHI__TAPE_STAGE) {
@@ -213,22 +219,19 @@ PHI__FN phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *l
         (void)phi__transfer_stage_now(flow->transfer,
                                       stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
     } else if (line->kind == PHI__TAPE_ANSWER) {
-        phi_str text = phi_json_str(phi_json_get(root, "headers"), "");
+        phi_str text = phi__records_get_str(root, "headers");
         (void)phi__transfer_head_now(
-            flow->transfer, (int)(phi__json_get_uint(phi_json_get(root, "status"), 0) % 1000),
-            text.at, text.len);
+            flow->transfer, (int)(phi__records_get_u64(root, "status") % 1000), text.at, text.len);
     } else {
         int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
         flow->live = false;
-        phi_str text = phi_json_str(phi_json_get(root, "words"), "");
+        phi_str text = phi__records_get_str(root, "words");
         (void)phi__transfer_end_now(
             flow->transfer,
             (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK), text.at);
     }
     return PHI__PLAYED;
 }
-
-/* ---- requests of the run ---- */
 
 static phi_status phi__playreq_open(void *user_data, phi_transfer transfer,
                                     const phi_request *request) {
@@ -264,15 +267,6 @@ static void phi__playreq_cancel(void *user_data, phi_transfer transfer) {
     phi__tape_flow *flow = phi__tape_flow_of((phi__tape *)user_data, transfer);
     if (flow != NULL) flow->live = false;
 }
-
-PHI__FN void phi__playreq_init(phi__tape *tape) {
-    tape->base.transport.open = phi__playreq_open;
-    tape->base.transport.resume = phi__playreq_resume;
-    tape->base.transport.cancel = phi__playreq_cancel;
-    tape->base.transport.user_data = tape;
-}
-
-/* ---- the steps ---- */
 
 static phi__tape *phi__play_of(void *base) { return (phi__tape *)base; }
 
@@ -320,7 +314,7 @@ static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
 static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
     uint64_t agent = phi__json_get_uint(phi_json_get(root, "agent"), UINT64_MAX);
     return call->run->agent->handle.index == agent &&
-           phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
+           phi_str_equal(call->block->id, phi__records_get_str(root, "id"));
 }
 
 static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root) {
@@ -334,7 +328,7 @@ static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root
 /* The line's arena is put aside: a hook of the update may give a result, whose line is read. */
 static void phi__play_update(phi__tape *tape, const phi_json *root) {
     phi__toolcall *call = phi__play_call(tape, root);
-    phi_str text = phi_json_str(phi_json_get(root, "text"), "");
+    phi_str text = phi__records_get_str(root, "text");
     const phi_message *message = NULL;
     bool part = phi_json_get(root, "result") != NULL;
     if (call == NULL || phi__play_runs(tape, call)) return;
@@ -349,7 +343,7 @@ static void phi__play_update(phi__tape *tape, const phi_json *root) {
     if (part) {
         phi_tool_result partial = phi__results_given(message);
         (void)phi_call_update(handle, &partial);
-    } else if (phi_json_bool(phi_json_get(root, "progress"), false))
+    } else if (phi__records_get_bool(root, "progress"))
         (void)phi__update_progress(handle, text);
     else
         (void)phi__update_text(handle, text);
@@ -372,22 +366,22 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
         return PHI__PLAYED;
     }
     const phi_json *root = phi__match_tree(tape, line);
-    if (root == NULL) return PHI__TAPE_PLAY_STOP;
+    if (root == NULL) return PHI__PLAY_STOP;
     if (line->kind == PHI__TAPE_RESULT) {
         phi__toolcall *call = phi__play_call(tape, root);
         size_t at = (size_t)(line - tape->index.lines);
         if (call == NULL) {
             phi__match_diverge(tape, at, "the result of a tool", phi__match_line(line),
                                phi_str_of("no such call is waiting for a result"));
-            return PHI__TAPE_PLAY_STOP;
+            return PHI__PLAY_STOP;
         }
         bool runs = call->started && phi__play_runs(tape, call);
-        if (runs && call->held == NULL) return PHI__TAPE_PLAY_LATER;
+        if (runs && call->held == NULL) return PHI__PLAY_LATER;
         phi_message *message = phi__match_result(tape, root);
-        if (message == NULL) return PHI__TAPE_PLAY_STOP;
+        if (message == NULL) return PHI__PLAY_STOP;
         if (runs) phi__match_compare(tape, at, call, message);
         (void)phi__tape_result_settle(call, message);
-        return tape->off ? PHI__TAPE_PLAY_STOP : PHI__PLAYED;
+        return tape->off ? PHI__PLAY_STOP : PHI__PLAYED;
     }
     if (line->kind != PHI__TAPE_UPDATE) return phi__playreq_answer(tape, line, root);
     phi__play_update(tape, root);
@@ -788,5 +782,8 @@ PHI__FN void phi__play_init(phi__tape *tape) {
     tape->base.plays = true;
     tape->base.clock_us_fn = phi__play_clock;
     tape->base.work_us_fn = phi__play_work_us;
-    phi__playreq_init(tape);
+    tape->base.transport.open = phi__playreq_open;
+    tape->base.transport.resume = phi__playreq_resume;
+    tape->base.transport.cancel = phi__playreq_cancel;
+    tape->base.transport.user_data = tape;
 }

@@ -487,9 +487,19 @@ typedef struct phi__field {
             (rule)                                                                                 \
     }
 
+/* A member whose key is its name in the struct: PHI__KEYED(phi_usage, input, UINT, ALWAYS). */
+#define PHI__KEYED(type, member, kind, rule)                                                       \
+    PHI__FIELD(type, member, #member, PHI__FIELD_##kind, PHI__FIELD_##rule)
+
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
+
+/* A whole table, written and read, by its name. */
+#define PHI__RECORDS_PUT(out, fields, from)                                                        \
+    phi__records_put((out), (fields), PHI__COUNT(fields), (from))
+#define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
+    phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
 
 /* Sets every field of the table: a member that is missing or of another type gives empty, false or
    zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for

@@ -9,7 +9,7 @@
 #include "loop/events.h"
 #include "support/request.h"
 #include "agent/agent_history.h"
-#include "record/recorder_in.h"
+#include "record/session_in.h"
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{\"gold\":{\"type\":\"integer\"}}"
                              ",\"required\":[\"gold\"]}";

@@ -7,7 +7,7 @@
 #include "record/replay.h"
 #include "support/store_mem.h"
 #include "record/event_json.h"
-#include "record/recorder_in.h"
+#include "record/session_in.h"
 
 #define KEY "sk-e2e/0123456789+abcdef=="
 #define AWS_KEY "AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY:SESSION/TOKEN+EXAMPLE=="

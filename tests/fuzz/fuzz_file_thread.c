@@ -3,7 +3,7 @@
    The first byte says how many bytes a read gives, and whether each line gets a check value that fits: else nothing
    would ever be looked at behind it. */
 #include "base/base_in.h"
-#include "persist/file_store_in.h"
+#include "persist/journal_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>

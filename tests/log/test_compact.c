@@ -129,7 +129,7 @@ static size_t compact_with(const phi_compaction_config *config, phi__compacted *
     if (plan == NULL) plan = &own;
     phi_arena_init(&arena, &memory, 0);
     CHECK_EQ_INT(phi_thread_view(&thread, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
-    CHECK_EQ_INT(phi__compact_plan(items, count, config, NULL, &arena, plan), PHI_OK);
+    CHECK_EQ_INT(phi__compact_plan(items, count, config, NULL, &arena, false, plan), PHI_OK);
     CHECK_EQ_INT(plan->tokens_before, thread.fold.tokens);
     spans = plan->rewrite.span_count;
     if (spans > 0) {

@@ -4,7 +4,7 @@
 #include "log/thread_in.h"
 #include "log/prune.h"
 #include "persist/persist_in.h"
-#include "record/session_context_in.h"
+#include "record/session_in.h"
 
 static size_t compared;
 
@@ -16,7 +16,6 @@ static bool count_equal(phi_str a, phi_str b) {
 #define phi_str_equal count_equal
 #include "log/fold.c"
 #include "log/append.c"
-#include "log/lane.c"
 #include "model/event_parts.h"
 #include "log/log_in.h"
 #undef phi_str_equal

@@ -152,9 +152,11 @@ static const char *projected(uint64_t budget) {
 static phi_str text_of(const phi_message *m) { return m->content[0].text; }
 
 static phi_status explain(phi_str *words) {
-    phi__proj_order order;
-    phi_status status = phi__proj_of(&order, items, count, &policy, NULL, phi_str_of(""), 0);
-    return status == PHI_OK ? phi__explain(&order, &made_in, words) : status;
+    phi__proj_order order = PHI_ZERO;
+    order.items = items;
+    order.count = count;
+    order.policy = &policy;
+    return phi__explain(&order, &made_in, words);
 }
 
 static const char *explained(void) {

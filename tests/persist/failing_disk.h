@@ -2,7 +2,7 @@
 #ifndef PHI_TESTS_STORES_FAILING_DISK_H
 #define PHI_TESTS_STORES_FAILING_DISK_H
 
-#include "persist/file_store_in.h"
+#include "persist/journal_in.h"
 #include "support/test.h"
 
 typedef struct failing_disk {

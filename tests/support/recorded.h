@@ -3,7 +3,7 @@
 #define PHI_TESTS_SUPPORT_RECORDED_H
 
 #include "record/event_json.h"
-#include "record/recorder_in.h"
+#include "record/session_in.h"
 #include "model/model_in.h"
 #include "record/session_context.h"
 #include "log/log_in.h"

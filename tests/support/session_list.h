@@ -2,7 +2,7 @@
 #ifndef PHI_TESTS_SUPPORT_SESSION_LIST_H
 #define PHI_TESTS_SUPPORT_SESSION_LIST_H
 
-#include "record/session_context_in.h"
+#include "record/session_in.h"
 
 /* In the arena; its messages point into the session. */
 static inline phi_status session_list(const phi_session *session, phi_str loop_id, uint32_t flags,

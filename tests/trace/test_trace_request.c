@@ -7,7 +7,7 @@
 #include "support/rig.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
-#include "record/recorder_in.h"
+#include "record/session_in.h"
 #include "trace/trace_in.h"
 
 #include <unistd.h>
