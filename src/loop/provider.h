@@ -84,7 +84,7 @@ typedef struct phi_provider {
                          phi_http_request *out);
     size_t decoder_bytes; /* the size of `decoder`, memory that is zeroed for each attempt */
     /* Reads one server-sent event of the stream, or one line of JSON without `data:` (then name is
-       empty). phi itself handles answers with an HTTP status of 400 or more. */
+       empty). phi itself classifies errors with an HTTP status of 400 or more. */
     void (*event)(void *user_data, void *decoder, phi_str name, phi_str data, phi_answer *answer);
     /* Called at the end of the stream. If phi_answer_stop was not called by then, the stream counts
        as cut off, and phi tries again. */
