@@ -98,7 +98,7 @@ typedef enum phi_set {
     PHI_SET_SYSTEM_PROMPT = 1 << 2, /* NULL: none */
     PHI_SET_TOOLS = 1 << 3,         /* tools, tool_count: replace all of the agent's own tools */
     PHI_SET_TOOL_MODE = 1 << 4,     /* tool_options.mode, batch */
-    /* tool_options.timeout_ms, also for the tools that had the old value from it */
+    /* tool_options.timeout_ms, and the timeout of every tool that has the old value */
     PHI_SET_TOOL_TIMEOUT = 1 << 5,
     PHI_SET_TOOL_CHOICE = 1 << 6,   /* * tool_options.choice */
     PHI_SET_DEFER_PERCENT = 1 << 7, /* tool_options.defer_percent */

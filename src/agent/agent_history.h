@@ -56,14 +56,15 @@ PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str 
    run has ended, after its last entry. An agent has at most one deferred rewrite: a newer one
    replaces it. PHI_EV_REWRITE reports the outcome, unless there is no memory. For a duplicate the
    event says that nothing was done; spans of entries that the agent forgot meanwhile are refused.
-   switch_to in a deferred rewrite switches lanes after the run: the run's events are about its own
-   lane, and then phi_thread_message_at reads the new lane. Copied. A deferred rewrite always has an
-   op_id (phi_agent_info), and a note of the log holds the rewrite (PHI_NOTE_DEFERRED): if the
-   process ends before the run does, the next agent that opens the thread from its store applies it.
-   If rewrite is NULL, the deferred rewrite is withdrawn: it is not applied, and PHI_EV_REWRITE has
-   PHI_CANCELLED. PHI_NOT_FOUND: no rewrite is deferred. PHI_BAD_ARG: the rewrite is not valid or,
-   during a run, could never become valid. PHI_BUSY: the agent belongs to a phi_run that is over,
-   and another run uses its thread. PHI_STALE, PHI_NO_MEMORY. After any of these nothing changed. */
+   switch_to in a deferred rewrite switches lanes after the run: the run's events are still about
+   the run's own lane, but phi_thread_message_at then reads the new lane. Copied. A deferred rewrite
+   always has an op_id (phi_agent_info), and a note of the log holds the rewrite
+   (PHI_NOTE_DEFERRED): if the process ends before the run does, the next agent that opens the
+   thread from its store applies it. If rewrite is NULL, the deferred rewrite is withdrawn: it is
+   not applied, and PHI_EV_REWRITE has PHI_CANCELLED. PHI_NOT_FOUND: no rewrite is deferred.
+   PHI_BAD_ARG: the rewrite is not valid or, during a run, could never become valid. PHI_BUSY: the
+   agent belongs to a phi_run that is over, and another run uses its thread. PHI_STALE,
+   PHI_NO_MEMORY. After any of these nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 
 /* Replaces the history by copies of these messages; count 0 leaves it empty. Queued events are
