@@ -6,7 +6,7 @@
    not count it, tapes neither record nor play it, and there are no retries. No hook is called, so a
    host whose keys come from PHI_HOOK_CREDENTIAL sets the key in the desc.
 
-   phi_query *query = phi_models(rt, &model, NULL);
+       phi_query *query = phi_models(rt, &model, NULL);
        while (phi_query_get(query).status == PHI_BUSY) phi_step(rt, 100);
        info = phi_query_get(query);
        ...

@@ -58,8 +58,8 @@ typedef struct phi_prompt_desc {
     const char *text;           /* copied */
     const phi_content *content; /* the blocks of a user message, instead of text; copied */
     size_t content_count;
-    /* the policy for this run's model calls and warnings; copied (default: the agent's). The
-       agent's policy does not change */
+    /* the policy for this run's model calls and warnings; copied (default: the agent's policy,
+       which does not change) */
     const phi_policy *policy;
     /* a thread of the agent's store: calls phi_agent_use_thread first (default: the current
        thread) */
