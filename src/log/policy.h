@@ -60,7 +60,7 @@ typedef enum phi_policy_kind {
     PHI_POLICY_SHORT_CONTEXT, /* 6,000 tokens, 2 turns */
     PHI_POLICY_LONG_CONTEXT,  /* 100,000 tokens, 10 turns */
     PHI_POLICY_TOOL_FOCUSED,  /* 5 turns, no summaries */
-    /* the window of `model` without its output, but at most half of the window */
+    /* the window of `model`; reserves its output tokens, at most half of the window */
     PHI_POLICY_FOR_MODEL
 } phi_policy_kind;
 

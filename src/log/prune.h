@@ -1,8 +1,8 @@
 /* prune.h - plans a prune, which takes the model's oldest answers out of the view.
 
    A prune takes whole groups: an answer with the results of its calls. The messages stay in the
-   log. A prune never takes a user message, a message that the last compaction kept, or a durable
-   entry. */
+   log. A prune never takes a user message, a durable entry, a message that a rewrite made, or (by
+   default) a message that the last compaction kept. */
 #ifndef PHI_LOG_PRUNE_H
 #define PHI_LOG_PRUNE_H
 

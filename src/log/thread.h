@@ -42,8 +42,8 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_FORGOTTEN /* all earlier entries were freed (phi_agent_desc.memory.at_limit) */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. Entries have bits other than PHI_ENTRY_DURABLE
-   if their log began with copies of another log's view (phi_agent_new_session, phi_thread_fork). */
+/* Bits of phi_entry.flags and phi_view_item.flags. Entries have the PHI_ITEM_ bits only if their
+   log began with copies of another log's view (phi_agent_new_session, phi_thread_fork). */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0, /* a compaction keeps this entry and its whole group */
     /* a message that a rewrite made, not a message entry of the log */
