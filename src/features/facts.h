@@ -50,7 +50,7 @@ typedef struct phi_fact_scope {
 /* A fact. phi owns the strings, which are valid until the fact is set or removed. */
 typedef struct phi_fact {
     phi_str group; /* the group that has the fact; empty: all agents or one agent */
-    bool own;      /* of an agent */
+    bool own;      /* true: the fact belongs to one agent */
     phi_str key, value;
     uint64_t version; /* 1 at first, and 1 more after each change of the value */
 } phi_fact;
