@@ -50,8 +50,9 @@ typedef enum phi_transfer_stage {
     PHI_TRANSFER_CONNECTED /* the request is being sent: the first-event deadline begins */
 } phi_transfer_stage;
 
-/* Threads: the functions of a transport run on the pumping thread only, and so must the
-            phi_transfer_ functions. */
+/* Threads: phi calls all five functions on the pumping thread; the phi_transfer_ functions may be
+            called only on this thread. Inside the five functions, of phi's functions only
+            phi_transfer_ and phi_request_ functions may be called. */
 struct phi_transport {
     /* Starts a request; may push at once or later. Any status but PHI_OK: nothing was started, and
        phi_transfer_end must not follow. */

@@ -32,9 +32,10 @@ typedef struct phi_file_store_desc {
     bool sync;
 } phi_file_store_desc;
 
-/* Allocates the store and touches no file yet. The caller closes *out; copies of it are the same
-   store, and each is a phi_store for phi_thread_attach. PHI_BAD_ARG: no directory, or one of over
-   3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES. *out is zeroed then.
+/* Allocates a store, without using any file yet. The caller closes *out. Copies of *out are the
+   same store, and each can be given to phi_thread_attach. PHI_BAD_ARG: no directory, or its path
+   has more than 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES. After any of
+   these *out is zeroed.
    Threads: one at a time for each store. Stores of one directory, in one process or in several,
    exclude each other by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
