@@ -35,7 +35,7 @@ typedef struct phi_agent_info {
        for the agent. */
     phi_usage usage;
     double cost;
-    double cache_hit_rate; /* of usage, 0 to 1; 0 without input */
+    double cache_hit_rate; /* of `usage`, from 0 to 1; 0 if there was no input */
     phi_usage run_usage;
     double run_cost;
     phi_spending spending; /* by this agent and the agents below it */

@@ -101,7 +101,7 @@ typedef struct phi_prompt_desc {
     /* the format of this run's answers; copied; part of a snapshot of the run (default: the
        agent's) */
     const phi_format *format;
-    bool has_temperature; /* this run sends `temperature` (default: the agent's) */
+    bool has_temperature; /* this run sends `temperature` (default: the agent's setting) */
     double temperature;
     /* The model of this run, and of those runs below it that would have the agent's model. If the
        agent has a provider, it answers for this model, too. Loop ids do not change. Copied

@@ -21,7 +21,7 @@ typedef struct phi_runtime_desc {
     /* and in bytes of answers and of results that are kept (default 65,536) */
     uint32_t step_budget_bytes;
     uint32_t max_connections;     /* more requests wait (default 64) */
-    uint32_t max_starts_per_step; /* transfers and processes (default 4) */
+    uint32_t max_starts_per_step; /* transfers and processes that one phi_step starts (default 4) */
     bool enable_http2;            /* at most 10 streams on a connection (default: HTTP/1.1) */
     /* read the proxy variables of the environment (default: no variable is read) */
     bool use_environment;
@@ -36,7 +36,8 @@ typedef struct phi_runtime_desc {
        deadlines count at most one second: docs/loop.md, "Which time counts". */
     uint64_t (*clock_us_fn)(void *user_data);
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
-    void *user_data;                                           /* of the three functions above */
+    /* passed to the three functions above */
+    void *user_data;
     /* records all runs, or plays a recording (record/replay.h). Borrowed until phi_runtime_free
        (default: none) */
     phi_tape *tape;

@@ -13,7 +13,7 @@ extern "C" {
    or because messages were replaced (even by the same ones). TOOLS: a name, a description, a schema
    or the order has changed. SETTINGS: the format of answers or the session id has changed. */
 enum {
-    PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
+    PHI_CACHE_CHANGED_MODEL = 1 << 0, /* the protocol, address or name has changed */
     PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
     PHI_CACHE_CHANGED_TOOLS = 1 << 2,
     PHI_CACHE_CHANGED_HISTORY = 1 << 3,

@@ -40,7 +40,8 @@ typedef enum phi_failover_on {
     PHI_FAILOVER_NETWORK = 1, /* no connection, a broken one, a deadline */
     /* an error of the provider's server, or an overloaded server */
     PHI_FAILOVER_SERVER = 2,
-    PHI_FAILOVER_RATE_LIMITED = 4, /* too many requests, or a delay longer than phi waits */
+    /* too many requests, or the server asks for a longer delay than phi waits */
+    PHI_FAILOVER_RATE_LIMITED = 4,
     PHI_FAILOVER_QUOTA = 8,        /* the account has no credit */
     PHI_FAILOVER_AUTH = 16,        /* the key is refused */
     PHI_FAILOVER_NO_MODEL = 32,    /* HTTP 404: no such model */
@@ -64,7 +65,7 @@ typedef enum phi_failover_stay {
 typedef struct phi_failover {
     const phi_failover_model *models; /* copied; tried in this order, after the agent's own */
     size_t model_count;               /* 1 to PHI_FAILOVER_MODELS_MOST */
-    uint32_t on;                      /* PHI_FAILOVER_ bits (default: those up to OVERFLOW) */
+    uint32_t on;                      /* PHI_FAILOVER_ bits (default: NETWORK to OVERFLOW) */
     uint32_t max_switches;            /* in one run (default: model_count; PHI_UNLIMITED) */
     phi_failover_stay stay;           /* (default: until the run ends) */
     uint32_t stay_ms;                 /* for PHI_FAILOVER_STAY_FOR (default 300,000) */

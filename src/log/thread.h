@@ -87,12 +87,12 @@ typedef struct phi_written {
     double cost; /* dollars */
 } phi_written;
 
-/* A change of a lane's view. Zero means default for every field. */
+/* A rewrite: a change of a lane's view. Zero means default for every field. */
 typedef struct phi_rewrite {
     /* An id, UTF-8. A second rewrite with the same id changes nothing. Ids of the form "op-" and a
        number are reserved for phi. (default, also if empty: phi makes one) */
     const char *op_id;
-    const char *lane; /* (default: the active one) */
+    const char *lane; /* (default: the active lane) */
     phi_rewrite_reason reason;
     /* The last entry that was known when the rewrite was made. Spans may not go beyond this entry,
        and later entries stay untouched. (default, if 0 and has_base is false: the last entry) */

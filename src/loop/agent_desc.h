@@ -22,13 +22,13 @@ struct phi_profile;
 typedef struct phi_agent_ids {
     const char *agent_id;   /* (default: random) */
     const char *session_id; /* (default: random) */
-    const char *config_id;  /* (default: made of the model's names) */
+    const char *config_id;  /* (default: made from the model's names) */
 } phi_agent_ids;
 
 /* How the model is offered an agent's tools, and how tool calls are run. */
 typedef struct phi_tool_options {
     phi_tool_mode mode; /* (default: all calls of a turn at once) */
-    uint32_t batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
+    uint32_t batch;     /* how many calls run at a time in PHI_TOOLS_BATCHED (default 4) */
     /* the timeout of tools that set none (default 120,000; PHI_UNLIMITED) */
     uint32_t timeout_ms;
     phi_tool_choice choice;
@@ -40,7 +40,7 @@ typedef struct phi_tool_options {
     const struct phi_tool_source *const *sources;
     size_t source_count;
     const struct phi_raw_tool
-        *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
+        *raw_tools; /* tools that the provider hosts, as JSON; copied (default: none) */
     size_t raw_tool_count;
     phi_effect_policy effects; /* which effects tools may have on the tool state (default: all) */
     /* From this call on, counted from 1 over calls of one tool with the same arguments in a run,
@@ -75,16 +75,18 @@ typedef struct phi_agent_memory {
     /* Events that wait for the host. When they reach this size, phi stops reading (default 256
        KiB). */
     size_t event_queue_bytes;
-    size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
-    uint64_t max_response_bytes; /* one answer (default 256 MiB) */
+    size_t max_event_bytes;      /* of one event in an answer's stream (default 16 MiB) */
+    uint64_t max_response_bytes; /* of one answer (default 256 MiB) */
 } phi_agent_memory;
 
 /* How user messages reach the agent. */
 typedef struct phi_agent_input {
-    phi_trigger first_turn_trigger; /* of runs that begin with a prompt (default: USER) */
+    /* in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
+    phi_trigger first_turn_trigger;
     phi_queue_mode steering_mode, follow_up_mode;
     uint32_t queue_limit;             /* messages that wait in a queue (default 64) */
-    const struct phi_filter *filters; /* of user messages; the array is copied */
+    /* see user messages before they are stored; the array is copied */
+    const struct phi_filter *filters;
     size_t filter_count;
 } phi_agent_input;
 
@@ -126,11 +128,11 @@ typedef struct phi_agent_desc {
     phi_thinking thinking;
     uint32_t max_tokens;         /* output tokens of one call (default: the model's) */
     phi_request_options options; /* temperature, top_p, stop texts, a seed...; copied */
-    phi_cache cache;             /* prompt cache marks (default: all) */
+    phi_cache cache;             /* marks for prompt caching (default: all) */
     /* the format of answers; copied; JSON needs phi_feature_formats (default: text) */
     phi_format format;
 
-    /* ---- keeping: the history, and its part that the model sees ---- */
+    /* ---- the history, and the part of it that the model sees ---- */
 
     /* Keeps the agent's thread. If the store has this thread already, the agent loads it. Copied;
        the pointers in it are borrowed until the agent is freed. (default: the thread is in memory

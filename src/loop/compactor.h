@@ -19,7 +19,7 @@ struct phi_rewrite;
 /* Owned by the agent, valid until `end` was called, or until `start` has returned a failure. */
 typedef struct phi_compaction_request {
     phi_agent agent;
-    const struct phi_view_item *items; /* the messages of the view; copies */
+    const struct phi_view_item *items; /* copies of the messages of the view */
     size_t item_count;
     uint64_t target_tokens;       /* how many tokens the view may have afterwards, by estimate */
     phi_compaction_config config; /* the settings in effect now, with defaults filled in */

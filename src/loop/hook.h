@@ -50,7 +50,7 @@ typedef enum phi_hook_point {
     /* Called when the run looks for steering and the queue is empty (in PHI_QUEUE_ALL: always, and
        again until there is no reply). ALLOW with a reply: the reply is a steering message. */
     PHI_HOOK_STEERING = 1 << 12,
-    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same for follow-ups, when the run would end */
+    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same for follow-ups, when the run would otherwise end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END; message_count and usage: of the run */
     /* Before a user's message is stored, after the agent's `filters`: text, input. WARN: the reply
        is appended for the model. DENY: the input is refused, and the reply says why. */

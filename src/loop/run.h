@@ -99,7 +99,7 @@ typedef struct phi_deadlines {
     uint32_t idle_ms; /* between two events of the answer; pings do not count (default 120,000) */
     /* of a whole model call (default: none; the run's max_duration_ms applies) */
     uint32_t total_ms;
-    /* how long a run waits for phi_decide or phi_budget_raise (default 300,000) */
+    /* of waiting for phi_decide or phi_budget_raise (default 300,000) */
     uint32_t decision_ms;
 } phi_deadlines;
 

@@ -168,7 +168,7 @@ PHI_API phi_status phi_call_replyf(phi_call call, const char *format, ...) PHI_P
 PHI_API phi_status phi_call_fail(phi_call call, const char *text);
 PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* A result of any shape: more than one text, images, details, effects. */
+/* A result that may have several texts, images, details and effects. */
 typedef struct phi_tool_result {
     const char *text;           /* the result as one text; only without `content`; copied */
     const phi_content *content; /* text, images, documents, audio; copied */

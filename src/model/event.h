@@ -1,4 +1,4 @@
-/* event.h - events: one flat struct; a field that a kind does not use is zero. */
+/* event.h - events: one struct for all kinds. Fields that a kind does not use are zero. */
 #ifndef PHI_MODEL_EVENT_H
 #define PHI_MODEL_EVENT_H
 
@@ -56,7 +56,7 @@ typedef enum phi_event_kind {
     PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
     PHI_EV_INPUT_DROPPED,    /* text: input that no model will see; input; source: why */
-    PHI_EV_COMPACTION_START, /* compaction: the first two fields */
+    PHI_EV_COMPACTION_START, /* compaction: only its first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     /* a hook answered PHI_WAIT: ticket, point, text; for a tool: call, tool_call_id, tool_name,
        arguments; for a question: source, question_kind, arguments. Several decisions may be open:

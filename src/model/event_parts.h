@@ -68,7 +68,7 @@ typedef struct phi_context {
    there. */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` up to, but not including, `to` */
-    size_t messages;   /* messages among them that no model sees any more */
+    size_t messages;   /* those of the messages among them that no model sees any more */
     size_t bytes;      /* how much of the agent's memory was freed */
     bool compacted;    /* the view was compacted first */
     int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */

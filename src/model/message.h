@@ -27,11 +27,11 @@ typedef enum phi_content_kind {
     /* A block that only its own protocol understands (a call of a hosted tool, the result of one, a
        compaction). It is sent back byte for byte to that protocol, and left out for others. */
     PHI_CONTENT_OPAQUE,
-    PHI_CONTENT_DOCUMENT, /* a PDF or a text: data, text or url; name: its title */
+    PHI_CONTENT_DOCUMENT, /* a PDF or a text, in data, text or url; name is the title */
     PHI_CONTENT_AUDIO     /* data and mime_type */
 } phi_content_kind;
 
-/* One block. A field that a kind does not use is empty. */
+/* One content block. Fields that a kind does not use are empty. */
 typedef struct phi_content {
     phi_content_kind kind;
     bool redacted; /* thinking that the provider hides; `signature` holds its data */

@@ -74,7 +74,7 @@ PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memor
 /* Frees a document and everything in its arena. NULL, or a node that is not the root of a document,
    changes nothing. */
 PHI_API void phi_json_unload(phi_json *root);
-/* The arena of a document, to change and to write it:
+/* Returns the arena of a document, for changing and writing the document:
        phi_arena *arena = phi_json_arena(game);
        phi_json_set(arena, game, "level", phi_json_new_int(arena, 7));
    NULL: not the root of a document. */
@@ -139,9 +139,9 @@ PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
 /* Sets the member `key` of an object. The key is copied into the arena. `value` replaces an earlier
    value, or is added at the end. A NULL value is PHI_NO_MEMORY, so calls can be nested:
-   phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada"))) A value that already is
-   in a container, is the container, or is the root of a document, is PHI_MISUSE. It must not hold
-   the container. Both must live equally long. */
+       phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
+   PHI_MISUSE: the value is already in a container, is the container itself, or is the root of a
+   document. The value must not contain the container, and both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
 /* Appends a value to an array; the rules are those of phi_json_set. */
