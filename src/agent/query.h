@@ -45,8 +45,8 @@ typedef struct phi_query_info {
     uint64_t tokens; /* phi_count_tokens: the input tokens as the provider counts them */
 } phi_query_info;
 
-/* Begins to read the list of models that the provider of `model` has. Of `model` only protocol,
-   base_url, api_key and headers are used; id may be NULL. Copied. desc NULL: all defaults. On
+/* Begins to read the list of models that the provider of `model` has. Only protocol, base_url,
+   api_key and headers of `model` are used; id may be NULL. Copied. desc NULL: all defaults. On
    failure returns NULL, and phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (the protocol has no
    list: Vertex, a model of the host's), PHI_MISUSE (the runtime is closing, or a tape is played) or
    PHI_NO_MEMORY. */

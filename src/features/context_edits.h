@@ -21,8 +21,8 @@ extern "C" {
    least so many tokens. `memo`, if given, takes their place. The prunes of one turn are added up.
    PHI_EV_PRUNED follows if anything was taken out.
 
-   Revert: takes out everything after the tool result that is named "[step n12]" (step 12). Of
-   several reverts in a turn the last is applied. PHI_REJECTED: the revert is not possible;
+   Revert: takes out everything after the tool result that is named "[step n12]" (step 12). If a
+   turn has several reverts, the last one is applied. PHI_REJECTED: the revert is not possible;
    `message` (if not NULL) says why, and nothing is applied. PHI_EV_REVERTED reports the outcome in
    both cases. */
 PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,

@@ -34,8 +34,8 @@ enum {
     PHI_FACT_SCOPE_BYTES = 16384, /* of the keys and values of a scope */
     PHI_FACT_GROUPS = 1024,       /* groups with facts in a runtime */
     PHI_FACT_MEMBERSHIPS = 16,    /* groups of an agent */
-    /* Of the facts that a request shows. If there are more, those of broader scopes are left out
-       first, and a last line says so */
+    /* the keys and values of facts that a request shows. If there are more facts, those of broader
+       scopes are left out first, and a last line says so */
     PHI_FACT_SHOWN_BYTES = 65536
 };
 

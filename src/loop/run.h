@@ -91,8 +91,8 @@ typedef struct phi_retry {
 /* How many messages a queue delivers at a time. */
 typedef enum phi_queue_mode { PHI_QUEUE_ONE_AT_A_TIME = 0, PHI_QUEUE_ALL } phi_queue_mode;
 
-/* How long phi waits for the network and for a person. Of the time between two steps at most one
-   second is counted (docs/loop.md, "Which time counts"). PHI_UNLIMITED: no deadline. */
+/* How long phi waits for the network and for a person. Deadlines count at most one second of the
+   time between two steps (docs/loop.md, "Which time counts"). PHI_UNLIMITED: no deadline. */
 typedef struct phi_deadlines {
     uint32_t connect_ms;     /* from the start of a transfer to its connection (default 15,000) */
     uint32_t first_event_ms; /* from the connection to the answer's first event (default 300,000) */

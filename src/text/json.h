@@ -113,8 +113,10 @@ PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
    needs phi_json_get. */
 PHI_API phi_json *phi_json_path(const phi_json *node, const char *path);
 
-/* phi_json_iter it = phi_json_each(node); while ((child = phi_json_next(&it)) != NULL) ... it.key
-   is the child's name (empty in an array). The container must not change during the loop. */
+/* A loop over the members or items of a container:
+       phi_json_iter it = phi_json_each(node);
+       while ((child = phi_json_next(&it)) != NULL) ...
+   it.key is the child's name (empty in an array). The container must not change during the loop. */
 typedef struct phi_json_iter {
     phi_json *at;
     size_t left;
