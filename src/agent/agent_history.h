@@ -24,8 +24,8 @@ extern "C" {
 PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
 /* Calls phi_agent_new_session (not empty) if the last run began more than threshold_ms ago. If
-   rotated is not NULL, *rotated tells if it did. Does nothing for an agent that has not run in its
-   session. */
+   rotated is not NULL, *rotated is true if a new session began. Does nothing for an agent that has
+   not run in its session. */
 PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- the history ---- */
@@ -34,8 +34,8 @@ PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool
    NULL for a stale agent. phi_thread_message_at reads messages, phi_thread_append appends. The
    agent owns the thread, which is valid until the agent is freed. (With phi_run the thread belongs
    to the host.) phi_agent_use_thread and phi_agent_new_session put another log into the thread. So
-   do phi_agent_reset and phi_agent_replace_messages, unless the thread is in a store: then it keeps
-   its entries, and a fresh lane begins. */
+   do phi_agent_reset and phi_agent_replace_messages, unless the thread is in a store: then the
+   thread keeps its entries, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Moves an agent that has a store to another thread: saves and leaves the current thread, and loads

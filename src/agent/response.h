@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/* A handle to a request and its outcome. It becomes stale with phi_response_free, when the agent is
-   freed or reset, has its messages replaced or begins a session, when the agent has
-   PHI_RESPONSES_KEPT newer responses, or when a later run forgets older entries
+/* A handle to a request and its outcome. The handle becomes stale with phi_response_free; when the
+   agent is freed or reset, has its messages replaced or begins a session; when the agent has
+   PHI_RESPONSES_KEPT newer responses; or when a later run forgets older entries
    (phi_agent_desc.memory.at_limit). */
 typedef struct phi_response {
     phi_runtime *rt;

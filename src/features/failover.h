@@ -34,17 +34,17 @@ typedef struct phi_failover_model {
 } phi_failover_model;
 
 /* Failures that lead to the next model. An aborted call, a call that the host has refused, and a
-   lack of memory never do. A request that a server calls invalid leads to the next model only if
-   INVALID_REQUEST is set. */
+   lack of memory never lead to it. A request that a server calls invalid leads to the next model
+   only if INVALID_REQUEST is set. */
 typedef enum phi_failover_on {
     PHI_FAILOVER_NETWORK = 1, /* no connection, a broken one, a deadline */
     /* an error of the provider's server, or an overloaded server */
     PHI_FAILOVER_SERVER = 2,
     /* too many requests, or the server asks for a longer delay than phi waits */
     PHI_FAILOVER_RATE_LIMITED = 4,
-    PHI_FAILOVER_QUOTA = 8,        /* the account has no credit */
-    PHI_FAILOVER_AUTH = 16,        /* the key is refused */
-    PHI_FAILOVER_NO_MODEL = 32,    /* HTTP 404: no such model */
+    PHI_FAILOVER_QUOTA = 8,     /* the account has no credit */
+    PHI_FAILOVER_AUTH = 16,     /* the key is refused */
+    PHI_FAILOVER_NO_MODEL = 32, /* HTTP 404: no such model */
     /* the request does not fit the window; leads only to models with a larger window */
     PHI_FAILOVER_OVERFLOW = 64,
     PHI_FAILOVER_CONTENT_FILTER = 128, /* not by default */

@@ -39,7 +39,7 @@ enum {
 /* Zero means default for every field. */
 typedef struct phi_policy {
     uint64_t max_input_tokens; /* (default 8,000; PHI_POLICY_UNLIMITED) */
-    /* the part of them that is kept free for the answer (default 2,000) */
+    /* the part of max_input_tokens that is kept free for the answer (default 2,000) */
     uint64_t reserve_output_tokens;
     bool no_reserve; /* reserve nothing */
     /* a limit that applies after max_turns and never cuts the newest turn (default: none) */

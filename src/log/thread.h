@@ -49,10 +49,10 @@ enum {
     /* a message that a rewrite made, not a message entry of the log */
     PHI_ITEM_SYNTHETIC = 1 << 1,
     PHI_ITEM_SUMMARY = 1 << 2, /* ... that sums up the messages that it replaces */
-    /* an answer whose usage is that of a list that was rewritten later */
+    /* an answer whose reported usage counts messages that were rewritten since */
     PHI_ITEM_UNMEASURED = 1 << 3,
-    /* a copy from the log of another agent that worked for this agent; the lane of the copy was not
-       the active lane at that time */
+    /* a copy from the log of another agent that worked for this agent; the copy's lane was not the
+       active lane when the copy was made */
     PHI_ENTRY_GRAFTED = 1 << 4,
     /* a summary with one line for each message, as phi's own plan makes it */
     PHI_ITEM_LINES = 1 << 5

@@ -43,11 +43,10 @@ typedef struct phi_tool_options {
         *raw_tools; /* tools that the provider hosts, as JSON; copied (default: none) */
     size_t raw_tool_count;
     phi_effect_policy effects; /* which effects tools may have on the tool state (default: all) */
-    /* From this call on, counted from 1 over calls of one tool with the same arguments in a run,
-       the model and the host are warned (default 3; PHI_UNLIMITED: never). */
+    /* A run counts calls of the same tool with the same arguments. From the call with this number
+       on, the model and the host are warned (default 3; PHI_UNLIMITED: never). */
     uint32_t repeat_warn_after;
-    /* From this call on, counted in the same way, the call is not run, and the run ends (default 5;
-       PHI_UNLIMITED: never). */
+    /* The call with this number is not run, and the run ends (default 5; PHI_UNLIMITED: never). */
     uint32_t repeat_stop_after;
     /* The size of the texts of one tool result. A longer result keeps its head and its tail, and a
        line between the two says how much is missing. Details are not cut. (default 2 MiB;
@@ -66,8 +65,8 @@ typedef struct phi_tool_options {
 /* How much memory an agent, its events and its answers take. */
 typedef struct phi_agent_memory {
     size_t limit_bytes; /* for this agent and its history (default: none) */
-    /* What happens at that limit (default: compact, then forget). Without a store, entries that are
-       in no lane's view and all entries of scratch lanes ("~...") are freed for good.
+    /* What the agent does at limit_bytes (default: compact, then forget). Without a store, entries
+       that are in no lane's view and all entries of scratch lanes ("~...") are freed for good.
        PHI_EV_FORGOTTEN and an entry of the log report this; pointers to freed entries are invalid,
        and older responses are stale. With a store the log stays whole and is recalled when
        needed. */
@@ -84,7 +83,7 @@ typedef struct phi_agent_input {
     /* in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
     phi_trigger first_turn_trigger;
     phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit;             /* messages that wait in a queue (default 64) */
+    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
     /* see user messages before they are stored; the array is copied */
     const struct phi_filter *filters;
     size_t filter_count;

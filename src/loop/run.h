@@ -39,9 +39,9 @@ typedef struct phi_budget {
     uint64_t max_requests; /* model calls without retries (default: none) */
 } phi_budget;
 
-/* What an agent does when its history nears memory.limit_bytes. This happens at the start of the
-   next run, before any hook is called. A run that does not fit by itself ends with an error, and
-   the run after it starts with more room. */
+/* What an agent does when its history nears memory.limit_bytes. The agent does so at the start of
+   the next run, before any hook is called. A run that does not fit by itself ends with an error,
+   and the run after it starts with more room. */
 typedef enum phi_at_memory_limit {
     /* Compacts the view like phi_compact, but without hooks and events. If this does not free
        enough, continues as FORGET does. */
@@ -62,8 +62,9 @@ typedef struct phi_spending {
     uint64_t requests;
 } phi_spending;
 
-/* Amounts that phi_budget_raise adds to the limits of the active run, and to those limits that the
-   agent's budget has. If a sum overflows, that limit is removed. */
+/* Amounts that phi_budget_raise adds to the limits of the active run and to the limits of the
+   agent's budget. A limit that is not set stays unset. If a sum overflows, that limit is
+   removed. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
