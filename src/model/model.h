@@ -52,8 +52,8 @@ typedef struct phi_format {
     const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; a desc copies it */
     /* the schema's name, [a-zA-Z0-9_-]{1,64} (default "response"); a desc copies it */
     const char *name;
-    /* phi adapts the schema so that a provider that can enforce schemas does so: in the answer an
-       optional property may then be null (phi_message_json removes such properties). If the schema
+    /* Makes the provider enforce the schema, if the provider can. For this phi adapts the schema:
+       optional properties may be null in the answer (phi_message_json removes these). If the schema
        cannot be adapted, the model call fails with a message before anything is sent. */
     bool strict;
 } phi_format;
