@@ -1,4 +1,4 @@
-/* agent_info.h - what an agent is, has and does. */
+/* agent_info.h - facts about an agent: ids, queues, usage, memory, and what it waits for. */
 #ifndef PHI_AGENT_AGENT_INFO_H
 #define PHI_AGENT_AGENT_INFO_H
 
@@ -11,40 +11,42 @@
 extern "C" {
 #endif
 
-/* What an agent is, has and does. Strings are owned by the agent and valid until it is freed: the
-   session and thread ids until they change, the model id until the model does, the loop id until
-   the next run, the rewrite's id and those of `waiting` until the next phi_step. */
+/* Facts about an agent. The agent owns the strings. They are valid until the agent is freed, but
+   some not so long: the session, thread and model ids until they change, the loop id until the next
+   run, the rewrite's id and the strings in `waiting` until the next phi_step. */
 typedef struct phi_agent_info {
     phi_str agent_id, session_id;
     phi_str thread_id; /* empty: the thread is in no store */
     phi_str model_id;
-    phi_str loop_id; /* of the run that began last; empty: none did */
-    /* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is
-       decided */
+    phi_str loop_id; /* of the run that began last; empty: no run has begun */
+    /* True from phi_prompt until AGENT_END is queued. If an AFTER_LOOP hook waits then, true until
+       the hook is decided. */
     bool running;
-    /* The first thing that phi_pending lists for the agent, or the model's answer. kind
-       PHI_WAITING_NOTHING: all but agent, loop_id and turn_index is zero. */
+    /* The first item that phi_pending lists for the agent, or else the model's answer. If kind is
+       PHI_WAITING_NOTHING, all fields but agent, loop_id and turn_index are zero. */
     phi_pending_item waiting;
-    /* Messages in the queues, without those that a run has taken for its next turn, and texts that
-       were posted and not yet read by a phi_step. queued: in all of them. */
+    /* The number of messages in each queue, and `queued` in all. Not counted: messages that a run
+       has taken for its next turn, and posted texts that no phi_step has read yet. */
     size_t steering, follow_ups, injected, queued;
-    phi_str deferred_op_id; /* of the rewrite that waits for the run's end; empty: none does */
-    /* Tokens, and dollars by the model's rates: of all runs, and of the active or else the last
-       run. Failed attempts count as far as the provider reported their usage. The figures of all
-       runs include the models that wrote summaries for the agent. */
+    phi_str deferred_op_id; /* the op_id of the deferred rewrite; empty: there is none */
+    /* Tokens, and dollars by the model's rates. usage and cost are those of all runs; run_usage and
+       run_cost those of the active or else the last run. Failed attempts are included if the
+       provider reported their usage. usage and cost also include the models that wrote summaries
+       for the agent. */
     phi_usage usage;
     double cost;
-    double cache_hit_rate; /* of usage, 0 to 1; 0 without input */
+    double cache_hit_rate; /* of `usage`, from 0 to 1; 0 if there was no input */
     phi_usage run_usage;
     double run_cost;
-    phi_spending spending; /* its own, and of the agents below it */
-    /* of the last model call, before the hooks; zero where that had no policy */
+    phi_spending spending; /* by this agent and the agents below it */
+    /* of the last model call, before its hooks; zero if that call had no policy */
     phi_projection_meta projection;
-    phi_cache_stats cache;           /* of all runs; zero without phi_feature_cache_stats */
-    size_t memory_used, memory_peak; /* bytes of this agent now, and at most so far */
+    phi_cache_stats cache;           /* over all runs; zero without phi_feature_cache_stats */
+    size_t memory_used, memory_peak; /* bytes of this agent: now, and the most so far */
 } phi_agent_info;
 
-/* Zero, with empty strings, for a stale agent. Pumping thread. */
+/* Returns facts about an agent; for a stale agent all fields are zero or empty strings. Pumping
+   thread. */
 PHI_API phi_agent_info phi_agent_get_info(phi_agent agent);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* profile.h - profiles: an agent's identity, apart from its model.
+/* profile.h - profiles: an agent's identity without its model.
 
-   A profile fills fields that an agent's desc leaves unset, and never overrides one that it
-   sets. */
+   A profile fills in fields that an agent's desc leaves unset. It never overrides a field that the
+   desc sets. */
 #ifndef PHI_AGENT_PROFILE_H
 #define PHI_AGENT_PROFILE_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Zero means: not set. */
+/* A field that is zero is not set. */
 typedef struct phi_profile {
     const char *profile_id; /* (default: random) */
     const char *name, *description;
@@ -23,7 +23,7 @@ typedef struct phi_profile {
     double temperature;
     const char *config_id;
     const char *workspace;
-    const char *const *skills; /* names; the host loads the skills */
+    const char *const *skills; /* names of skills; the host loads them */
     size_t skill_count;
 } phi_profile;
 

@@ -1,12 +1,12 @@
-/* query.h - questions to a provider that are no model calls: which models it has, and how many
-   tokens a request would be.
+/* query.h - questions to a provider other than model calls: which models the provider has, and how
+   many tokens a request would have.
 
-   A query is one HTTP request, or one for each page of a list, over the runtime's transport;
-   phi_step drives it. It is no run: it has no events, no budget pays for it, phi_step does not
-   count it, a tape neither records nor plays it, and nothing is tried again. No hook is called: a
-   host whose keys come by PHI_HOOK_CREDENTIAL gives the key in the desc.
+   A query is one HTTP request over the runtime's transport, or one for each page of a list;
+   phi_step drives it. A query is not a run: it has no events, no budget pays for it, phi_step does
+   not count it, tapes neither record nor play it, and there are no retries. No hook is called, so a
+   host whose keys come from PHI_HOOK_CREDENTIAL sets the key in the desc.
 
-   phi_query *query = phi_models(rt, &model, NULL);
+       phi_query *query = phi_models(rt, &model, NULL);
        while (phi_query_get(query).status == PHI_BUSY) phi_step(rt, 100);
        info = phi_query_get(query);
        ...
@@ -24,46 +24,49 @@
 extern "C" {
 #endif
 
-/* One query under way, or its outcome. Free it before the runtime. */
+/* A query that is under way or finished. Free it before the runtime. */
 typedef struct phi_query phi_query;
 
 /* Zero means default for every field. */
 typedef struct phi_query_desc {
-    const char *api_key;     /* in place of the model's; copied (default: phi_model.api_key) */
-    phi_deadlines deadlines; /* of each request (default total_ms 60,000; else as of an agent) */
+    const char *api_key; /* replaces the model's key; copied (default: phi_model.api_key) */
+    /* of each request (total_ms defaults to 60,000, the other fields as for an agent) */
+    phi_deadlines deadlines;
 } phi_query_desc;
 
 /* Owned by the query, valid until it is freed. */
 typedef struct phi_query_info {
-    phi_status status;            /* PHI_BUSY while it is under way */
-    const phi_failure *failure;   /* why it failed; NULL: it did not */
+    phi_status status;            /* PHI_BUSY while the query is under way */
+    const phi_failure *failure;   /* why the query failed; NULL: it did not fail */
     const phi_model_info *models; /* of phi_models, in the provider's order; NULL while under way */
     size_t model_count;
-    bool more;       /* the list is longer: phi reads 100 pages or 10,000 models at most */
-    uint64_t tokens; /* of phi_count_tokens: input tokens, by the provider */
+    /* true: the list is longer than phi reads, 100 pages or 10,000 models at most */
+    bool more;
+    uint64_t tokens; /* phi_count_tokens: the input tokens as the provider counts them */
 } phi_query_info;
 
-/* Begins to read the list of the models that the provider of a model has. model: protocol,
-   base_url, api_key and headers count; its id may be NULL. Copied. desc NULL: all defaults. NULL:
-   phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (a protocol without a list: Vertex, a model of
-   the host's own), PHI_MISUSE (the runtime is closing, or a tape is played), PHI_NO_MEMORY. */
+/* Begins to read the list of models that the provider of `model` has. Only protocol, base_url,
+   api_key and headers of `model` are used; id may be NULL. Copied. desc NULL: all defaults. On
+   failure returns NULL, and phi_last_error has PHI_BAD_ARG, PHI_UNSUPPORTED (the protocol has no
+   list: Vertex, a model of the host's), PHI_MISUSE (the runtime is closing, or a tape is played) or
+   PHI_NO_MEMORY. */
 PHI_API phi_query *phi_models(phi_runtime *rt, const phi_model *model, const phi_query_desc *desc);
 
-/* Begins to count the tokens of the request that the agent would send now, by its provider: system
-   prompt, tools, and the messages in view (by its policy), without those that hooks and world facts
-   would add. The request is rendered in this call, as a whole. The agent may run, or be freed
-   meanwhile. desc NULL: all defaults. NULL: phi_last_error has PHI_STALE, PHI_MISUSE (there are no
-   messages, or as above), PHI_UNSUPPORTED (a protocol without such an endpoint: Chat Completions,
-   Azure, a model of the host's own), PHI_BAD_ARG (a tool or a format that the model does not take),
-   PHI_NO_MEMORY. */
+/* Asks the agent's provider to count the tokens of the request that the agent would send now:
+   system prompt, tools, and the messages in view that the policy chooses. Messages that hooks and
+   world facts would add are not counted. This call renders the whole request, so the agent may run
+   or be freed meanwhile. desc NULL: all defaults. On failure returns NULL, and phi_last_error has
+   PHI_STALE, PHI_MISUSE (there are no messages, the runtime is closing, or a tape is played),
+   PHI_UNSUPPORTED (the protocol has no such endpoint: Chat Completions, Azure, a model of the
+   host's), PHI_BAD_ARG (the model does not take a tool or the format) or PHI_NO_MEMORY. */
 PHI_API phi_query *phi_count_tokens(phi_agent agent, const phi_query_desc *desc);
 
-/* How far it is. A failure's kind, words and delay are as those of a model call; PHI_PARSE: the
-   answer is not what the protocol says; PHI_TOO_BIG: an answer of more than 8 MiB. NULL:
-   PHI_STALE. */
+/* Returns the state of a query. A failure has kind, message and delay as for a model call. status
+   PHI_PARSE: the answer does not follow the protocol; PHI_TOO_BIG: the answer is larger than 8 MiB;
+   PHI_STALE: query is NULL. */
 PHI_API phi_query_info phi_query_get(const phi_query *query);
 
-/* Frees it; one that is under way is cancelled. NULL is harmless. */
+/* Frees a query; if it is under way, it is cancelled. NULL is harmless. */
 PHI_API void phi_query_free(phi_query *query);
 
 #ifdef __cplusplus

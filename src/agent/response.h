@@ -1,7 +1,7 @@
-/* response.h - a prompt with options: phi_prompt_with gives a handle to the run and its answer.
+/* response.h - prompts with options: phi_prompt_with gives a handle to the run and its answer.
 
-   The handle is for hosts that have many requests under way and do not want to follow events.
-   Events come all the same. */
+   The handle is for hosts that have many requests under way and do not want to follow events. The
+   events are queued nevertheless. */
 #ifndef PHI_AGENT_RESPONSE_H
 #define PHI_AGENT_RESPONSE_H
 
@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/* A request and its outcome. It is valid until phi_response_free, until its agent is freed or
-   reset, its messages are replaced or it begins a session, until the agent has PHI_RESPONSES_KEPT
-   newer ones, or until a newer run forgets older entries (phi_agent_desc.memory.at_limit); then it
-   is stale. */
+/* A handle to a request and its outcome. The handle becomes stale with phi_response_free; when the
+   agent is freed or reset, has its messages replaced or begins a session; when the agent has
+   PHI_RESPONSES_KEPT newer responses; or when a later run forgets older entries
+   (phi_agent_desc.memory.at_limit). */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -28,102 +28,111 @@ typedef enum phi_response_state {
     PHI_RESPONSE_STALE = 0,
     PHI_RESPONSE_RUNNING,
     PHI_RESPONSE_COMPLETED, /* the run ended by itself */
-    PHI_RESPONSE_FAILED,    /* ... by an error, a limit, a hook or a filter: see status */
+    PHI_RESPONSE_FAILED,    /* an error, a limit, a hook or a filter ended it: see status */
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* Owned by the agent, valid as long as the response; while the run of a thread in a store is
-   active, message, text and loop_id only until the next phi_step: call again. */
+/* The state of a request. The agent owns the pointers, which are valid as long as the response.
+   While a run over a thread in a store is active, message, text and loop_id are valid only until
+   the next phi_step: call phi_response_get again. */
 typedef struct phi_response_info {
     phi_response_state state;
-    bool done;         /* not running; true for a stale handle */
-    phi_status status; /* AGENT_END's; PHI_BUSY while running; PHI_STALE */
+    bool done;         /* the run has ended; also true for a stale handle */
+    phi_status status; /* the status of AGENT_END; PHI_BUSY while running; PHI_STALE */
     phi_agent agent;
     phi_str loop_id;
     phi_str id;                 /* of the request */
     phi_str query;              /* the prompt: its first text block */
-    const phi_message *message; /* the last answer of the run; NULL: none yet */
-    phi_str text;               /* of its last text block; empty: none */
+    const phi_message *message; /* the last answer of the run; NULL: there is none yet */
+    phi_str text;               /* the last text block of `message`; empty: there is none */
     const phi_failure *failure; /* NULL: none */
-    phi_usage usage;            /* so far, or all of it */
+    phi_usage usage;            /* of the run, so far or in total */
     double cost;
-    int64_t asked_ms, ended_ms; /* Unix time; ended_ms 0: not yet */
-    int64_t first_event_ms;     /* when the answer's first delta came; 0: none has */
+    int64_t asked_ms, ended_ms; /* Unix time; ended_ms 0: the run has not ended */
+    int64_t first_event_ms;     /* when the first delta of an answer came; 0: not yet */
 } phi_response_info;
 
-/* A prompt, and settings for this request only. Zero means default for every field but text or
-   content: give one of the two, and not out of a thread that this request leaves. */
+/* A prompt, and settings for this request only. Zero means default for every field but text and
+   content. Give one of these two; it must not point into a thread that this request leaves. */
 typedef struct phi_prompt_desc {
     const char *text;           /* copied */
-    const phi_content *content; /* a user message's blocks, in place of text; copied */
+    const phi_content *content; /* the blocks of a user message, instead of text; copied */
     size_t content_count;
-    /* the policy of this run's model calls and warnings; copied (default: the agent's, which is not
-       changed) */
+    /* the policy for this run's model calls and warnings; copied (default: the agent's policy,
+       which does not change) */
     const phi_policy *policy;
-    /* of the agent's store: phi_agent_use_thread first (default: its current thread) */
+    /* a thread of the agent's store: calls phi_agent_use_thread first (default: the current
+       thread) */
     const char *thread_id;
-    bool new_thread; /* phi_agent_use_thread with NULL first */
-    /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
+    bool new_thread; /* calls phi_agent_use_thread with NULL first */
+    /* the limits of this run; a field that is zero has the default of phi_limits; copied (default:
+       the agent's limits) */
     const phi_limits *limits;
-    /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
+    /* how long this run waits for phi_decide or phi_budget_raise (default: the agent's
+       deadlines.decision_ms; PHI_UNLIMITED) */
     uint32_t decision_timeout_ms;
-    /* This run has these tools, and none of the agent's; checked as phi_agent_desc.tools. Copied;
-       their pointers are borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
-       snapshot of the run has their names only: it continues with the tools of phi_agent_restore's
-       desc that have one of them. */
+    /* The tools of this run, in place of the agent's tools; checked like phi_agent_desc.tools.
+       Copied; the pointers in them are borrowed until PHI_EV_AGENT_END was popped. (default: the
+       agent's tools) A snapshot of the run has only their names: the restored run gets the tools
+       with these names from the desc of phi_agent_restore. */
     const phi_tool *tools;
     size_t tool_count;
-    /* names of its tools, the only ones to offer; read in the call (default: all are offered) */
+    /* the names of the only tools to offer; not kept after the call (default: all are offered) */
     const char *const *allowed_tools;
     size_t allowed_count;
-    bool no_tools;  /* offer none; of raw_tools neither, as with tools and allowed_tools */
-    const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
-    /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are
-       kept with the message in the log: its details are {"request_id":...,"refs":...}. Never
+    /* Offer no tools. If no_tools, tools or allowed_tools is set, raw_tools are not offered
+       either */
+    bool no_tools;
+    /* the request's id, UTF-8, at most 128 bytes; copied (default: phi makes one) */
+    const char *id;
+    /* JSON text about the request, for the host; copied (default: none). If id or refs are given,
+       the message in the log keeps both in its details: {"request_id":...,"refs":...}. Never
        sent */
     const char *refs;
     /* JSON text of an object, merged into the body of this run's requests over the agent's `extra`;
-       see phi_agent_desc.options.extra. Copied; a snapshot of the run has it (default: none) */
+       see phi_agent_desc.options.extra. Copied; part of a snapshot of the run (default: none) */
     const char *extra;
-    /* JSON text of an object, which the tools of this run read in phi_call_info. Never sent.
-       Copied; a snapshot of the run has it (default: none) */
+    /* JSON text of an object, which the tools of this run read in phi_call_info.context. Never
+       sent. Copied; part of a snapshot of the run (default: none) */
     const char *tool_context;
-    /* JSON text about this run, for the host: in its AGENT_START, its LOOP_START entry and its
-       record. Never sent; copied (default: none) */
+    /* JSON text about this run, for the host: AGENT_START, the LOOP_START entry and the record of
+       the run have it. Never sent; copied (default: none) */
     const char *metadata;
-    /* of this run's answers; copied; a snapshot of the run has it (default: the agent's) */
-    const phi_format *format;
-    bool has_temperature; /* this run sends `temperature` (default: the agent's) */
-    double temperature;
-    /* This run's model calls, and those below it that have the agent's model, are of this model, by
-       the agent's provider if it has one. Loop ids stay the agent's. Copied; a snapshot of the run
-       does not have it: it continues with the model of phi_agent_restore's desc (default: the
+    /* the format of this run's answers; copied; part of a snapshot of the run (default: the
        agent's) */
+    const phi_format *format;
+    bool has_temperature; /* this run sends `temperature` (default: the agent's setting) */
+    double temperature;
+    /* The model of this run, and of those runs below it that would have the agent's model. If the
+       agent has a provider, it answers for this model, too. Loop ids do not change. Copied
+       (default: the agent's model). A snapshot does not contain this model: the restored run
+       continues with the model of phi_agent_restore's desc. */
     const phi_model *model;
 } phi_prompt_desc;
 
-/* As phi_prompt, with options, and a handle where `response` is given (NULL: none). Where it
-   changes the thread, responses of the former thread are stale; the thread is saved when the run is
-   over (PHI_EV_THREAD_UPDATED). PHI_BAD_ARG: phi_last_error names the field. A failure after the
-   change of the thread leaves the agent with the new one; else nothing changed, and *response is
-   stale. */
+/* Starts a run like phi_prompt, with options. *response gets a handle (response NULL: no handle).
+   If the request changes the thread, responses of the former thread become stale. The thread is
+   saved when the run is over (PHI_EV_THREAD_UPDATED). PHI_BAD_ARG: phi_last_error names the field.
+   After a failure *response is stale and nothing has changed, except that the agent keeps the new
+   thread if the failure came after the change of thread. */
 PHI_API phi_status phi_prompt_with(phi_agent agent, const phi_prompt_desc *desc,
                                    phi_response *response);
 
-/* The state of the request now; for a stale handle all but state, done and status is zero. Pumping
-   thread. */
+/* Returns the current state of a request; for a stale handle all fields but state, done and status
+   are zero. Pumping thread. */
 PHI_API phi_response_info phi_response_get(phi_response response);
 
-/* Calls phi_step until the request is done, for at most so long: PHI_TIMEOUT then, whatever hangs,
-   and the run continues; phi_abort ends it. `event_fn` gets the events meanwhile, of every agent
-   (NULL: they are dropped). Milliseconds of the runtime's clock; 0: one step; PHI_UNLIMITED: no
-   limit. PHI_OK: phi_response_get says what became of it. PHI_STALE; PHI_MISUSE: inside a callback.
-   Pumping thread. */
+/* Calls phi_step until the request is done, or until timeout_ms has passed. timeout_ms:
+   milliseconds of the runtime's clock; 0: one step; PHI_UNLIMITED: no limit. During the call
+   event_fn gets the events of all agents (NULL: the events are dropped). PHI_OK: the request is
+   done, and phi_response_get returns the outcome. PHI_TIMEOUT: the time has passed, and the run
+   continues; phi_abort would end it. PHI_STALE; PHI_MISUSE: called inside a callback. Pumping
+   thread. */
 PHI_API phi_status phi_response_await(phi_response response, uint32_t timeout_ms,
                                       void (*event_fn)(void *user_data, const phi_event *event),
                                       void *user_data);
 
-/* Frees the handle; a run that is active continues. A stale one is harmless. */
+/* Frees the handle. An active run continues. A stale handle is harmless. */
 PHI_API void phi_response_free(phi_response response);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
-/* snapshot.h - save games: an agent as one text, also in the midst of a run, and back.
+/* snapshot.h - save games: writes an agent as one text, even during a run, and restores it.
 
-   A snapshot holds the agent's identity, its whole thread with all lanes, its queues, its spending,
-   and the active run: its turn, the pending tool calls by name and id, its own policy, and the
-   hooks that are still to be called. It holds no model, no key, no system prompt, no tool and no
-   function: the program gives them again when it loads the snapshot, best by the function that made
-   the desc of the first agent.
+   A snapshot contains the agent's identity, its whole thread with all lanes, its queues, its
+   spending, and the active run: the turn, the pending tool calls by name and id, the run's own
+   policy, and the hooks that are still to be called. It contains no model, key, system prompt, tool
+   or function. The program gives these again when it loads the snapshot, best with the function
+   that made the first agent's desc.
 
        phi_arena arena;
        phi_str text;
@@ -15,12 +15,13 @@
        phi_agent_desc desc = blacksmith();
        npc = phi_agent_restore(rt, &desc, my_read("save.json"), PHI_RESTORE_RESUME);
 
-   A model call that streams is made again after loading; a partial answer is not kept. A pending
-   decision calls its hook again. A tool call that had begun is resumed by the tool of the same
-   name: by its `resume`; without one, a call that is finished from outside (no `step`) keeps
-   waiting, and is found with phi_pending; any other gets an error as its result, for the model to
-   read. A deferred rewrite is in the snapshot; events that were not popped, and input that other
-   threads posted while it was made, are not. */
+   A model call that was streaming is made again after loading; its partial answer is not kept. For
+   a pending decision the hook is called again. A tool call that had begun is resumed by the tool of
+   the same name, with its `resume`. If the tool has no `resume` and no `step`, the call keeps
+   waiting to be finished from outside, and phi_pending lists it. If it has a `step` but no
+   `resume`, the call gets an error as its result, for the model to read. A snapshot contains a
+   deferred rewrite. It does not contain events that were not popped, nor input that other threads
+   posted while the snapshot was made. */
 #ifndef PHI_AGENT_SNAPSHOT_H
 #define PHI_AGENT_SNAPSHOT_H
 
@@ -32,59 +33,65 @@ extern "C" {
 
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
-/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues unchanged.
-   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
-   that evicted entries are recalled from. */
+/* Writes the agent as JSON text into the arena. Allowed at any time between two phi_steps. The
+   agent continues unchanged. PHI_MISUSE: called inside a callback; PHI_STALE, PHI_BAD_ARG,
+   PHI_NO_MEMORY; the store's status if evicted entries cannot be recalled. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
     PHI_RESTORE_RESUME = 0, /* the run continues with the next phi_step */
-    /* it ends with the next phi_steps, as if by phi_abort: calls get "Cancelled" */
+    /* the next phi_steps end the run like phi_abort: calls get "Cancelled" */
     PHI_RESTORE_INTERRUPT
 } phi_restore_run;
 
-/* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot, which is copied.
-   agent_id, session_id and config_id of the desc count only where the snapshot has none, its budget
-   never; limits that phi_budget_raise had added are kept. Where the desc has a store, thread_id
-   must be new to the store.
+/* Makes an agent from a desc, as phi_agent_new does, and fills the agent from a snapshot, which is
+   copied. agent_id, session_id and config_id of the desc are used only if the snapshot has none.
+   The budget of the desc is not used: the agent has the budget of the snapshot. Limits that
+   phi_budget_raise has raised stay raised. If the desc has a store, thread_id must be new to the
+   store.
 
-   The saved run continues: the events of its beginning are not emitted again, TOOL_END and the rest
-   follow. On failure the handle's rt is NULL, and phi_last_error says why: PHI_PARSE (not a
-   snapshot), PHI_UNSUPPORTED (of a later version), PHI_MISUSE (inside a callback, or the store has
-   that thread), or as phi_agent_new. Then no tool was called, and the store has nothing of it. */
+   The saved run continues: the events of its beginning are not emitted again, but TOOL_END and the
+   later events follow. On failure the handle's rt is NULL, and phi_last_error says why: PHI_PARSE
+   (not a snapshot), PHI_UNSUPPORTED (a snapshot of a later version), PHI_MISUSE (called inside a
+   callback, or the store has this thread already), or a status of phi_agent_new. After a failure no
+   tool was called, and nothing was written to the store. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how);
 
 /* ---- all agents of a runtime ---- */
 
-/* All agents in one text, with the facts of all and of groups: a line about them, and one for each
-   agent, which is what phi_agent_snapshot writes; sub-agents are in the line of their caller. An
-   agent's `parent` comes before it. In pieces of about step_budget_us. PHI_BUSY: there is more;
-   call it again. Until then the runtime is paused: phi_step does nothing, events can be popped. An
-   agent that the host changes meanwhile is written as it is when its line ends, or left out where
-   it was freed. arena NULL gives up. The text is in the arena. PHI_OK; PHI_MISUSE: inside a
-   callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY; the status of a store. Then
-   it is given up. */
+/* Writes all agents of a runtime, and the world facts for all agents and for groups, as one text
+   into the arena. The text has one line about the whole, and for each agent one line, as
+   phi_agent_snapshot writes it. Sub-agents are in the line of their caller; a `parent` comes before
+   the agents below it. Each call works for about step_budget_us. PHI_BUSY: there is more, call
+   again. Until the last call the runtime is paused: phi_step does nothing, but events can be
+   popped. If the host changes an agent meanwhile, the agent is written as it is when its line ends;
+   a freed agent is left out. arena NULL: gives up. PHI_OK: the text is complete. PHI_MISUSE: called
+   inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY; the status of a
+   store. After any of these the snapshot is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */
 typedef struct phi_restore_desc {
-    /* The desc of agent `index` of the text, from 0, by its id (as a terminated text too), into
-       `out`, which is zeroed; what that points to is borrowed as by phi_agent_new. `agents` are
-       those that were made so far, of the lines before. false: the agent is left out. */
+    /* Gives the desc of one agent of the text: writes it into `out`, which is zeroed. agent_id
+       (also terminated) and `index`, counted from 0, identify the agent. Pointers in the desc are
+       borrowed as by phi_agent_new. `agents` has the agents made so far, those of the lines before.
+       False: the agent is left out. */
     bool (*desc_fn)(void *user_data, phi_str agent_id, size_t index, const phi_agent *agents,
                     phi_agent_desc *out);
     void *user_data;
     phi_restore_run how;
 } phi_restore_desc;
 
-/* Makes the agents of a text of phi_runtime_snapshot, or the one of phi_agent_snapshot, and
-   replaces the facts of all and of groups where the text has them. Agents that the runtime has
-   stay. All or nothing: on failure those made so far are freed, and facts are as they were; but
-   threads that they began in stores are there. In pieces, each of an agent at least. PHI_BUSY: call
-   it again with the same arguments; until then the runtime is paused, as above. An empty text gives
-   up. *agents, in the arena: by index; rt NULL where one was left out. PHI_OK; PHI_MISUSE,
-   PHI_PARSE, PHI_UNSUPPORTED, PHI_NO_MEMORY and others, as phi_agent_restore, with words. */
+/* Makes the agents of a text from phi_runtime_snapshot, or the one agent of a text from
+   phi_agent_snapshot. If the text has the world facts for all agents and for groups, they replace
+   these facts of the runtime. Agents that the runtime already has stay. On failure the agents made
+   so far are freed and facts are as before, but threads that these agents began in stores remain
+   there. Each call makes at least one agent. PHI_BUSY: call again with the same arguments; until
+   then the runtime is paused as above. An empty text gives up. *agents, in the arena, has the
+   agents by index; rt is NULL for an agent that was left out. PHI_OK: all agents are made.
+   PHI_MISUSE, PHI_PARSE, PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore;
+   phi_last_error has a message. */
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
                                        phi_arena *arena, const phi_agent **agents, size_t *count);
 

@@ -1,6 +1,6 @@
-/* base.h - what every part of phi shares: linkage, strings, statuses, the allocator.
+/* base.h - the basis of all parts of phi: linkage, strings, statuses, the allocator.
 
-   Nothing here allocates and nothing here has state. */
+   No function here allocates memory or keeps state. */
 #ifndef PHI_BASE_BASE_H
 #define PHI_BASE_BASE_H
 
@@ -43,20 +43,21 @@
 #define PHI_PRINTF(format_index, first)
 #endif
 
-/* "No limit" where 0 means "the default". */
+/* Means "no limit" in fields in which 0 means "the default". */
 #define PHI_UNLIMITED UINT32_MAX
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Described where they are declared: the runtime, arenas, transports, tapes, features, codecs. */
+/* Types that other headers describe. */
 typedef struct phi_runtime phi_runtime;
 typedef struct phi_arena phi_arena;
 typedef struct phi_transport phi_transport;
 typedef struct phi_tape phi_tape; /* phi_tools.h */
 
-/* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
+/* Bytes with a length; not terminated. Each function or struct that uses a phi_str says who owns
+   the bytes. */
 typedef struct phi_str {
     const char *at;
     size_t len;
@@ -89,47 +90,50 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* A sentence for a status; "unknown status" for an unknown number. Never NULL, static. */
+/* Returns a sentence for a status, or "unknown status" for an unknown number. Never NULL,
+   static. */
 PHI_API const char *phi_status_text(int status);
 
-/* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
-   returns NULL). old_bytes is always the size of the last request. Returned memory is aligned for
-   any type. NULL means no memory, and leaves ptr as it was.
+/* An allocator. phi gets memory only through realloc_fn, which works like realloc: ptr NULL
+   allocates; new_bytes 0 frees and returns NULL. old_bytes is always the size of the last request.
+   Returned memory must be aligned for any type. NULL means that there is no memory; ptr is then
+   unchanged.
    Threads: called on the pumping thread only. */
 typedef struct phi_allocator {
     void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
     void *user_data;
 } phi_allocator;
 
-/* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
-   is counted in its parent as well, and either limit refuses. */
+/* A memory budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a
+   budget is also counted in its parent, and both limits apply. */
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit refused */
+    uint64_t refusals; /* how often this limit has refused memory */
 } phi_memory;
 
-/* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
+/* Initializes a root budget. `allocator` is copied; if it or its realloc_fn is NULL, the C
+   library's allocator is used. */
 PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
                              size_t limit_bytes);
 
 /* Where a parser stopped and why. */
 typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
-    size_t offset;         /* bytes before it */
-    char message[160];     /* the value found and the values expected; terminated */
+    size_t offset;         /* the number of bytes before this place */
+    char message[160];     /* what was found and what was expected; terminated */
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 
-/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. For other bytes set `at`
-   and `len`. */
+/* Returns a phi_str that borrows a terminated string; NULL gives an empty phi_str. For other bytes
+   set `at` and `len` yourself. */
 PHI_API phi_str phi_str_of(const char *text);
 /* For the conversion %.*s: printf("%.*s\n", PHI_ARG(text)). */
 #define PHI_ARG(s) (int)(s).len, (s).at
 PHI_API bool phi_str_equal(phi_str a, phi_str b);
-/* True if it is that text: phi_str_is(name, "ada"). NULL is the empty text. */
+/* True if s equals the text: phi_str_is(name, "ada"). NULL is the empty text. */
 PHI_API bool phi_str_is(phi_str s, const char *text);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* queries.h - a model as its provider's list describes it. */
+/* queries.h - a model as the list of its provider describes it. */
 #ifndef PHI_CODECS_QUERIES_H
 #define PHI_CODECS_QUERIES_H
 
@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/* A model of a list; members that the list does not have are empty or 0. */
+/* A model in a provider's list. Fields that the list does not have are empty or 0. */
 typedef struct phi_model_info {
     phi_str id;   /* for phi_model.id */
     phi_str name; /* for people */
     uint64_t context_window, max_tokens;
-    bool reasoning;       /* it can think */
-    bool reasoning_known; /* the list says whether it can */
+    bool reasoning;       /* the model can think */
+    bool reasoning_known; /* the list says if the model can think */
 } phi_model_info;
 
 #ifdef __cplusplus

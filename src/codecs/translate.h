@@ -1,4 +1,4 @@
-/* translate.h - makes a history that several models wrote fit for one of them. */
+/* translate.h - adapts a history that several models wrote to one model. */
 #ifndef PHI_CODECS_TRANSLATE_H
 #define PHI_CODECS_TRANSLATE_H
 
@@ -9,19 +9,20 @@
 extern "C" {
 #endif
 
-/* Puts messages into the form that `target` accepts; pure: the same messages give the same list,
-   and none of them is changed. A message that needs no change is the caller's own, the rest are
-   copies in the arena.
+/* Gives the messages in a form that `target` accepts. Pure: the same messages give the same list,
+   and no message is changed. In the list, a message that needs no change is the caller's message;
+   the others are copies in the arena.
 
-   Thinking, signatures and opaque items stay with answers of the target itself (model, provider and
-   protocol are its own), and are left out of others; tool call ids become ids that the target
-   accepts, the same in the call and its result; a call that was cut, a result without its call, a
-   second result, extensions and answers without remaining content are left out; a call without a
-   result gets one, an error "No result provided"; images become a line of text where the target
-   takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md has the details of each protocol.
+   Thinking, signatures and opaque blocks stay in answers of the target itself (same model, provider
+   and protocol) and are left out of other answers. Tool call ids become ids that the target
+   accepts, the same in a call and its result. Left out are: cut calls, results without their call,
+   second results, extensions, and answers without remaining content. A call without a result gets
+   an error result, "No result provided". If the target takes no images (PHI_QUIRK_NO_IMAGES), an
+   image becomes a line of text. docs/providers.md has the details of each protocol.
 
-   Ownership: *out and the copies are the arena's; they point into the messages given.
-   Errors: PHI_NO_MEMORY, PHI_BAD_ARG (target.protocol or id is missing): *out is not set.
+   Ownership: *out and the copies are in the arena and point into the given messages.
+   Errors: PHI_NO_MEMORY, PHI_BAD_ARG (protocol or id of the target is missing). *out is then not
+           set.
    Threads: any. */
 PHI_API phi_status phi_translate(const phi_model *target, const phi_message *const *messages,
                                  size_t count, phi_arena *arena, const phi_message *const **out,

@@ -11,18 +11,20 @@
 extern "C" {
 #endif
 
-/* A tool takes messages out of the model's view, by a prune (its tokens and memo count) or by a
-   revert (its category, step and summary); the other is NULL. Applied when the turn is over: later
-   turns see the effect, this turn does not. Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG:
-   both or neither, no tokens, no category; PHI_NO_MEMORY: nothing changed.
+/* Takes messages out of the model's view; for tools. Give either a prune (phi uses its tokens and
+   memo) or a revert (its category, step and summary); the other is NULL. The edit is applied when
+   the turn is over, so only later turns see its effect. Copied. Pumping thread only. PHI_STALE;
+   PHI_BAD_ARG: both or neither is given, no tokens, or no category; PHI_NO_MEMORY. After any of
+   these nothing changed.
 
-   Prune: the model's answers and tool results, the oldest first, whole answers with their results,
-   until it is at least so many tokens; `memo`, where given, takes their place. The prunes of one
-   turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
+   Prune: takes out the oldest answers of the model, each with all its results, until these have at
+   least so many tokens. `memo`, if given, takes their place. The prunes of one turn are added up.
+   PHI_EV_PRUNED follows if anything was taken out.
 
-   Revert: all after the tool result that is named "[step n12]" (step 12). The last revert of a
-   turn counts. PHI_REJECTED: it is not possible; `message`, where given, says why, and nothing is
-   noted. PHI_EV_REVERTED reports the outcome in either case. */
+   Revert: takes out everything after the tool result that is named "[step n12]" (step 12). If a
+   turn has several reverts, the last one is applied. PHI_REJECTED: the revert is not possible;
+   `message` (if not NULL) says why, and nothing is applied. PHI_EV_REVERTED reports the outcome in
+   both cases. */
 PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,
                                  char *message, size_t message_size);
 

@@ -1,15 +1,15 @@
-/* failover.h - the models that a run goes through when one fails for good.
+/* failover.h - failover: the models that a run changes to when a model fails for good.
 
-   A model call that has failed, and is not tried again (phi_retry), would end its run. An agent
-   with a phi_failover continues the turn with the next of its models instead: PHI_EV_RETRACT where
-   a part of the answer was emitted, PHI_EV_FAILOVER, and the same turn again, rendered for that
-   model. After the last of the list comes the agent's own again, if it has not failed in this turn.
-   When none is left, the run ends with the last failure, which names the others.
+   A failed model call that is not tried again (phi_retry) ends its run. But an agent with a
+   phi_failover continues the turn with its next model. PHI_EV_RETRACT comes first if a part of the
+   answer was emitted, then PHI_EV_FAILOVER, then the same turn again, rendered for the next model.
+   After the last model of the list comes the agent's own model, if it has not failed in this turn.
+   When no model is left, the run ends with the last failure, which names the others.
 
-   Each model is tried as phi_retry says. Its attempts are charged by its own rates; budgets and
-   limits hold for the sum, and a model for which they leave no room is passed over; where none is
-   left, a run with limits.pause waits for phi_budget_raise. Meanwhile phi_agent_info.model_id says
-   which model answers; phi_agent_get_desc shows the agent's own. */
+   Each model has the retries of phi_retry, and its attempts are charged by its own rates. Budgets
+   and limits apply to the sum, and a model for which they leave no room is skipped. If no model is
+   left for this reason, a run with limits.pause waits for phi_budget_raise. phi_agent_info.model_id
+   says which model answers now; phi_agent_get_desc returns the agent's own model. */
 #ifndef PHI_FEATURES_FAILOVER_H
 #define PHI_FEATURES_FAILOVER_H
 
@@ -21,48 +21,54 @@ extern "C" {
 
 #define PHI_NOTE_FAILOVER "phi.failover" /* {"from":...,"to":...,"failure":...,"message":...} */
 
-enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* besides the agent's own */
+enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* not counting the agent's own */
 
-/* A model to go to. Zero means default for every field but model.protocol and model.id. */
+/* A model to change to. Zero means default for every field but model.protocol and model.id. */
 typedef struct phi_failover_model {
-    phi_model model; /* copied, strings too */
-    /* copied (default: phi_agent_desc.provider, and where there is none, that of the protocol) */
+    phi_model model; /* copied with its strings */
+    /* copied (default: phi_agent_desc.provider, or else the provider of the protocol) */
     const phi_provider *provider;
-    uint32_t max_tokens;   /* output tokens a call (default: the agent's) */
+    uint32_t max_tokens;   /* output tokens of one call (default: the agent's) */
     bool has_thinking;     /* use `thinking` instead of the agent's */
-    phi_thinking thinking; /* counts with has_thinking */
+    phi_thinking thinking; /* used with has_thinking */
 } phi_failover_model;
 
-/* Failures that lead to the next model. Never: an aborted call, one that the host has refused, and
-   want of memory. A request that a server calls invalid is so only where INVALID_REQUEST is set. */
+/* Failures that lead to the next model. An aborted call, a call that the host has refused, and a
+   lack of memory never lead to it. A request that a server calls invalid leads to the next model
+   only if INVALID_REQUEST is set. */
 typedef enum phi_failover_on {
-    PHI_FAILOVER_NETWORK = 1,          /* no connection, a broken one, a deadline */
-    PHI_FAILOVER_SERVER = 2,           /* the provider's own trouble, and where it is overloaded */
-    PHI_FAILOVER_RATE_LIMITED = 4,     /* too many requests, or a delay longer than phi waits */
-    PHI_FAILOVER_QUOTA = 8,            /* the account has no credit */
-    PHI_FAILOVER_AUTH = 16,            /* the key is refused */
-    PHI_FAILOVER_NO_MODEL = 32,        /* HTTP 404: no such model */
-    PHI_FAILOVER_OVERFLOW = 64,        /* does not fit the window: to a larger one alone */
+    PHI_FAILOVER_NETWORK = 1, /* no connection, a broken one, a deadline */
+    /* an error of the provider's server, or an overloaded server */
+    PHI_FAILOVER_SERVER = 2,
+    /* too many requests, or the server asks for a longer delay than phi waits */
+    PHI_FAILOVER_RATE_LIMITED = 4,
+    PHI_FAILOVER_QUOTA = 8,     /* the account has no credit */
+    PHI_FAILOVER_AUTH = 16,     /* the key is refused */
+    PHI_FAILOVER_NO_MODEL = 32, /* HTTP 404: no such model */
+    /* the request does not fit the window; leads only to models with a larger window */
+    PHI_FAILOVER_OVERFLOW = 64,
     PHI_FAILOVER_CONTENT_FILTER = 128, /* not by default */
-    /* not by default: 400 and its like, also a gateway's wrong key or unknown model */
+    /* not by default: HTTP 400 and similar; some gateways also report a wrong key or an unknown
+       model so */
     PHI_FAILOVER_INVALID_REQUEST = 256
 } phi_failover_on;
 
-/* How long an agent stays with a model that it went to. */
+/* How long an agent stays with the model that it changed to. */
 typedef enum phi_failover_stay {
     PHI_FAILOVER_STAY_RUN = 0, /* until the run ends */
-    PHI_FAILOVER_STAY_FOR,     /* runs that begin within stay_ms of the switch, too */
-    PHI_FAILOVER_STAY_EVER     /* until phi_agent_set changes the model, the provider or this */
+    PHI_FAILOVER_STAY_FOR,     /* also for runs that begin within stay_ms after the switch */
+    /* until phi_agent_set changes the model, the provider or the failover */
+    PHI_FAILOVER_STAY_EVER
 } phi_failover_stay;
 
-/* Zero means default for every field but the models. */
+/* The failover of an agent. Zero means default for every field but models and model_count. */
 typedef struct phi_failover {
     const phi_failover_model *models; /* copied; tried in this order, after the agent's own */
     size_t model_count;               /* 1 to PHI_FAILOVER_MODELS_MOST */
-    uint32_t on;                      /* PHI_FAILOVER_ bits (default: those up to OVERFLOW) */
-    uint32_t max_switches;            /* a run (default: model_count; PHI_UNLIMITED) */
+    uint32_t on;                      /* PHI_FAILOVER_ bits (default: NETWORK to OVERFLOW) */
+    uint32_t max_switches;            /* in one run (default: model_count; PHI_UNLIMITED) */
     phi_failover_stay stay;           /* (default: until the run ends) */
-    uint32_t stay_ms;                 /* of STAY_FOR (default 300,000) */
+    uint32_t stay_ms;                 /* for PHI_FAILOVER_STAY_FOR (default 300,000) */
 } phi_failover;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* features.h - what an agent can do beyond the plain loop: a program links the features that it
-   names in phi_runtime_desc.features. docs/embedding.md has the bytes of each. */
+/* features.h - what agents can do beyond the plain loop. A program links only the features that it
+   names in phi_runtime_desc.features. docs/embedding.md has the size of each. */
 #ifndef PHI_FEATURES_FEATURES_H
 #define PHI_FEATURES_FEATURES_H
 
@@ -19,7 +19,7 @@ PHI_API const struct phi__feature *phi_feature_capture(void);         /* options
 PHI_API const struct phi__feature *phi_feature_argument_stream(void); /* phi_tool.fields */
 PHI_API const struct phi__feature *phi_feature_cache_stats(void);     /* phi_agent_info.cache */
 
-/* phi_agent_desc.format and the like, and phi_tool.strict */
+/* phi_agent_desc.format and other formats of answers, and phi_tool.strict */
 PHI_API const struct phi__feature *phi_feature_formats(void);
 PHI_API const struct phi__feature *phi_feature_deferral(void);     /* deferred, may_defer */
 PHI_API const struct phi__feature *phi_feature_tool_sources(void); /* tool_options.sources */

@@ -1,12 +1,13 @@
-/* compact.h - plans a compaction: which messages of a view it replaces, and by which summaries.
+/* compact.h - plans a compaction: which messages of a view are replaced, and by which summaries.
 
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which the caller applies. The
-   originals stay in the log. A compaction never makes a view larger: a plan that would is dropped.
-   The next compaction leaves the result of the last one as it is, until there is more to sum up.
+   A plan is pure: it makes a rewrite from the items of a view (phi_thread_view), and the caller
+   applies the rewrite. The original messages stay in the log. A compaction never makes a view
+   larger: such a plan is dropped. The next compaction does not change the result of the last one
+   until there is more to sum up.
 
-   A turn is a row of adjacent messages with the same loop_id and turn_index. A message without a
-   loop_id is a turn by itself, but for results, which belong to the turn of their call. A run is a
-   row of adjacent messages with the same loop_id. The current run is the last one. */
+   A turn is a sequence of adjacent messages with the same loop_id and turn_index. A message without
+   a loop_id is a turn by itself, except that a result belongs to the turn of its call. A run is a
+   sequence of adjacent messages with the same loop_id. The current run is the last one. */
 #ifndef PHI_LOG_COMPACT_H
 #define PHI_LOG_COMPACT_H
 
@@ -19,18 +20,19 @@
 extern "C" {
 #endif
 
-/* The three levels over a list of messages, for hosts that keep their own; each only if the level
-   before was not enough for max_context_tokens - system_prompt_tokens:
-   - results are cut to tool_output_max_lines;
-   - answers before the last keep_recent_messages become a line each, and their results go;
-   - all between the first keep_first_messages and the last keep_recent_messages goes, and a
-     marker says how many messages went; if that is not enough, the newest that fit after a marker
-     stay; if not even the newest one fits with it, the newest that fit, without a marker. A first
-     message of the user that begins as a summary ("[Summary] ") stays unless the newest message
-     does not fit with it.
-   A marker that is removed counts as the messages it replaced. The resulting list is never over
-   that budget (it may be empty), and no result is parted from its call. The list is in the arena,
-   its messages are the caller's or in the arena. */
+/* Compacts a list of messages, for hosts that keep their own lists. The budget is
+   max_context_tokens - system_prompt_tokens. There are three levels; each is used only if the one
+   before did not fit the list into the budget:
+   - Results are cut to tool_output_max_lines.
+   - Each answer before the last keep_recent_messages becomes one line, and its results are removed.
+   - Everything between the first keep_first_messages and the last keep_recent_messages is removed,
+     and a marker says how many messages were removed. If the list still does not fit, the newest
+     messages that fit after a marker stay. If not even the newest message fits with a marker, the
+     newest messages that fit stay, without a marker. If the first message is a user's and begins as
+     a summary ("[Summary] "), it stays, unless the newest message does not fit with it.
+   A marker that is removed counts as the messages that it replaced. The resulting list never
+   exceeds the budget (it may be empty), and a result is never separated from its call. The list is
+   in the arena; its messages belong to the caller or are in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,

@@ -1,7 +1,8 @@
-/* prune.h - plans a prune: takes the model's oldest answers out of its view.
+/* prune.h - plans a prune, which takes the model's oldest answers out of the view.
 
-   A prune never takes a user's message, a message that a compaction left standing, nor a durable
-   entry. It takes whole groups: an answer with the results of its calls. They stay in the log. */
+   A prune takes whole groups: an answer with the results of its calls. The messages stay in the
+   log. A prune never takes a user message, a durable entry, a message that a rewrite made, or (by
+   default) a message that the last compaction kept. */
 #ifndef PHI_LOG_PRUNE_H
 #define PHI_LOG_PRUNE_H
 
@@ -16,12 +17,12 @@ extern "C" {
 
 /* Zero means default for every field but tokens. */
 typedef struct phi_prune {
-    uint64_t tokens; /* to be taken, at least: the last group may have more */
-    phi_str memo;    /* a message in their place (default: none) */
-    /* entries before this one stay (default: those up to the last compaction, which count as the
-       user's) */
+    uint64_t tokens; /* how many tokens to take out at least; the last group may make it more */
+    phi_str memo;    /* a message that takes the place of the messages (default: none) */
+    /* entries before this one stay (default: the entries up to the last compaction stay) */
     uint64_t from_seq;
-    /* entries from this one on stay: those of the current turn (default: none) */
+    /* entries from this one on stay, for example those of the current turn (default: no such
+       entries) */
     uint64_t end_seq;
     const phi_texts *texts; /* PHI_TEXT_PRUNED (default: phi's) */
 } phi_prune;

@@ -1,9 +1,9 @@
-/* revert.h - plans a revert to an earlier step: takes everything since then out of the model's
+/* revert.h - plans a revert to an earlier step, which takes everything since that step out of the
    view.
 
-   A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
-   the thread. The loop adds that line, if a tool sets phi_tool.names_steps. The results of one
-   answer are one step: they stay together. A revert never passes over a user's message. */
+   A step is a tool result whose last line names it: "[step n12]" for entry 12 of the thread. The
+   loop adds this line if a tool has phi_tool.names_steps. All results of one answer are one step
+   and stay together. A revert never removes a user message. */
 #ifndef PHI_LOG_REVERT_H
 #define PHI_LOG_REVERT_H
 
@@ -25,9 +25,11 @@ typedef enum phi_revert_category {
 /* Zero means default for every field but category and step. */
 typedef struct phi_revert {
     phi_revert_category category;
-    uint64_t step;   /* the entry */
-    phi_str summary; /* what the model should remember of it (default: nothing) */
-    /* steps from this entry on are none yet: those of the current turn (default: none) */
+    uint64_t step; /* the entry of the step */
+    /* what the model should remember of the abandoned messages (default: nothing) */
+    phi_str summary;
+    /* results from this entry on are not steps yet, for example those of the current turn (default:
+       no such results) */
     uint64_t end_seq;
     const phi_texts *texts; /* PHI_TEXT_REVERTED and the like (default: phi's) */
 } phi_revert;

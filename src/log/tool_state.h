@@ -1,21 +1,21 @@
-/* tool_state.h - tool state: a JSON object next to the messages of a lane, which tools read and
-   change by effects.
+/* tool_state.h - tool state: a JSON object that a lane has besides its messages. Tools read it, and
+   change it by effects.
 
-   The log has each change as a note of kind PHI_NOTE_STATE, so the state of a lane after any entry
-   is a fold of its notes: a branch begins with the state at its fork, and a thread that is read
-   again has the state that it had. A fresh lane, and a lane whose messages were replaced, begin
-   with {}.
+   The log has each change as a note of the kind PHI_NOTE_STATE. The state of a lane after an entry
+   results from the lane's notes up to that entry. So a branch begins with the state at its fork,
+   and a thread that is loaded again has its last state. A fresh lane, and a lane whose messages
+   were replaced, begin with {}.
 
-   Effects are a JSON array, at most 64, of objects with a member "op":
+   Effects are a JSON array of at most 64 objects, each with a member "op":
 
        {"op":"merge","value":{...}}              members of the value take the place of those of the
-                                                 state; an object in an object is merged in turn
+                                                 state; objects inside objects are merged, too
        {"op":"replace","value":{...}}            the state becomes the value
-       {"op":"delete_keys","keys":["a","b"]}     members of the state go; a missing one is no error
-       {"op":"set_path","path":"/a/0","value":1} a JSON Pointer (RFC 6901); missing objects on the
-                                                 way are made, "-" appends to an array
-       {"op":"delete_path","path":"/a/0"}        the value there goes; a missing one is no error
-       {"op":"emit","name":"x","value":...}      the state stays; the host gets PHI_EV_EFFECT */
+       {"op":"delete_keys","keys":["a","b"]}     removes these members; a missing one is no error
+       {"op":"set_path","path":"/a/0","value":1} sets the value at a JSON Pointer (RFC 6901);
+                                                 makes missing objects, "-" appends to an array
+       {"op":"delete_path","path":"/a/0"}        removes this value; a missing one is no error
+       {"op":"emit","name":"x","value":...}      no change; the host gets PHI_EV_EFFECT */
 #ifndef PHI_LOG_TOOL_STATE_H
 #define PHI_LOG_TOOL_STATE_H
 
@@ -26,15 +26,17 @@
 extern "C" {
 #endif
 
-/* A note of phi's own: {"call":...,"effects":[...],"denied":[{"op":...,"why":...}],"state":{...}}:
-   the call that had the effects (none: the host set the state); the effects that were applied; the
-   others; and, now and then, the whole state after them, where a reader may begin. */
+/* A note that phi writes:
+   {"call":...,"effects":[...],"denied":[{"op":...,"why":...}],"state":{...}}. "call" is the call
+   that had the effects (missing if the host set the state), "effects" those that were applied, and
+   "denied" the others. Some notes also have the whole state after the effects in "state", where a
+   reader can begin. */
 #define PHI_NOTE_STATE "phi.state"
 
-/* The state of a lane (NULL: the active one) after entry seq (UINT64_MAX, and all past the end:
-   now), as JSON text in the arena. arena NULL: the active lane's state now, valid until it changes.
-   PHI_NOT_FOUND: no such lane, or the entry is forgotten; PHI_BAD_ARG, PHI_NO_MEMORY; the store's
-   status. */
+/* Gets the state of a lane (NULL: the active lane) after entry seq, as JSON text in the arena. If
+   seq is past the end, for example UINT64_MAX, the current state. arena NULL: the current state of
+   the active lane, valid until it changes. PHI_NOT_FOUND: no such lane, or the entry is forgotten;
+   PHI_BAD_ARG, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_tool_state(const phi_thread *thread, const char *lane, uint64_t seq,
                                          phi_arena *arena, phi_str *out);
 

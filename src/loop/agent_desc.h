@@ -1,4 +1,4 @@
-/* agent_desc.h - phi_agent_desc: the settings that an agent is made with. */
+/* agent_desc.h - phi_agent_desc: the settings of an agent. */
 #ifndef PHI_LOOP_AGENT_DESC_H
 #define PHI_LOOP_AGENT_DESC_H
 
@@ -18,92 +18,100 @@ extern "C" {
 struct phi_failover;
 struct phi_profile;
 
-/* The names of an agent, its session and its settings; copied. Loop ids are session.config.N. */
+/* The ids of an agent, its session and its settings; copied. Ids of runs are session.config.N. */
 typedef struct phi_agent_ids {
     const char *agent_id;   /* (default: random) */
     const char *session_id; /* (default: random) */
-    const char *config_id;  /* (default: made of the model's names) */
+    const char *config_id;  /* (default: made from the model's names) */
 } phi_agent_ids;
 
-/* How an agent's tools are offered to the model, and how their calls are run. */
+/* How the model is offered an agent's tools, and how tool calls are run. */
 typedef struct phi_tool_options {
     phi_tool_mode mode; /* (default: all calls of a turn at once) */
-    uint32_t batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
-    /* for tools that set no timeout themselves (default 120,000; PHI_UNLIMITED) */
+    uint32_t batch;     /* how many calls run at a time in PHI_TOOLS_BATCHED (default 4) */
+    /* the timeout of tools that set none (default 120,000; PHI_UNLIMITED) */
     uint32_t timeout_ms;
     phi_tool_choice choice;
-    /* A percentage of the model's context window: when all definitions are larger, the tools that
-       have `may_defer` are deferred (default 10; PHI_UNLIMITED: never). */
+    /* Tools with `may_defer` are deferred if their definitions together take more than this
+       percentage of the model's context window (default 10; PHI_UNLIMITED: never). */
     uint32_t defer_percent;
     /* More tools, which may change between turns (loop/tool_source.h). The array is copied, the
        sources are borrowed. */
     const struct phi_tool_source *const *sources;
     size_t source_count;
     const struct phi_raw_tool
-        *raw_tools; /* the provider's own tools, as JSON; copied (default: none) */
+        *raw_tools; /* tools that the provider hosts, as JSON; copied (default: none) */
     size_t raw_tool_count;
-    phi_effect_policy effects; /* of the tools on the tool state (default: all are allowed) */
-    /* the same call with the same arguments this often in a run: the model and the host are warned
-       (default 3; PHI_UNLIMITED: never) */
+    phi_effect_policy effects; /* which effects tools may have on the tool state (default: all) */
+    /* A run counts calls of the same tool with the same arguments. From the call with this number
+       on, the model and the host are warned (default 3; PHI_UNLIMITED: never). */
     uint32_t repeat_warn_after;
-    /* this often: it is not run, and the run ends (default 5; PHI_UNLIMITED: never) */
+    /* The call with this number is not run, and the run ends (default 5; PHI_UNLIMITED: never). */
     uint32_t repeat_stop_after;
-    /* The texts of one tool result. A longer one keeps its head and its tail, with a line between
-       them that says how much is missing; details are not cut (default 2 MiB; PHI_UNLIMITED). */
+    /* The size of the texts of one tool result. A longer result keeps its head and its tail, and a
+       line between the two says how much is missing. Details are not cut. (default 2 MiB;
+       PHI_UNLIMITED) */
     uint32_t max_result_bytes;
-    /* one image, document or sound of a result; a text takes the place of a larger one
+    /* The size of one image, document or sound of a result. A larger one is replaced by a text.
        (default 20 MiB; PHI_UNLIMITED) */
     uint32_t max_result_image_bytes;
-    /* An absolute path of a directory, made when needed: a result that is cut is kept there whole,
-       in a file with mode 0600, and the line names that file. phi never removes one. The model's
-       tools may read the directory. Copied (default: none; ignored where PHI_NO_FILES is
-       defined). */
+    /* The absolute path of a directory, which phi makes when it is needed. A result that is cut is
+       kept there whole, in a file with mode 0600, and the line in the result names the file. phi
+       never removes these files. The model's tools may read the directory. Copied (default: none;
+       ignored if PHI_NO_FILES is defined). */
     const char *result_directory;
 } phi_tool_options;
 
 /* How much memory an agent, its events and its answers take. */
 typedef struct phi_agent_memory {
-    size_t limit_bytes; /* of this agent, its history included (default: none) */
-    /* What it does at that limit. Without a store, entries that no lane's view has, and all of
-       scratch lanes ("~..."), are freed for good: PHI_EV_FORGOTTEN reports it, and so does an entry
-       of the log; pointers to them are invalid, and older responses are stale. With a store the log
-       stays whole, and is recalled when needed (default: compact, then forget). */
+    size_t limit_bytes; /* for this agent and its history (default: none) */
+    /* What the agent does at limit_bytes (default: compact, then forget). Without a store, entries
+       that are in no lane's view and all entries of scratch lanes ("~...") are freed for good.
+       PHI_EV_FORGOTTEN and an entry of the log report this; pointers to freed entries are invalid,
+       and older responses are stale. With a store the log stays whole and is recalled when
+       needed. */
     phi_at_memory_limit at_limit;
-    size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
-    size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
-    uint64_t max_response_bytes; /* one answer (default 256 MiB) */
+    /* Events that wait for the host. When they reach this size, phi stops reading (default 256
+       KiB). */
+    size_t event_queue_bytes;
+    size_t max_event_bytes;      /* of one event in an answer's stream (default 16 MiB) */
+    uint64_t max_response_bytes; /* of one answer (default 256 MiB) */
 } phi_agent_memory;
 
-/* How messages of the user come in. */
+/* How user messages reach the agent. */
 typedef struct phi_agent_input {
-    phi_trigger first_turn_trigger; /* of runs that begin with a prompt (default: USER) */
+    /* in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
+    phi_trigger first_turn_trigger;
     phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit;             /* messages that wait in a queue (default 64) */
-    const struct phi_filter *filters; /* of user messages; the array is copied */
+    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
+    /* see user messages before they are stored; the array is copied */
+    const struct phi_filter *filters;
     size_t filter_count;
 } phi_agent_input;
 
-/* The settings of an agent. Zero means the default in every field but model.protocol and
-   model.id. */
+/* The settings of an agent. In every field but model.protocol and model.id, zero means the
+   default. */
 typedef struct phi_agent_desc {
     /* ---- who it is ---- */
 
-    phi_model model;           /* copied, strings too */
+    phi_model model;           /* copied with its strings */
     const char *system_prompt; /* copied (default: the profile's, or none) */
     phi_agent_ids ids;
-    /* its phi_abort ends this one's runs too, and its budget pays for them; both are of one runtime
-       (default: none) */
+    /* The agent above this one: phi_abort of the parent also ends the runs of this agent, and the
+       parent's budget pays for them, too. Both belong to one runtime. (default: none) */
     phi_agent parent;
-    const struct phi_profile *profile; /* fills unset fields; copied (default: none) */
-    void *user_data;                   /* comes back in every event, to hook_fn and translate_fn */
+    const struct phi_profile *profile; /* fills in unset fields; copied (default: none) */
+    void *user_data;                   /* passed to hook_fn and translate_fn; every event has it */
 
     /* ---- what it may do ---- */
 
-    const phi_tool *tools; /* the array is copied; for its pointers see phi_tool */
+    /* the array is copied; phi_tool says how long its pointers are borrowed */
+    const phi_tool *tools;
     size_t tool_count;
     phi_tool_options tool_options;
-    phi_hook_fn hook_fn;  /* called with hook_user_data (default: none) */
-    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
+    phi_hook_fn hook_fn; /* called with hook_user_data (default: none) */
+    /* PHI_HOOK_ bits: where hook_fn is called; at least one bit if hook_fn is set */
+    uint32_t hook_points;
     void *hook_user_data; /* (default: user_data) */
 
     /* ---- bounds ---- */
@@ -117,43 +125,46 @@ typedef struct phi_agent_desc {
     /* ---- how the model is asked ---- */
 
     phi_thinking thinking;
-    uint32_t max_tokens;         /* output tokens a call (default: the model's) */
+    uint32_t max_tokens;         /* output tokens of one call (default: the model's) */
     phi_request_options options; /* temperature, top_p, stop texts, a seed...; copied */
-    phi_cache cache;             /* prompt cache marks (default: all) */
-    /* of the answers; copied; JSON needs phi_feature_formats (default: text) */
+    phi_cache cache;             /* marks for prompt caching (default: all) */
+    /* the format of answers; copied; JSON needs phi_feature_formats (default: text) */
     phi_format format;
 
-    /* ---- keeping: the history, and its part that the model sees ---- */
+    /* ---- the history, and the part of it that the model sees ---- */
 
-    /* keeps its thread, and loads it if it is there; copied, its pointers borrowed until the agent
-       is freed (default: in memory only) */
+    /* Keeps the agent's thread. If the store has this thread already, the agent loads it. Copied;
+       the pointers in it are borrowed until the agent is freed. (default: the thread is in memory
+       only) */
     const struct phi_store *store;
-    const char *thread_id; /* its id there; copied (default: a new thread, phi makes its id) */
-    /* which messages stay in view of a run that fails or is cancelled, not of a run that a limit
-       ends (default: its complete groups); PHI_KEEP_NONE undoes the run's rewrites, too */
+    /* the thread's id in the store; copied (default: a new thread whose id phi makes) */
+    const char *thread_id;
+    /* Which messages of a run stay in view if the run fails or is cancelled (default: its complete
+       groups). PHI_KEEP_NONE also undoes the run's rewrites. Does not apply to a run that a limit
+       ends. */
     phi_keep keep;
-    /* of the view, before a request that nears the model's window, and after one that the provider
-       finds too long; its text is copied */
+    /* How the view is compacted, both before a request that nears the model's window and after a
+       request that the provider finds too long. The text in it is copied. */
     phi_compaction_config compaction;
-    phi_compactor compactor; /* makes those near the window; copied (default: none) */
+    phi_compactor compactor; /* makes the compactions near the window; copied (default: none) */
     const struct phi_policy
         *policy; /* chooses the messages to send; copied (default: all of them) */
 
     /* ---- more ---- */
 
     phi_agent_input input;
-    const char *workspace; /* a directory, for the host's tools; copied (default: none) */
-    /* copied: used for every model of this agent, whatever its protocol (default: the registered
-       one of that name, or phi's own) */
+    const char *workspace; /* a directory for the host's tools; copied (default: none) */
+    /* Answers for every model of this agent, whatever the model's protocol; copied (default: the
+       provider that is registered under the protocol's name, or else phi's own). */
     const struct phi_provider *provider;
-    phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
+    phi_translate_fn translate_fn; /* called with user_data (default: phi_translate) */
+    /* counts tokens for policy, warnings, budget, compactions and prunes (default: the estimate) */
     phi_token_counter token_counter;
-    /* models that a run goes to when one fails for good (features/failover.h); copied (default:
-       none) */
+    /* the models that a run changes to when a model fails for good (features/failover.h); copied
+       (default: none) */
     const struct phi_failover *failover;
-    /* what phi itself says to the model, in other words (model/texts.h); copied (default: the
-       parent's, else phi's own) */
+    /* replaces texts that phi itself sends to the model (model/texts.h); copied (default: the texts
+       of the parent, else phi's own) */
     const struct phi_texts *texts;
 } phi_agent_desc;
 

@@ -1,9 +1,9 @@
-/* compactor.h - a host's own compaction, which may take its time, for example to let a model write
-   a summary.
+/* compactor.h - a host's own compaction, which may take some time, for example because a model
+   writes a summary.
 
-   The run continues meanwhile. It looks for the result before each of its requests; messages added
-   since the compaction began stay as they are. Where the compactor fails, and where the window is
-   full before it is done, phi uses its own plan. */
+   The run continues meanwhile and looks for the result before each of its requests. Messages that
+   were added since the compaction began stay as they are. If the compactor fails, or the window is
+   full before the compactor is done, phi uses its own plan. */
 #ifndef PHI_LOOP_COMPACTOR_H
 #define PHI_LOOP_COMPACTOR_H
 
@@ -16,29 +16,32 @@ extern "C" {
 
 struct phi_rewrite;
 
-/* Owned by the agent, valid until `end` was called, or `start` has refused. */
+/* Owned by the agent, valid until `end` was called, or until `start` has returned a failure. */
 typedef struct phi_compaction_request {
     phi_agent agent;
-    const struct phi_view_item *items; /* the messages of the view; copies */
+    const struct phi_view_item *items; /* copies of the messages of the view */
     size_t item_count;
-    uint64_t target_tokens;       /* the tokens that the view may have afterwards, by estimate */
-    phi_compaction_config config; /* as it counts now, defaults filled in */
-    /* asked since the history nears the agent's memory.limit_bytes; then config.max_summary_tokens
-       is what there is room for */
+    uint64_t target_tokens;       /* how many tokens the view may have afterwards, by estimate */
+    phi_compaction_config config; /* the settings in effect now, with defaults filled in */
+    /* True: the reason is that the history nears the agent's memory.limit_bytes;
+       config.max_summary_tokens is then the size for which there is room */
     bool at_memory_limit;
 } phi_compaction_request;
 
-/* All are called on the pumping thread, and none may wait. One job at a time. */
+/* All functions are called on the pumping thread, and none may wait. An agent has one job at a
+   time. */
 typedef struct phi_compactor {
-    /* Begins. PHI_OK: the other functions get *job; anything else: phi's own plan is used now. */
+    /* Begins a job. PHI_OK: the other functions get *job. Any other status: phi uses its own plan
+       now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
-    /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are
-       copied before `end` is called. Any other status is a failure. A stale rewrite, or one that
-       saves nothing, counts as a failure. So does a rewrite that leaves the model nothing to see:
-       PHI_EV_WARNING says so. */
+    /* Asks for the result. PHI_BUSY: the job is not done. PHI_OK: *out is the rewrite; phi uses
+       only its spans and meta, and copies both before it calls `end`. Any other status is a
+       failure. A rewrite that is stale or saves nothing counts as a failure. So does a rewrite that
+       leaves the model nothing to see; PHI_EV_WARNING then says so. */
     phi_status (*poll)(void *user_data, void *job, struct phi_rewrite *out);
-    /* The job is done, or not needed any more: phi does not use it from here on. Also when the
-       agent is freed, or its history replaced. It must call nothing of this agent. */
+    /* Ends a job that is done or no longer needed: phi does not use it after this call. Also called
+       when the agent is freed or its history is replaced. `end` must not call any function with
+       this agent. */
     void (*end)(void *user_data, void *job);
     void *user_data;
 } phi_compactor;

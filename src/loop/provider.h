@@ -1,13 +1,12 @@
-/* provider.h - models of the host's own: in its process, or behind a protocol that phi does not
-   speak.
+/* provider.h - the host's own models: in its process, or over a protocol that phi does not have.
 
-   A provider is a table of functions under a name; phi_model.protocol selects it by that name. It
-   is one of two kinds. In process (open, poll, close): a language model on a thread or a device of
-   the host's, a script, a substitute for tests. phi_step polls it; it writes the text that it has
-   by then. Over HTTP (encode, event, end): it makes the request and reads the answer's stream; the
-   rest (connections, deadlines, retries, cancelling) is phi's.
-   Either gets messages that were translated for it (phi_translate), unless the agent has a
-   translate_fn. */
+   A provider is a table of functions with a name; phi_model.protocol selects a provider by its
+   name. There are two kinds. In process (open, poll, close): a language model on a thread or a
+   device of the host, a script, or a substitute for tests. phi_step polls such a provider, and the
+   provider writes the text that it has by then. Over HTTP (encode, event, end): the provider makes
+   the request and reads the answer's stream; phi does the rest (connections, deadlines, retries,
+   cancelling). Both kinds get messages that phi_translate has translated for the model, or the
+   agent's translate_fn if it has one. */
 #ifndef PHI_LOOP_PROVIDER_H
 #define PHI_LOOP_PROVIDER_H
 
@@ -22,14 +21,15 @@ extern "C" {
 typedef struct phi_tool_spec {
     phi_str name, description, schema; /* schema: JSON text of an object */
     bool strict;                       /* phi_tool.strict */
-    /* phi_tool.raw, or phi_raw_tool.json (then there is no name); empty: none for this protocol */
+    /* phi_tool.raw, or phi_raw_tool.json (which has no name); empty: no raw tool of this
+       protocol */
     phi_str raw;
 } phi_tool_spec;
 
-/* A request to a model. Valid until close, or until encode returns. */
+/* A request to a model. Valid until `close`, or until `encode` returns. */
 typedef struct phi_model_request {
     phi_agent agent;
-    const phi_model *model; /* api_key: of this attempt (PHI_HOOK_CREDENTIAL) */
+    const phi_model *model; /* api_key: the key of this attempt (PHI_HOOK_CREDENTIAL) */
     phi_str system_prompt;
     const phi_message *const *messages;
     size_t message_count;
@@ -40,14 +40,15 @@ typedef struct phi_model_request {
     uint32_t max_tokens; /* 0: the model's */
     phi_format format;
     phi_str session_id;
-    phi_request_options options; /* extra: that of the model, the agent and the run, merged */
+    phi_request_options options; /* extra: merged from the model's, the agent's and the run's */
 } phi_model_request;
 
-/* An HTTP request; strings and arrays in encode's arena, or with a longer life. */
+/* An HTTP request. Its strings and arrays are in encode's arena, or live longer. */
 typedef struct phi_http_request {
     const char *method; /* (default: POST) */
     const char *url;    /* (default: the model's base_url) */
-    /* besides the model's own, which win; Content-Type is sent as application/json unless given */
+    /* Sent with the model's headers, which win over these. Content-Type is application/json unless
+       a header here sets it. */
     const phi_model_header *headers;
     size_t header_count;
     phi_str body;
@@ -55,47 +56,52 @@ typedef struct phi_http_request {
 
 typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
 
-/* Functions of a kind come together: open, poll and close, or encode, event and end.
+/* A provider. Set all functions of one kind: open, poll and close, or encode, event and end.
    Threads: the pumping thread, inside phi_step. open, poll and close may call every phi_ function
-   but phi_step, phi_runtime_close and phi_runtime_free; the others those of phi_answer and of
-   arenas alone. */
+            except phi_step, phi_runtime_close and phi_runtime_free. The others may call only the
+            functions of phi_answer and of arenas. */
 typedef struct phi_provider {
-    const char *protocol; /* copied; of a name that is phi's own, this provider replaces phi's */
+    /* the provider's name; copied. With the name of one of phi's protocols the provider replaces
+       phi's code for that protocol */
+    const char *protocol;
     void *user_data;
-    /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again
-       (phi_retry), PHI_NETWORK and PHI_TIMEOUT as failures of that kind; close is not called. *call
-       comes back in the others. */
+    /* Begins an answer; the other functions get *call. Any status but PHI_OK: the model call fails,
+       and `close` is not called. After PHI_BUSY and PHI_FULL phi tries again (phi_retry);
+       PHI_NETWORK and PHI_TIMEOUT are failures of that kind. */
     phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
-    /* Called once in each phi_step until it says PHI_POLL_DONE: writes the next part of the answer,
-       and returns at once. DONE without phi_answer_stop or phi_answer_fail: the answer is complete.
-       While the host does not pop its events it is not called. phi_step sleeps 10 ms at most
-       meanwhile; a host's thread calls phi_wake when it has text. */
+    /* Writes the next part of the answer and returns at once. Called once in each phi_step until it
+       returns PHI_POLL_DONE, but not while the host does not pop its events. PHI_POLL_DONE without
+       phi_answer_stop or phi_answer_fail: the answer is complete. During the answer phi_step sleeps
+       at most 10 ms; a thread of the host calls phi_wake when it has text. */
     phi_poll (*poll)(void *user_data, void *call, phi_answer *answer);
-    /* Called once for each open that returned PHI_OK: after DONE, or before it, upon an abort, a
-       freed agent or a failed answer. */
+    /* Called once for each `open` that returned PHI_OK: after PHI_POLL_DONE, or earlier if the run
+       is aborted, the agent is freed or the answer fails. */
     void (*close)(void *user_data, void *call);
 
-    /* Writes the request of an attempt into *out, zeroed before. Not PHI_OK: the call fails. */
+    /* Writes the request of an attempt into *out, which is zeroed. Any status but PHI_OK: the model
+       call fails. */
     phi_status (*encode)(void *user_data, const phi_model_request *request, phi_arena *arena,
                          phi_http_request *out);
-    size_t decoder_bytes; /* zeroed for each attempt, as `decoder` */
-    /* A server-sent event, or a line of JSON without `data:` in the stream (then without a name).
-       Errors that come with a status of 400 and more are classified by phi. */
+    size_t decoder_bytes; /* the size of `decoder`, memory that is zeroed for each attempt */
+    /* Reads one server-sent event of the stream, or one line of JSON without `data:` (then name is
+       empty). phi itself classifies errors with an HTTP status of 400 or more. */
     void (*event)(void *user_data, void *decoder, phi_str name, phi_str data, phi_answer *answer);
-    /* The stream is over. Without phi_answer_stop by now it was cut off, and is tried again. */
+    /* Called at the end of the stream. If phi_answer_stop was not called by then, the stream counts
+       as cut off, and phi tries again. */
     void (*end)(void *user_data, void *decoder, phi_answer *answer);
-    /* An answer that is no stream but one JSON text (default: it is handed to `event`, without a
-       name). */
+    /* Reads an answer that is not a stream but one JSON text (default: `event` gets the text,
+       without a name). */
     void (*whole)(void *user_data, void *decoder, phi_str body, phi_answer *answer);
 
-    /* Frees user_data, when the runtime with which it was registered is freed (default: none). */
+    /* Frees user_data. Called when the runtime in which the provider is registered is freed
+       (default: none). */
     void (*release)(void *user_data);
 } phi_provider;
 
-/* Registers a provider with a runtime: agents that are made, or get a model, from then on find it
-   by its protocol; the latest of a name counts. Copied. PHI_BAD_ARG: functions of neither kind, or
-   of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent keeps its
-   provider until it gets another model. */
+/* Registers a provider with a runtime. Agents that are made or get a model later find the provider
+   by its protocol; the last one registered under a name is used. An agent keeps its provider until
+   it gets another model. Copied. PHI_BAD_ARG: no name, or functions of neither or of both kinds;
+   phi_last_error says which. PHI_NO_MEMORY. Pumping thread. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* run.h - the settings of runs: limits, budgets, deadlines, retries, and the order of tools. Zero
-   means default. */
+/* run.h - the settings of runs: limits, budgets, deadlines, retries, and the order of tools. In
+   every field zero means the default. */
 #ifndef PHI_LOOP_RUN_H
 #define PHI_LOOP_RUN_H
 
@@ -9,55 +9,62 @@
 extern "C" {
 #endif
 
-/* Checked before each turn; the first limit reached ends the run with a user message "[Agent
-   stopped: ...]". In configuration files it is [execution], and max_tokens is max_total_tokens. */
+/* The limits of a run, checked before each turn. The first limit that is reached ends the run with
+   a user message "[Agent stopped: ...]". In configuration files the limits are in [execution], and
+   max_tokens is called max_total_tokens there. */
 typedef struct phi_limits {
-    uint32_t max_turns;  /* model calls a run (default 50; PHI_UNLIMITED) */
-    uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
-    uint32_t max_duration_ms; /* as deadlines count (default 600,000; PHI_UNLIMITED) */
-    double max_cost;          /* dollars, needs the model's cost rates (default: none) */
-    /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise; after
-       deadlines.decision_ms it ends the run */
+    uint32_t max_turns; /* model calls of one run (default 50; PHI_UNLIMITED) */
+    /* input and output of the whole run (default 1,000,000; UINT64_MAX: none) */
+    uint64_t max_tokens;
+    /* measured like the deadlines below (default 600,000; PHI_UNLIMITED) */
+    uint32_t max_duration_ms;
+    double max_cost; /* dollars, needs the model's cost rates (default: none) */
+    /* A reached limit does not end the run at once but pauses it (PHI_EV_PAUSED) until
+       phi_budget_raise. After deadlines.decision_ms the paused run ends. */
     bool pause;
-    /* none of them, whatever they say. phi_agent_get_desc then gives them as unlimited, and this as
-       false. The budget, deadlines, memory.limit_bytes and the repeat guard still hold */
+    /* No limit of this struct applies, whatever its fields say. phi_agent_get_desc then returns all
+       of them as unlimited, and `disable` as false. The budget, deadlines, memory.limit_bytes and
+       the repeat guard still apply. */
     bool disable;
 } phi_limits;
 
-/* What an agent may spend over its life, all its runs and those of the agents below it
-   (phi_agent_desc.parent). Before a turn the worst that its model call may cost is reserved here
-   and in every budget above: its input by estimate and max_tokens of output; afterwards its real
-   cost is charged. So all together spend no more than the budget, except where an estimate was too
-   low. A budget with no room for a turn counts as a limit that is reached. */
+/* What an agent may spend over its life, in all its runs and in those of the agents below it
+   (phi_agent_desc.parent). Before each turn phi reserves the highest possible cost of the model
+   call in this budget and in every budget above: the estimated input and max_tokens of output.
+   After the call its real cost is charged. So all agents together spend no more than the budget,
+   unless an estimate was too low. A budget with no room for a turn counts as a reached limit. */
 typedef struct phi_budget {
-    uint64_t max_tokens;   /* of every kind, cached ones too (default: none) */
+    uint64_t max_tokens;   /* of every kind, including cached ones (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
-    uint64_t max_requests; /* model calls, retries not counted (default: none) */
+    uint64_t max_requests; /* model calls without retries (default: none) */
 } phi_budget;
 
-/* What an agent does when its history nears memory.limit_bytes. The next run begins with it, before
-   any hook is called; a run that does not fit by itself ends with an error, and the run after it
-   begins with more room. */
+/* What an agent does when its history nears memory.limit_bytes. The agent does so at the start of
+   the next run, before any hook is called. A run that does not fit by itself ends with an error,
+   and the run after it starts with more room. */
 typedef enum phi_at_memory_limit {
-    /* Compacts the view, as phi_compact does, but without its hooks and events; where that is not
-       enough, as FORGET. */
+    /* Compacts the view like phi_compact, but without hooks and events. If this does not free
+       enough, continues as FORGET does. */
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
-    /* Forgets the oldest turns: the newest turns, summaries and durable messages stay. */
+    /* Forgets the oldest turns. The newest turns, summaries and durable messages stay. */
     PHI_AT_MEMORY_LIMIT_FORGET,
-    /* Nothing: runs end with an error until phi_agent_replace_messages, say, makes room. */
+    /* Does nothing: runs end with an error until the host makes room, for example with
+       phi_agent_replace_messages. */
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* The spending of a budget. reserved: by active turns. requests: while it, or a budget above it,
-   bounds the agent; tokens and cost count in any case. */
+/* What was spent of a budget. The reserved_ fields: what active turns have reserved. requests is
+   counted only while this budget or one above it has a limit; tokens and cost are always
+   counted. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the active run, and to the agent's budget where it has that limit. A sum
-   that overflows is no limit. */
+/* Amounts that phi_budget_raise adds to the limits of the active run and to the limits of the
+   agent's budget. A limit that is not set stays unset. If a sum overflows, that limit is
+   removed. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
@@ -66,32 +73,34 @@ typedef struct phi_raise {
     uint64_t requests;
 } phi_raise;
 
-/* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
-   min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a
-   delay that the server asks for is used as it is. phi does not wait when the delay would end after
-   the run's max_duration_ms. Failed attempts are not in the history; the failure's message takes
-   some of its memory. */
+/* When and how a failed model call is tried again, if the failure is temporary
+   (phi_failure.retryable). The delay is min(initial_delay_ms * backoff_multiplier^(attempt-1),
+   max_delay_ms), varied by up to a fifth in either direction. A delay that the server asks for is
+   used unchanged. If the delay would end after the run's max_duration_ms, phi does not retry
+   (unless limits.pause is set). The history does not contain failed attempts, but the failure's
+   message takes memory of the history. */
 typedef struct phi_retry {
-    bool disable;              /* try once */
-    uint32_t max_retries;      /* beyond the first attempt (default 3) */
+    bool disable;              /* make one attempt only */
+    uint32_t max_retries;      /* after the first attempt (default 3) */
     uint32_t initial_delay_ms; /* (default 1,000) */
     double backoff_multiplier; /* (default 2) */
-    uint32_t max_delay_ms;     /* of ours (default 30,000) */
-    /* when a server asks for more, the model call fails at once (default 60,000) */
+    uint32_t max_delay_ms;     /* the longest delay that phi computes itself (default 30,000) */
+    /* if a server asks for a longer delay, the model call fails at once (default 60,000) */
     uint32_t max_server_delay_ms;
 } phi_retry;
 
-/* How many a queue gives at a time. */
+/* How many messages a queue delivers at a time. */
 typedef enum phi_queue_mode { PHI_QUEUE_ONE_AT_A_TIME = 0, PHI_QUEUE_ALL } phi_queue_mode;
 
-/* How long the network may be silent, and a person may think, without the gaps between steps
-   (docs/loop.md, "Which time counts"). PHI_UNLIMITED for none. */
+/* How long phi waits for the network and for a person. Deadlines count at most one second of the
+   time between two steps (docs/loop.md, "Which time counts"). PHI_UNLIMITED: no deadline. */
 typedef struct phi_deadlines {
     uint32_t connect_ms;     /* from the start of a transfer to its connection (default 15,000) */
-    uint32_t first_event_ms; /* from there to the first event of the answer (default 300,000) */
-    uint32_t idle_ms;  /* between events that mean something; pings do not (default 120,000) */
-    uint32_t total_ms; /* a whole model call (default: none; the run's own limit holds) */
-    /* how long a run waits for phi_decide or phi_budget_raise (default 300,000) */
+    uint32_t first_event_ms; /* from the connection to the answer's first event (default 300,000) */
+    uint32_t idle_ms; /* between two events of the answer; pings do not count (default 120,000) */
+    /* of a whole model call (default: none; the run's max_duration_ms applies) */
+    uint32_t total_ms;
+    /* of waiting for phi_decide or phi_budget_raise (default 300,000) */
     uint32_t decision_ms;
 } phi_deadlines;
 
@@ -104,16 +113,16 @@ typedef enum phi_tool_mode {
 typedef enum phi_verdict {
     PHI_ALLOW = 0,
     PHI_DENY,
-    PHI_WAIT, /* the answer comes by phi_decide */
-    PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
+    PHI_WAIT, /* phi_decide gives the verdict later */
+    PHI_WARN  /* only for FILTER; elsewhere the same as PHI_ALLOW */
 } phi_verdict;
 
 struct phi_hook;
 
-/* A hook, which is called at the points of phi_agent_desc.hook_points (loop/hook.h).
+/* A hook: phi calls it at the points in phi_agent_desc.hook_points (loop/hook.h).
    Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
-   It may call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free
-   its agent, or any other. */
+            A hook may call every phi_ function except phi_step, phi_runtime_close and
+            phi_runtime_free. It may free its own agent or any other agent. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, struct phi_hook *hook);
 
 #ifdef __cplusplus

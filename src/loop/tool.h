@@ -5,11 +5,11 @@
            return PHI_DONE;
        }
 
-   start(call) gives its result with phi_call_reply or phi_call_fail and returns PHI_DONE, or
-   returns PHI_PENDING. A pending call is finished by its own step(call), which is called once in
-   every phi_step, or from anywhere, hundreds of frames later. Each call gets exactly one result:
-   the first one given. A call whose tool returns PHI_DONE without a result gets an error that says
-   so. */
+   start(call) either gives the result with phi_call_reply or phi_call_fail and returns PHI_DONE, or
+   it returns PHI_PENDING. A pending call is finished later, if need be hundreds of frames later: by
+   the tool's step(call), which is called once in every phi_step, or by any other code of the host.
+   Each call gets exactly one result: the first that is given. If a tool returns PHI_DONE without a
+   result, the call gets an error that says so. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
 
@@ -21,190 +21,202 @@ extern "C" {
 
 typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
 
-/* A complete leaf value of a call's arguments, while the rest is still being written. The fields of
-   a call are reported in the order of its text, each once, whatever pieces it comes in. A duplicate
-   key is reported twice; after a value nested more than 64 deep, or a path of more than 1024 bytes,
-   no more fields are reported. The arguments that `start` gets are the ones that count: a hook may
-   have changed them. */
+/* A complete leaf value of a call's arguments, reported while the model still writes the rest. The
+   fields of a call are reported in the order of the arguments' text, each once, however the text is
+   cut into pieces. A duplicate key is reported twice. After a value nested more than 64 deep, or a
+   path of more than 1024 bytes, no more fields are reported. Only the arguments that `start` gets
+   are final: a hook may have changed them. */
 typedef struct phi_field {
     phi_agent agent;
-    /* of the call in the answer: which call it is; see phi_call_info */
+    /* the call's block in the answer, as in phi_call_info */
     uint32_t block_index;
-    phi_str tool_call_id; /* empty: not known yet; an id that was used before is replaced later */
-    phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
-    phi_str value; /* its JSON text, whole: a string, a number, true, false, null, [] or {} */
-    /* the fields reported so far are void: the answer broke off, with or without another try, or
-       was aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
-       outside or repeated too often, or memory ended. path and value are empty. Reported once, and
-       only after a field was reported; else `start` of the call follows. (A provider that ends with
-       other arguments than it streamed: dropped, the fields again, `start`.) Not reported when the
-       agent is freed */
+    /* empty: not known yet. If an earlier call had this id, phi replaces it later */
+    phi_str tool_call_id;
+    phi_str path; /* a JSON Pointer (RFC 6901): "/actions/0/name" */
+    /* the whole JSON text of the value: a string, a number, true, false, null, [] or {} */
+    phi_str value;
+    /* True: the fields reported so far are void, and path and value are empty. Causes: the answer
+       broke off (with or without a retry) or was aborted; the arguments are not valid; a hook
+       denied the call; the call was skipped, finished from outside or repeated too often; or there
+       was no memory. Reported once, and only after a field was reported. In all other cases `start`
+       of the call follows the fields. (If a provider ends with other arguments than it streamed:
+       `dropped`, the fields again, then `start`.) Not reported when the agent is freed. */
     bool dropped;
 } phi_field;
 
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
-   function but phi_step, phi_runtime_close and phi_runtime_free. */
+            function except phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
-    /* borrowed until the agent is freed. A name of A-Z a-z 0-9 _ and -, a letter or _
-       first, at most 64, fits every provider; what the agent's own cannot take is refused */
+    /* Borrowed until the agent is freed. Every provider takes a name of at most 64 characters from
+       A-Z a-z 0-9 _ and -, the first a letter or _. A name that the agent's provider does not take
+       is refused. */
     const char *name, *description;
-    /* JSON Schema of the arguments, borrowed likewise; NULL: the tool declares none, and arguments
-       are not checked */
+    /* JSON Schema of the arguments, borrowed until the agent is freed; NULL: the tool has no
+       schema, and its arguments are not checked */
     const char *schema;
     const char *label; /* for people (default: name) */
-    /* arguments: the text of a JSON object, borrowed until the call is finished; phi_call_arg_str
-       and its like read it */
+    /* Starts a call. arguments: the text of a JSON object, borrowed until the call is finished;
+       phi_call_arg_str and the functions after it read arguments. */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
-    phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and its result is settled: release its resources. Not
-       called for a call that was finished (phi_call_reply or its like said PHI_OK), nor for a call
-       out of a snapshot before the first phi_step has handed it to the tool. */
+    phi_flow (*step)(void *user_data, phi_call call); /* NULL: calls are finished from outside */
+    /* Releases the call's resources: the call was cancelled or timed out, and its result is
+       settled. Not called for a call that was finished (phi_call_reply or a similar function
+       returned PHI_OK), nor for a call from a snapshot before the first phi_step has handed that
+       call to the tool. */
     void (*cancel)(void *user_data, phi_call call);
-    /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
-       the same arguments, which are checked once more; its phi_call_state is empty, or, of a tool
-       that keeps_state, as it was. (default: a call of a tool without `step` keeps waiting to be
-       finished from outside, any other fails, with a PHI_EV_WARNING) */
+    /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h). It works like
+       `start` and gets the same arguments, which are checked once more. phi_call_state is empty, or
+       as it was if the tool has `keeps_state`. (default: if the tool has no `step`, the call keeps
+       waiting to be finished from outside; otherwise the call fails, with a PHI_EV_WARNING) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
-    void *user_data;       /* yours; it outlives the agent */
-    uint32_t timeout_ms;   /* default: the agent's tool_options.timeout_ms; PHI_UNLIMITED */
-    bool not_concurrent;   /* runs alone, also in parallel mode */
-    bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */
-    /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set
-       refuse it for an agent without that hook. */
+    void *user_data;     /* passed to the functions; must outlive the agent */
+    uint32_t timeout_ms; /* (default: the agent's tool_options.timeout_ms; PHI_UNLIMITED) */
+    bool not_concurrent; /* runs alone, even in parallel mode */
+    /* the tool checks its arguments itself (default: phi checks them by the schema) */
+    bool checks_arguments;
+    /* The tool runs only if a PHI_HOOK_BEFORE_TOOL hook allows the call. phi_agent_new and
+       phi_agent_set refuse such a tool for an agent without that hook. */
     bool needs_approval;
-    /* makes the provider enforce the schema, where it can: phi adapts the schema (optional
-       properties may be null there; `start` gets the arguments without nulls). A schema that cannot
-       be adapted fails the model call, with a message */
+    /* Makes the provider enforce the schema, if the provider can. For this phi adapts the schema:
+       optional properties may be null in it, and `start` gets the arguments without these nulls. A
+       schema that cannot be adapted makes the model call fail with a message. */
     bool strict;
-    /* Values of the arguments as they arrive, each once, in their order, inside phi_step;
-       provisional: the call may never start. `field` and its strings are valid until it returns.
-       (default: none) */
+    /* Called inside phi_step for each value of the arguments as the value arrives: once for each,
+       in their order. The values are provisional: the call may never start. `field` and its strings
+       are valid until on_field returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
-    bool may_repeat; /* the same call again and again is no sign of a loop: it polls */
-    /* it calls phi_call_edit with a revert: every result of an agent with this tool ends, when it
-       enters the history, with a text block that names it: "[step n12]" */
+    bool may_repeat; /* the tool polls: repeated identical calls are not counted as a loop */
+    /* The tool calls phi_call_edit with a revert. Every tool result of an agent with such a tool
+       gets a last text block, when the result enters the history, that names the result: "[step
+       n12]". */
     bool names_steps;
-    /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs; a host that does not pop its events
-       gets none (default: none) */
+    /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs (default: no heartbeats). A host that
+       does not pop its events gets none. */
     uint32_t heartbeat_ms;
-    /* How often, and after which delay, a call is started again whose result is an error or that
-       runs into its deadline. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING
-       reports each retry, and the model sees only the last result. Not after an abort, nor for
-       arguments that do not fit the schema. */
+    /* How often, and after which delay, a call is started again if its result is an error or its
+       deadline passes. The handle stays the same, phi_call_state is empty again, PHI_EV_WARNING
+       reports each retry, and the model sees only the last result. There is no retry after an
+       abort, nor for arguments that do not fit the schema. */
     uint32_t retries;        /* (default 0) */
     uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
-    /* Its updates and results follow from its arguments and from runs of this runtime alone: a tape
-       does not record them, and the tool is run again when the tape is played (record/replay.h). */
+    /* The tool's updates and results depend only on its arguments and on runs of this runtime. So a
+       tape does not record them, and the tool runs again when the tape is played
+       (record/replay.h). */
     bool deterministic;
-    /* Other parts of an agent bring the tool (its skills, a document, sub-agents): phi_config_write
-       does not name it under [tools] enabled. */
+    /* The tool comes from another part of the agent (skills, a document, sub-agents), so
+       phi_config_write does not write its name under [tools] enabled. */
     bool unlisted;
-    /* A hosted tool that the host answers (memory, bash, a text editor): JSON text of an element of
-       the request's `tools`, sent as it is in place of name, description and schema where the
-       model's protocol is raw_protocol. "": nothing is sent, and the model knows the tool from
-       another element. `name` is the name in the model's calls. For another protocol the tool is
-       sent as usual where it has a schema, else it is left out. Borrowed until the agent is freed
-       (default: none) */
+    /* For a provider's hosted tool whose calls the host answers (memory, bash, a text editor): JSON
+       text of an element of the request's `tools`. If the model's protocol is raw_protocol, this
+       text is sent unchanged in place of name, description and schema. "": nothing is sent, because
+       the model knows the tool from another element. `name` is the name in the model's calls. For
+       any other protocol the tool is sent as usual if it has a schema, and left out if it has none.
+       Borrowed until the agent is freed (default: none) */
     const char *raw;
-    const char *raw_protocol; /* PHI_PROTOCOL_...; needed with `raw`; borrowed likewise */
-    /* The texts of one result, as phi_tool_options.max_result_bytes; the smaller of the two counts
-       (default: the agent's alone) */
+    /* PHI_PROTOCOL_...; required with `raw`; borrowed until the agent is freed */
+    const char *raw_protocol;
+    /* The size of the texts of one result, like phi_tool_options.max_result_bytes; the smaller of
+       the two applies (default: only the agent's) */
     uint32_t max_result_bytes;
-    /* A request does not define the tool: the model knows its name, and loads the definition when
-       it needs it, by the provider's tool search (Claude and OpenAI's newer models), else by phi's
-       own tools search_tools and load_tools. A loaded tool stays loaded. Ignored with `raw`. */
+    /* Requests do not contain the tool's definition. The model knows the tool's name and loads the
+       definition when needed, with the provider's tool search (Claude and OpenAI's newer models) or
+       else with phi's own tools search_tools and load_tools. A loaded tool stays loaded. Ignored
+       with `raw`. */
     bool deferred;
-    /* The same when the definitions of all such tools exceed phi_tool_options.defer_percent. Tools
-       of MCP servers and of OpenAPI documents have it. */
+    /* The same as `deferred`, but only while the definitions of all tools with `may_defer` exceed
+       phi_tool_options.defer_percent. Tools of MCP servers and of OpenAPI documents have this
+       flag. */
     bool may_defer;
-    /* The bytes of phi_call_state are part of a snapshot, in base64, and `resume` finds them: no
-       pointers. They come out of a text: check them. */
+    /* A snapshot contains the bytes of phi_call_state, in base64, and `resume` finds them there. So
+       they must hold no pointers. Since they come out of a text, `resume` should check them. */
     bool keeps_state;
-    /* Who brings the tool, for rules of permissions: the name of an MCP server, "openapi" (default:
-       the host itself). Borrowed until the agent is freed. */
+    /* Where the tool comes from, for permission rules: the name of an MCP server, or "openapi"
+       (default: the host itself). Borrowed until the agent is freed. */
     const char *source;
 } phi_tool;
 
 /* ---- reading its arguments ---- */
 
-/* One argument of a pending call, or `fallback` when it is not there, has another type, the call is
-   stale or memory ends. `path` is a member's name, or leads deeper: "to.x", "items[0].name", as in
-   phi_json_path. The arguments are read once; asking again costs nothing. Works in a hook and a
-   permission dialog, too. Pumping thread only.
-   The string ends with a zero byte and is valid until the call is finished. */
+/* Return one argument of a pending call, or `fallback` if the argument is missing or has another
+   type, the call is stale, or there is no memory. `path` is a member's name or a longer path as in
+   phi_json_path: "to.x", "items[0].name". The arguments are parsed once; further calls cost
+   nothing. Also work in a hook and in a permission dialog. Pumping thread only. The string ends
+   with a zero byte and is valid until the call is finished. */
 PHI_API const char *phi_call_arg_str(phi_call call, const char *path, const char *fallback);
 PHI_API int64_t phi_call_arg_int(phi_call call, const char *path, int64_t fallback);
 PHI_API double phi_call_arg_num(phi_call call, const char *path, double fallback);
 PHI_API bool phi_call_arg_bool(phi_call call, const char *path, bool fallback);
-/* Copies a string into a buffer of your own, terminated. False: it is not there, and the buffer
-   holds an empty string; or it was too long, and was cut between two characters. */
+/* Copies a string into your buffer, terminated. False: there is no such string, and the buffer
+   holds an empty string; or the string was too long and was cut between two characters. */
 PHI_API bool phi_call_arg_copy(phi_call call, const char *path, char *buffer, size_t size);
 
 /* ---- finishing it ---- */
 
-/* Finishes a call with one text: what the model reads as the result, or as an error. The forms
-   with an f take a format, as printf does: text of a user belongs in an argument, never in the
-   format.
+/* Finish a call with one text, which the model reads as the result or as an error. phi_call_replyf
+   and phi_call_failf take a format, as printf does: put a user's text into an argument, never into
+   the format.
 
    Ownership: the text is copied before return.
-   Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
-   changes nothing.
-   Threads:   any. PHI_OK means posted. On the thread of the last phi_step no room is needed: there
-              it never returns PHI_FULL. On any other, PHI_FULL: the inbox is full now, try again;
-              PHI_BAD_ARG: larger than the inbox can ever hold.
+   Lifetime: `call` becomes stale when its result is in the thread. With a stale handle the
+             functions return PHI_STALE and change nothing.
+   Threads:   any. PHI_OK means posted. On the thread of the last phi_step no room is needed, so
+              PHI_FULL is never returned there. On any other thread PHI_FULL means that the inbox is
+              full now: try again; PHI_BAD_ARG: the text is larger than the inbox can ever hold.
    Callbacks: safe inside one. */
 PHI_API phi_status phi_call_reply(phi_call call, const char *text);
 PHI_API phi_status phi_call_replyf(phi_call call, const char *format, ...) PHI_PRINTF(2, 3);
 PHI_API phi_status phi_call_fail(phi_call call, const char *text);
 PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* A result of any shape: more than one text, images, details, effects. */
+/* A result that may have several texts, images, details and effects. */
 typedef struct phi_tool_result {
     const char *text;           /* the result as one text; only without `content`; copied */
     const phi_content *content; /* text, images, documents, audio; copied */
     size_t content_count;
     const char *details; /* JSON text for the host; copied; NULL: none */
     bool is_error;
-    const char *child_loop_id; /* the run that made it, where that was another agent's; copied */
-    /* on the tool state, a JSON array (log/tool_state.h), also of a result that is an error;
-       applied when the result enters the log, in call order; copied (default: none) */
+    const char *child_loop_id; /* the run of another agent that made this result; copied */
+    /* Effects on the tool state, a JSON array (log/tool_state.h); an error result may have them,
+       too. Applied in call order when the result enters the log; copied (default: none). */
     const char *effects;
 } phi_tool_result;
 
-/* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
-   changes. PHI_BAD_ARG: a block of another kind or without its data, or no effects; phi_last_error
-   names the fault, and the call waits on. PHI_NO_MEMORY: nothing changes; the call then fails by
-   itself with that message. */
+/* Finishes a call with a result. Pumping thread only. PHI_STALE: the call is finished already,
+   nothing changes. PHI_BAD_ARG: a block is of another kind or lacks its data, or the effects are
+   not valid; phi_last_error names the fault, and the call keeps waiting. PHI_NO_MEMORY: nothing
+   changes; the call then fails by itself with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
-/* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
-   waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. A part that is a text alone is the
-   event's text; of any other the event's message holds the blocks and the details, its text the
-   text blocks, joined by line breaks. PHI_BAD_ARG: a block as of phi_call_result. PHI_FULL: the
-   host does not pop its events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping
+/* Report a part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the
+   person who waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. A part that is only text
+   becomes the event's text. For any other part the event's message holds the blocks and details,
+   and the event's text is its text blocks, joined by line breaks. PHI_BAD_ARG: a block that
+   phi_call_result would refuse, too. PHI_FULL: the host does not pop its events, and this event is
+   not queued. PHI_MISUSE: called inside the hook of an update. PHI_STALE, PHI_NO_MEMORY. Pumping
    thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text);
 
-/* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
-   `cancel`, if that is called). One block for each call: every request returns the same block,
-   which never moves nor grows. NULL: stale, no memory, or more bytes than the block got at first.
-   Pumping thread only. */
+/* Returns the call's own memory: zeroed, taken from the agent's budget, freed when the call is over
+   (after `cancel`, if `cancel` is called). Each call has one block, which never moves or grows:
+   every request returns the same block. NULL: the call is stale, there is no memory, or `bytes`
+   exceeds the size of the first request. Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* What a call is. All zero when it is stale; strings are valid until it is finished. */
+/* Facts about a call; all zero if the call is stale. Strings are valid until the call is
+   finished. */
 typedef struct phi_call_info {
-    bool pending; /* it waits for its result */
+    bool pending; /* the call waits for its result */
     phi_agent agent;
     phi_str id, tool_name, arguments;
-    /* phi_prompt_desc.tool_context of its run, or of the run for which a hidden agent makes it (a
-       strategy's call, a sub-agent); empty: none */
+    /* phi_prompt_desc.tool_context of the call's run; if a hidden agent makes the call (for a
+       strategy, as a sub-agent), of the run that this agent works for. Empty: none */
     phi_str context;
-    uint32_t block_index; /* of the call in its answer, as of phi_field */
-    uint32_t timeout_ms;  /* its deadline from its start */
+    uint32_t block_index; /* the call's block in its answer, as in phi_field */
+    uint32_t timeout_ms;  /* the call's deadline, counted from its start */
 } phi_call_info;
-/* Threads: any; on another than that of the last phi_step it fills in `pending` alone (also on a
-   new pumping thread before its first step). */
+/* Threads: any. On a thread other than that of the last phi_step it fills in only `pending` (also
+            on a new pumping thread before its first step). */
 PHI_API phi_call_info phi_call_get_info(phi_call call);
 
 #ifdef __cplusplus

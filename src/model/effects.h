@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* The ops as bits, for phi_effect_policy. */
+/* The effects as bits, for phi_effect_policy. */
 enum {
     PHI_EFFECT_MERGE = 1 << 0,
     PHI_EFFECT_REPLACE = 1 << 1,
@@ -17,7 +17,7 @@ enum {
 typedef enum phi_effect_mode {
     PHI_EFFECTS_ALLOW_ALL = 0,
     PHI_EFFECTS_DENY_ALL,
-    PHI_EFFECTS_ALLOW_LIST /* those in `allow` */
+    PHI_EFFECTS_ALLOW_LIST /* only those in `allow` */
 } phi_effect_mode;
 
 /* Which effects of an agent's tools are applied. Zero means default for every field. */
@@ -25,8 +25,8 @@ typedef struct phi_effect_policy {
     phi_effect_mode mode;
     uint32_t allow; /* PHI_EFFECT_ bits, for PHI_EFFECTS_ALLOW_LIST */
     uint32_t deny;  /* PHI_EFFECT_ bits, denied in every mode */
-    /* of the state as JSON text: an effect that would make it larger is refused
-       (default 65,536; at most 1 MiB) */
+    /* The largest size of the state as JSON text. An effect that would make the state larger is
+       refused. (default 65,536; at most 1 MiB) */
     uint32_t max_state_bytes;
 } phi_effect_policy;
 

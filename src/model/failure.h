@@ -1,4 +1,4 @@
-/* failure.h - why a model call failed, in one shape for every provider. */
+/* failure.h - why a model call failed, in the same form for every provider. */
 #ifndef PHI_MODEL_FAILURE_H
 #define PHI_MODEL_FAILURE_H
 
@@ -25,17 +25,17 @@ extern "C" {
 typedef enum phi_failure_kind { PHI_FAILURE_NONE = 0, PHI_FAILURE_LIST(PHI_X) } phi_failure_kind;
 #undef PHI_X
 
-/* "rate_limited"...; "" for none. Static. */
+/* Returns a name such as "rate_limited", or "" for PHI_FAILURE_NONE. Static. */
 PHI_API const char *phi_failure_kind_text(phi_failure_kind kind);
 
-/* Strings belong to the event or answer that has it. They hold no secrets that the request carried
-   (docs/errors.md), and no control characters but newline and tab. */
+/* A failure. The strings belong to the event or answer that has the failure. They contain none of
+   the request's secrets (docs/errors.md), and no control characters except newline and tab. */
 typedef struct phi_failure {
     phi_failure_kind kind;
     int http_status;         /* 0: there was no answer */
     bool retryable;          /* the same request may succeed later */
-    bool has_retry_after;    /* the server asked for a delay */
-    uint64_t retry_after_ms; /* as the server gave it, not capped */
+    bool has_retry_after;    /* true: the server asked for a delay */
+    uint64_t retry_after_ms; /* the server's delay, not capped */
     phi_str code;            /* the provider's own error code, or empty */
     phi_str message;         /* for people */
     phi_str request_id;      /* for the provider's support, or empty */

@@ -1,8 +1,8 @@
-/* message.h - messages, content blocks and usage: data, and its JSON.
+/* message.h - messages, content blocks and usage, and their JSON.
 
-   A message here is a view: it does not own its structs and strings. The function or event that
-   hands it out says who owns them and how long they are valid. The JSON is the interchange format
-   of the session files (phi_message_to_json). */
+   A phi_message does not own the structs and strings that it points to. The function or event that
+   gives a message out says who owns them and how long they are valid. phi_message_to_json writes a
+   message in the format of the session files. */
 #ifndef PHI_MODEL_MESSAGE_H
 #define PHI_MODEL_MESSAGE_H
 
@@ -24,31 +24,34 @@ typedef enum phi_content_kind {
     PHI_CONTENT_IMAGE,
     PHI_CONTENT_THINKING,
     PHI_CONTENT_TOOL_CALL,
-    /* a block that only its protocol understands (a hosted tool's call, its result, a compaction):
-       sent back byte for byte to that protocol, left out for others */
+    /* A block that only its own protocol understands (a call of a hosted tool, the result of one, a
+       compaction). It is sent back byte for byte to that protocol, and left out for others. */
     PHI_CONTENT_OPAQUE,
-    PHI_CONTENT_DOCUMENT, /* a PDF or a text: data, text or url; name: its title */
+    PHI_CONTENT_DOCUMENT, /* a PDF or a text, in data, text or url; name is the title */
     PHI_CONTENT_AUDIO     /* data and mime_type */
 } phi_content_kind;
 
-/* One block. A field that a kind does not use is empty. */
+/* One content block. Fields that a kind does not use are empty. */
 typedef struct phi_content {
     phi_content_kind kind;
-    bool redacted; /* thinking: hidden by the provider, `signature` holds its data */
-    /* tool call: the stream broke off inside it; it is never run. Opaque: the same; never sent */
+    bool redacted; /* thinking that the provider hides; `signature` holds its data */
+    /* The stream broke off inside this block. Such a tool call is never run; such an opaque block
+       is never sent. */
     bool incomplete;
-    phi_str text;      /* text, thinking; document: plain text, in place of data */
-    phi_str data;      /* image, document, audio: base64 */
-    phi_str mime_type; /* of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
-    phi_str url;       /* document: its address, in place of data */
-    phi_str id;        /* tool call */
-    /* tool call; document: title; opaque: the block's type on the wire ("server_tool_use"); also of
-       a text that is the arguments of PHI_RESPOND_TOOL */
+    phi_str text; /* text, thinking; document: plain text, instead of data */
+    phi_str data; /* image, document, audio: base64 */
+    /* the type of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
+    phi_str mime_type;
+    phi_str url; /* document: its address, instead of data */
+    phi_str id;  /* tool call */
+    /* tool call: the tool's name; document: the title; opaque: the block's type on the wire
+       ("server_tool_use"). A text that was the arguments of PHI_RESPOND_TOOL has that name */
     phi_str name;
-    phi_str arguments; /* tool call: JSON text; an object, unless the model sent something else */
+    phi_str arguments; /* tool call: JSON text of an object, unless the model sent something else */
     phi_str signature; /* text, thinking, tool call: the provider's token, sent back unchanged */
-    phi_str replay; /* JSON text that the minting provider wants back verbatim; opaque: the block */
-    phi_str protocol;  /* opaque: PHI_PROTOCOL_..., whose block it is */
+    /* JSON text that the block's provider wants back unchanged; opaque: the block itself */
+    phi_str replay;
+    phi_str protocol;  /* opaque: the block's protocol, PHI_PROTOCOL_... */
     phi_str citations; /* text: JSON array of the provider's citations; phi_citations reads it */
 } phi_content;
 
@@ -72,20 +75,21 @@ typedef enum phi_stop_reason {
 } phi_stop_reason;
 #undef PHI_X
 
-/* Tokens. input excludes tokens read from or written to a cache; reasoning is part of output. The
-   cache's hit rate is cache_read / (input + cache_read + cache_write). */
+/* Numbers of tokens. input does not include tokens that were read from or written to a cache;
+   output includes reasoning. The hit rate of the cache is cache_read / (input + cache_read +
+   cache_write). */
 typedef struct phi_usage {
     uint64_t input, output, reasoning, cache_read, cache_write;
     uint64_t total_tokens; /* input + output + cache_read + cache_write */
 } phi_usage;
 
-/* Fields that the Rust original keeps with a message. phi carries them and uses none of them. JSON
-   text but for `role`; empty: absent. */
+/* Fields of messages from other programs that use this format. phi keeps these fields but does not
+   use them. All except `role` are JSON text; empty: absent. */
 typedef struct phi_message_extra {
     phi_str node_id, parent_id; /* integers from 0 */
     phi_str tags;               /* an array */
     phi_str provenance_hint;    /* any value but null */
-    phi_str role;               /* extension: its role as text, where that is not "extension" */
+    phi_str role;               /* extension: the role as text, if that is not "extension" */
 } phi_message_extra;
 
 typedef struct phi_message {
@@ -93,51 +97,56 @@ typedef struct phi_message {
     const phi_content *content;
     size_t content_count;
     int64_t timestamp_ms; /* Unix time; for display, never for order */
-    phi_str loop_id;      /* the turn that made it; empty: none */
+    phi_str loop_id;      /* the run that made the message; empty: none */
     uint32_t turn_index;
     /* assistant */
     phi_stop_reason stop_reason;
-    phi_str raw_stop_reason;           /* as the provider sent it; not in the JSON */
-    phi_str model, provider, protocol; /* of the request: PHI_PROTOCOL_..., or empty when unknown */
+    phi_str raw_stop_reason; /* as the provider sent it; not in the JSON */
+    /* of the request; protocol: PHI_PROTOCOL_..., or empty if not known */
+    phi_str model, provider, protocol;
     phi_usage usage;
     phi_str error_message;
-    /* tool result; `details` also of an assistant: Anthropic's diagnostics (docs/caching.md) */
+    /* tool result; an assistant message may have `details`, too: Anthropic's diagnostics
+       (docs/caching.md) */
     phi_str tool_call_id, tool_name;
     bool is_error;
     phi_str details; /* JSON text for the host, or empty; not in the JSON, never sent to a model */
     /* extension */
     phi_str extension_kind, extension_data; /* data: JSON text */
-    const phi_message_extra *extra;         /* any role; NULL: nothing */
-    /* user: said by the program, not by a person (facts, instructions, tools that changed): sent as
-       a system message where the model takes one in mid-conversation, else as the user's text */
+    const phi_message_extra *extra;         /* any role; NULL: no such fields */
+    /* user: the program says this, not a person (facts, changed instructions, changed tools). Sent
+       as a system message if the model takes one in the middle of a conversation, else as a user's
+       text */
     bool is_update;
-    /* assistant with thinking: hashes of the request that it answers, by which phi knows whether
-       the thinking may go back (docs/providers.md); 0: not known */
+    /* assistant with thinking: hashes of the request that the message answers. They tell phi if the
+       thinking may be sent back (docs/providers.md); 0: not known */
     uint64_t prefix, prefix_parts;
 } phi_message;
 
-/* All text blocks of a message joined by `separator`, in the arena; empty when there are none or no
-   memory (then `*failed` is set, where given). arena NULL: the first text block alone, as it is
-   in the message: phi_message_text(ev.message, NULL, NULL, NULL). */
+/* Returns all text blocks of a message, joined by `separator`, in the arena. Returns an empty text
+   if there are no such blocks, or if there is no memory (then *failed is set to true, if failed is
+   not NULL). arena NULL: returns only the first text block, without a copy:
+   phi_message_text(ev.message, NULL, NULL, NULL). */
 PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,
                                  phi_arena *arena, bool *failed);
 
-/* Deep copy into the arena; NULL: no memory. */
+/* Copies a message and everything that it points to into the arena; NULL: no memory. */
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
-/* The interchange JSON, in the arena. Beyond the fields that others write it has, where they are
-   set: "name", "signature", "replay" and "citations" of text, "redacted" and "replay" of thinking,
-   "incomplete", "signature" and "replay" of a tool call, the assistant's "api" (protocol) and
-   "prefix", and "update" of a user's message. Blocks of the types "opaque", "document" and "audio"
-   are phi's own; an opaque block's JSON is a string, so that it stays byte for byte. Arguments that
-   are no JSON value are written as a string; a string is quoted once more, unless its content is
-   empty or a JSON value that would read as the arguments: so each reads back as it was, in phi and
-   in the original. PHI_NO_MEMORY. */
+/* Writes a message as JSON of the session files into the arena. Besides the fields that other
+   programs write, the JSON has those of the following fields that are set: "name", "signature",
+   "replay" and "citations" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
+   and "replay" of a tool call, "api" (the protocol) and "prefix" of an assistant message, and
+   "update" of a user message. Only phi has blocks of the types "opaque", "document" and "audio".
+   The JSON of an opaque block is written as a string, so it stays the same byte for byte. Arguments
+   that are not a JSON value are written as a string. Arguments that are a string are quoted once
+   more, unless the string is empty or contains a JSON value that would be read as the arguments. So
+   all arguments read back unchanged, in phi and in other programs. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
-/* Reads a message, copying into the arena. A missing or malformed field other than role and content
-   counts as absent; unknown keys are ignored. An object with kind and data is an extension,
-   whatever its role, unless it has the role of another message and content.
-   PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
+/* Reads a message and copies it into the arena. A malformed field other than role and content
+   counts as missing; unknown keys are ignored. An object with kind and data is an extension,
+   whatever its role, unless it has content and the role of another kind of message. PHI_PARSE: not
+   JSON or not a message; *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
 

@@ -1,15 +1,16 @@
-/* texts.h - the texts that phi itself puts before a model, for a game in another language.
+/* texts.h - texts that phi itself sends to a model; a host may replace them, for example in a game
+   in another language.
 
-   The host fills in those that it wants to word itself; a member that is NULL keeps phi's.
-   A text may have {n}, {text}, {name} and {most} if phi's own has them: docs/texts.md names them.
-   Anything else in braces stays as it is.
+   The host sets the texts that it wants to replace; where a member is NULL, phi's text is used. A
+   text may contain {n}, {text}, {name} and {most} if phi's own text does: see docs/texts.md.
+   Anything else in braces stays unchanged.
 
        phi_texts german = PHI_ZERO;
        german.at[PHI_TEXT_FACTS] = "[Was du jetzt weisst]";
        desc.texts = &german;
 
-   A child has its parent's texts unless it has some. A message that is in the log keeps the words
-   that it was said in. */
+   A child uses its parent's texts unless its desc has texts. A message that is already in the log
+   keeps its old text. */
 #ifndef PHI_MODEL_TEXTS_H
 #define PHI_MODEL_TEXTS_H
 
@@ -19,7 +20,7 @@
 extern "C" {
 #endif
 
-/* Enumerator, name, phi's own text. */
+/* For each text: enumerator, name, phi's own text. */
 #define PHI_TEXT_LIST(X)                                                                           \
     X(FACTS, facts, "[What you know now]")                                                         \
     X(FACTS_CHANGED, facts_changed, "[What has changed]")                                          \
@@ -122,14 +123,15 @@ extern "C" {
 typedef enum phi_text { PHI_TEXT_LIST(PHI_X) PHI_TEXT_COUNT } phi_text;
 #undef PHI_X
 
-/* Each at most 4,096 bytes of UTF-8, and not empty; {text} may not be missing where phi's has it,
-   and texts of summaries are single lines (default, of each: phi's own). */
+/* The texts of an agent. Each is UTF-8, not empty, and has at most 4,096 bytes. If phi's own text
+   contains {text}, so must the replacement. The texts of summaries are single lines. (default for
+   each: phi's own) */
 typedef struct phi_texts {
     const char *at[PHI_TEXT_COUNT];
 } phi_texts;
 
-/* phi's own text, "[What you know now]"..., and its name, "facts"..., in *name, where given; NULL
-   and "": no such text. Static. */
+/* Returns phi's own text, such as "[What you know now]". If name is not NULL, *name gets the text's
+   name, such as "facts". For an unknown text returns NULL, and *name is "". Static. */
 PHI_API const char *phi_text_default(phi_text which, const char **name);
 
 #ifdef __cplusplus

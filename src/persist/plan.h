@@ -1,7 +1,7 @@
-/* plan.h - plans a change of a thread's view, as an agent's runs make them by themselves: a
-   compaction, a prune or a revert.
+/* plan.h - plans a compaction, a prune or a revert of a thread's view, as an agent's runs do by
+   themselves.
 
-   A plan changes nothing: apply it with phi_thread_rewrite or phi_agent_rewrite. */
+   A plan changes nothing. Apply it with phi_thread_rewrite or phi_agent_rewrite. */
 #ifndef PHI_PERSIST_PLAN_H
 #define PHI_PERSIST_PLAN_H
 
@@ -14,20 +14,21 @@
 extern "C" {
 #endif
 
-/* What to plan: give one of the three. Zero means default for the other fields. */
+/* What to plan: give one of the first three fields. Zero means default for the other fields. */
 typedef struct phi_plan {
-    const phi_compaction_config *compaction; /* long results and old turns become summaries */
-    const phi_prune *prune;                  /* the oldest answers go */
-    const phi_revert *revert;                /* all behind a step goes */
+    const phi_compaction_config *compaction; /* cuts long results and sums up old turns */
+    const phi_prune *prune;                  /* removes the oldest answers */
+    const phi_revert *revert;                /* removes everything after a step */
     const phi_token_counter *counter;        /* (default: the estimate) */
-    phi_pruned *pruned;                      /* out: what a prune takes (default: not wanted) */
-    phi_reverted *reverted; /* out: what a revert does, or why not (default: not wanted) */
+    phi_pruned *pruned;                      /* out: what the prune removes (default: not wanted) */
+    /* out: what the revert does, or why it is not possible (default: not wanted) */
+    phi_reverted *reverted;
 } phi_plan;
 
-/* Plans it for the active lane's view. *out and its pointers are in the arena, and borrow from the
-   thread; out->span_count 0: there is nothing to do. A prune's and a revert's out->meta has the
-   outcome as JSON. PHI_BAD_ARG: none or several of the three, a prune without tokens, a revert
-   without a category; PHI_NO_MEMORY; the store's status. */
+/* Makes a plan for the active lane's view. Everything that *out points to is in the arena, and
+   borrows from the thread. out->span_count is 0 if there is nothing to do. For a prune and a revert
+   out->meta has the outcome as JSON. PHI_BAD_ARG: none or several of the three fields are given, a
+   prune has no tokens, or a revert has no category; PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_plan(const phi_thread *thread, const phi_plan *plan, phi_arena *arena,
                                    phi_rewrite *out);
 

@@ -6,18 +6,18 @@
        use(phi_json_int(phi_json_path(game, "hero.gold"), 0));
        phi_json_unload(game);
 
-   phi_json_load makes a tree that owns its memory; phi_json_parse makes one in an arena of yours.
-   One node type serves reading and building. Nodes and strings live in the arena they were made in
-   (phi_json_arena is that of a document) and are freed with it. A function that takes a node takes
-   NULL as well: NULL is "not there", has no type and no children, and every getter then gives its
-   fallback.
-   Numbers keep their form: integers that fit are kept as 64-bit integers, all else as the nearest
-   double; -0 is the double -0.0. A number too large for a double is an error.
-   Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
-   it, phi_json_remove removes them all.
-   Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
-   is at most PHI_JSON_MAX_DEPTH: more is PHI_TOO_BIG.
-   Threads: a tree is only read by many at once, or used by one. */
+   phi_json_load makes a tree that owns its memory; phi_json_parse makes a tree in your arena. Both
+   reading and building use the same type of node. Nodes and strings live in the arena in which they
+   were made, and are freed with that arena; phi_json_arena returns the arena of a document. All
+   functions that take a node also take NULL. NULL means that there is no node: it has no type and
+   no children, and getters return their fallback.
+   Integers that fit are kept as 64-bit integers, all other numbers as the nearest double; -0 is the
+   double -0.0. A number too large for a double is an error.
+   Duplicate keys are kept in the tree. phi_json_get finds the last one, phi_json_set replaces the
+   last one, phi_json_remove removes all.
+   Text must be shorter than 4 GiB - 1 bytes, a key shorter than 16 MiB, and a number shorter than
+   64 KiB; nesting is at most PHI_JSON_MAX_DEPTH. Anything larger is PHI_TOO_BIG.
+   Threads: many threads may read a tree at once, or one thread may change it. */
 #ifndef PHI_TEXT_JSON_H
 #define PHI_TEXT_JSON_H
 
@@ -30,85 +30,93 @@ extern "C" {
 typedef struct phi_json phi_json;
 
 typedef enum phi_json_type {
-    PHI_JSON_NONE, /* of NULL */
+    PHI_JSON_NONE, /* the type of NULL */
     PHI_JSON_NULL,
     PHI_JSON_BOOL,
     PHI_JSON_NUMBER,
     PHI_JSON_STRING,
     PHI_JSON_ARRAY,
     PHI_JSON_OBJECT,
-    PHI_JSON_INTEGER /* for phi_json_is alone: phi_json_type_of says PHI_JSON_NUMBER */
+    PHI_JSON_INTEGER /* only for phi_json_is: phi_json_type_of returns PHI_JSON_NUMBER */
 } phi_json_type;
 
-#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
+#define PHI_JSON_MAX_DEPTH 1024u /* how deeply arrays and objects may be nested */
 
 /* ---- reading ---- */
 
-/* Strings without escapes point into the text, which must then outlive the tree, and are not
-   terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
+/* Strings without escapes point into the text and are not terminated; the text must then outlive
+   the tree. Without this flag the arena has a copy of the text, and strings are terminated. */
 #define PHI_JSON_BORROW 1u
-/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a
-   sequence (as in browsers); without this flag they are errors. */
+/* Bytes that are not UTF-8, and lone surrogates, become U+FFFD: one for each maximal subpart of a
+   sequence, as in browsers. Without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
-/* Also reads what people write in files: comments (two slashes to the end of the line, or as in C),
-   a comma after the last member or item, a byte order mark. Without this flag they are errors. */
+/* Also reads what people write into files: comments (two slashes to the end of the line, or as in
+   C), a comma after the last member or item, a byte order mark. Without this flag these are
+   errors. */
 #define PHI_JSON_RELAXED 4u
 
-#define PHI_JSON_MAX_FILE_BYTES 67108864u /* of a file for phi_json_load_file: 64 MiB */
+#define PHI_JSON_MAX_FILE_BYTES 67108864u /* the largest file for phi_json_load_file: 64 MiB */
 
-/* Reads one JSON text (RFC 8259, nothing more) into a document. Returns its root, which is used as
-   any node; NULL: *error (which may be NULL) has message, line, column and status.
-   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied (with
-   PHI_JSON_BORROW borrowed until then). `memory` is where its memory comes from, borrowed until
-   then; NULL: the C library's. flags: PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8,
-   PHI_JSON_BORROW, or 0. */
+/* Reads one JSON text (strictly RFC 8259 without flags) into a document. Returns the root, which
+   can be used like any node. NULL: the text was not read, and *error (if error is not NULL) has
+   message, line, column and status.
+   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied, or with
+              PHI_JSON_BORROW borrowed until phi_json_unload. The document's memory comes from
+              `memory`, which is borrowed until then; NULL: from the C library. flags:
+              PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8, PHI_JSON_BORROW, or 0. */
 PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
                                 phi_parse_error *error);
-/* The same with the text of a file. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO
-   if it cannot be read, PHI_TOO_BIG beyond PHI_JSON_MAX_FILE_BYTES, PHI_UNSUPPORTED with
-   PHI_NO_FILES; line and column are then 0. */
+/* Reads a file in the same way. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO if
+   it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, PHI_UNSUPPORTED with
+   PHI_NO_FILES. With these statuses line and column are 0. */
 PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
                                      phi_parse_error *error);
-/* Frees a document and all that is in its arena. NULL, and a node that is not the root of a
-   document, change nothing. */
+/* Frees a document and everything in its arena. NULL, or a node that is not the root of a document,
+   changes nothing. */
 PHI_API void phi_json_unload(phi_json *root);
-/* The arena of a document, to change and to write it:
+/* Returns the arena of a document, for changing and writing the document:
        phi_arena *arena = phi_json_arena(game);
        phi_json_set(arena, game, "level", phi_json_new_int(arena, 7));
    NULL: not the root of a document. */
 PHI_API phi_arena *phi_json_arena(phi_json *root);
 
-/* Reads one JSON text into an arena; flags as phi_json_load. PHI_OK sets *out. PHI_PARSE,
-   PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
-   then is freed with it. `text` is borrowed until return. */
+/* Reads one JSON text into an arena; flags are as for phi_json_load. PHI_OK: *out is the root.
+   PHI_PARSE, PHI_TOO_BIG, PHI_NO_MEMORY: *error (if error is not NULL) says why; the memory already
+   taken from the arena is freed with the arena. `text` is borrowed until return. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);
-/* True if the node is of that type; PHI_JSON_INTEGER is a number without a fraction (1, 1.0). NULL
-   is PHI_JSON_NONE, and not PHI_JSON_NULL, which is JSON's null. */
+/* True if the node is of that type. PHI_JSON_INTEGER is a number without a fraction (1, 1.0). The
+   pointer NULL is PHI_JSON_NONE; JSON's null is PHI_JSON_NULL. */
 PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
-/* The value, or the fallback when the node is something else or does not fit. */
+/* Return the node's value, or the fallback if the node has another type or its value does not
+   fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
 PHI_API double phi_json_num(const phi_json *node, double fallback);
-/* Borrowed from the tree, or from `fallback` (NULL: an empty string). */
+/* The string is borrowed from the tree, or from `fallback` (NULL: an empty string). */
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 
-/* Members or items. */
+/* Returns the number of members or items. */
 PHI_API size_t phi_json_count(const phi_json *node);
-/* The member of that name, the last of several; NULL: none, or no object. */
+/* Returns the member of that name, the last one if there are several; NULL: no such member, or not
+   an object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
-/* An item by index, from 0. Walks the list: iterate instead of calling it in a loop. */
+/* Returns an item by its index, from 0. Walks the list, so use phi_json_each instead of a loop of
+   calls. */
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
-/* "choices[0].delta.content". A key that holds one of ". [ ]" needs phi_json_get. */
+/* Returns the node at a path such as "choices[0].delta.content". A key that contains one of ". [ ]"
+   needs phi_json_get. */
 PHI_API phi_json *phi_json_path(const phi_json *node, const char *path);
 
-/* phi_json_iter it = phi_json_each(node); while ((child = phi_json_next(&it)) != NULL) ...
-   it.key is the child's name (empty in an array). The container must not change meanwhile. */
+/* A loop over the members or items of a container:
+       phi_json_iter it = phi_json_each(node);
+       while ((child = phi_json_next(&it)) != NULL) ...
+   it.key is the child's name (empty in an array). The container must not change during the loop. */
 typedef struct phi_json_iter {
     phi_json *at;
     size_t left;
@@ -119,38 +127,40 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
 /* ---- building ---- */
 
-/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept,
-   and replaced when written. A double that is not finite is kept, and written as null. */
+/* Return a new node; NULL: no memory, or arena is NULL. Strings are copied. Bytes that are not
+   UTF-8 are kept, and replaced when written. A double that is not finite is kept, and written as
+   null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
 PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value);
 PHI_API phi_json *phi_json_new_array(phi_arena *arena);
 PHI_API phi_json *phi_json_new_object(phi_arena *arena);
-/* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
+/* Returns a copy of a node with everything in it. NULL: no memory, or nested too deeply. */
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
-/* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
-   NULL value is PHI_NO_MEMORY, so that calls nest:
+/* Sets the member `key` of an object. The key is copied into the arena. `value` replaces an earlier
+   value, or is added at the end. A NULL value is PHI_NO_MEMORY, so calls can be nested:
        phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
-   A value that already is in a container, is the container, or is the root of a document, is
-   PHI_MISUSE. It must not hold the container. Both must live equally long. */
+   PHI_MISUSE: the value is already in a container, is the container itself, or is the root of a
+   document. The value must not contain the container, and both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-/* Appends to an array; as above. */
+/* Appends a value to an array; the rules are those of phi_json_set. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Removes all members of that name, and returns the last of them, which can be put elsewhere. NULL:
-   there was none. */
+/* Removes all members of that name, and returns the last one, which can be put elsewhere. NULL:
+   there was no such member. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 
 /* ---- writing ---- */
 
-#define PHI_JSON_PRETTY 1u /* two spaces a level */
-#define PHI_JSON_ASCII 2u  /* \uXXXX for everything else */
+#define PHI_JSON_PRETTY 1u /* line breaks, and two spaces for each level */
+#define PHI_JSON_ASCII 2u  /* only ASCII; other characters as \uXXXX */
 
-/* Writes into the arena; *out is terminated, the terminator not counted. Doubles are the shortest
-   that read back; NaN and infinities are written as null; bytes that are not UTF-8 as U+FFFD.
-   PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+/* Writes a tree into the arena. *out is terminated; its length does not count the terminator. A
+   double is written in the shortest form that reads back as the same value, NaN and infinities as
+   null, bytes that are not UTF-8 as U+FFFD. PHI_NO_MEMORY; PHI_TOO_BIG: nested deeper than
+   PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 

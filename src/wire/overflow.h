@@ -1,4 +1,4 @@
-/* overflow.h - whether an answer failed because the prompt is longer than the model's window. */
+/* overflow.h - tells if an answer failed because the prompt is longer than the model's window. */
 #ifndef PHI_WIRE_OVERFLOW_H
 #define PHI_WIRE_OVERFLOW_H
 
@@ -8,8 +8,9 @@
 extern "C" {
 #endif
 
-/* True for an assistant message that ended in an error whose text says so, of any provider: for
-   histories that come from elsewhere. For a run's own failures, see phi_failure.kind. */
+/* True if an assistant message ended in an error whose text says that the prompt is too long; knows
+   the texts of all providers. For histories from other programs. For failures of phi's own runs see
+   phi_failure.kind. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 #ifdef __cplusplus
