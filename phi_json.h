@@ -10,23 +10,24 @@
        printf("%d\n", (int)phi_json_int(phi_json_path(game, "hero.gold"), 100));
        phi_json_unload(game);
 
-   It is the ground phi.h stands on, useful alone: an arena allocator with budgets, byte strings,
-   a strict JSON reader and writer with a schema check, and YAML and TOML into the same tree. phi.h
-   contains all of it, and the two may be included together, in any order.
+   phi.h is built on these parts, which are also useful alone: an arena allocator with budgets, byte
+   strings, a strict JSON reader and writer with a schema check, and readers of YAML and TOML into
+   the same tree. phi.h contains all of them. Both headers may be included together, in any order.
 
    OPTIONS  Defined before the #include, the same in every file of a program.
-     PHI_IMPLEMENTATION  emits the functions; in one file of the program
+     PHI_IMPLEMENTATION  emits the functions, in one file of the program
      PHI_STATIC          makes every function static: the whole library inside one file
-     PHI_NO_FILES        phi_json_load_file is PHI_UNSUPPORTED
-     PHI_API             linkage of the public functions, where PHI_STATIC is not what you want
-     PHI_ASSERT(x)       for our own invariants (default: assert)
+     PHI_NO_FILES        leaves out reading files: phi_json_load_file gives PHI_UNSUPPORTED
+     PHI_API             linkage of the public functions, if PHI_STATIC is not what you want
+     PHI_ASSERT(x)       checks phi's own invariants (default: assert)
 
-   MEMORY   A document owns its memory. Else it comes from a phi_memory: your allocator, a limit,
-            and counters. What belongs together is taken from one phi_arena and freed as a whole.
-            Every allocation may fail; that is a status or NULL, and changes nothing.
-   THREADS  No globals and no locks. An object belongs to one thread at a time.
-   ERRORS   Functions return a phi_status (0 is good, negative numbers never change their meaning),
-            or NULL. A parser says line, column, what it found and what it expected.
+   MEMORY   A document owns its memory. All other memory comes from a phi_memory, which has your
+            allocator, a limit and counters. Things that belong together are taken from one
+            phi_arena and freed as a whole. Every allocation may fail; the function then returns a
+            status or NULL, and nothing has changed.
+   THREADS  There are no globals and no locks. One thread at a time may use an object.
+   ERRORS   Functions return a phi_status (0 is success, the meaning of a negative number never
+            changes), or NULL. Parsers report line, column, what was found and what was expected.
    LICENSE  MIT, at the end of this file. */
 #ifdef PHI_IMPLEMENTATION
 #if defined(__GLIBC__) && !defined(__USE_GNU)
@@ -64,17 +65,17 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0xe9182902
+#if PHI__PUB_BASE_BASE != 0x176217be
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0xe9182902
+#define PHI__PUB_BASE_BASE 0x176217be
 
 /* ---- src/base/base.h ---- */
 
-/* base.h - what every part of phi shares: linkage, strings, statuses, the allocator.
+/* base.h - the basis of all parts of phi: linkage, strings, statuses, the allocator.
 
-   Nothing here allocates and nothing here has state. */
+   No function here allocates memory or keeps state. */
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
 #error "phi: C99 or newer is needed: compile with -std=c99"
 #endif
@@ -114,20 +115,21 @@
 #define PHI_PRINTF(format_index, first)
 #endif
 
-/* "No limit" where 0 means "the default". */
+/* Means "no limit" in fields in which 0 means "the default". */
 #define PHI_UNLIMITED UINT32_MAX
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Described where they are declared: the runtime, arenas, transports, tapes, features, codecs. */
+/* Types that other headers describe. */
 typedef struct phi_runtime phi_runtime;
 typedef struct phi_arena phi_arena;
 typedef struct phi_transport phi_transport;
 typedef struct phi_tape phi_tape; /* phi_tools.h */
 
-/* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
+/* Bytes with a length; not terminated. Each function or struct that uses a phi_str says who owns
+   the bytes. */
 typedef struct phi_str {
     const char *at;
     size_t len;
@@ -160,47 +162,50 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* A sentence for a status; "unknown status" for an unknown number. Never NULL, static. */
+/* Returns a sentence for a status, or "unknown status" for an unknown number. Never NULL,
+   static. */
 PHI_API const char *phi_status_text(int status);
 
-/* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
-   returns NULL). old_bytes is always the size of the last request. Returned memory is aligned for
-   any type. NULL means no memory, and leaves ptr as it was.
+/* An allocator. phi gets memory only through realloc_fn, which works like realloc: ptr NULL
+   allocates; new_bytes 0 frees and returns NULL. old_bytes is always the size of the last request.
+   Returned memory must be aligned for any type. NULL means that there is no memory; ptr is then
+   unchanged.
    Threads: called on the pumping thread only. */
 typedef struct phi_allocator {
     void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
     void *user_data;
 } phi_allocator;
 
-/* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
-   is counted in its parent as well, and either limit refuses. */
+/* A memory budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a
+   budget is also counted in its parent, and both limits apply. */
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit refused */
+    uint64_t refusals; /* how often this limit has refused memory */
 } phi_memory;
 
-/* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
+/* Initializes a root budget. `allocator` is copied; if it or its realloc_fn is NULL, the C
+   library's allocator is used. */
 PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
                              size_t limit_bytes);
 
 /* Where a parser stopped and why. */
 typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
-    size_t offset;         /* bytes before it */
-    char message[160];     /* the value found and the values expected; terminated */
+    size_t offset;         /* the number of bytes before this place */
+    char message[160];     /* what was found and what was expected; terminated */
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 
-/* A phi_str of a terminated string; NULL gives an empty one. Borrows it. For other bytes set `at`
-   and `len`. */
+/* Returns a phi_str that borrows a terminated string; NULL gives an empty phi_str. For other bytes
+   set `at` and `len` yourself. */
 PHI_API phi_str phi_str_of(const char *text);
 /* For the conversion %.*s: printf("%.*s\n", PHI_ARG(text)). */
 #define PHI_ARG(s) (int)(s).len, (s).at
 PHI_API bool phi_str_equal(phi_str a, phi_str b);
-/* True if it is that text: phi_str_is(name, "ada"). NULL is the empty text. */
+/* True if s equals the text: phi_str_is(name, "ada"). NULL is the empty text. */
 PHI_API bool phi_str_is(phi_str s, const char *text);
 
 #ifdef __cplusplus
@@ -210,11 +215,11 @@ PHI_API bool phi_str_is(phi_str s, const char *text);
 #endif /* PHI__PUB_BASE_BASE */
 
 #ifdef PHI__PUB_BASE_ARENA
-#if PHI__PUB_BASE_ARENA != 0xa64e5479
+#if PHI__PUB_BASE_ARENA != 0x8a0e48ee
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_ARENA 0xa64e5479
+#define PHI__PUB_BASE_ARENA 0x8a0e48ee
 
 #ifdef __cplusplus
 extern "C" {
@@ -222,12 +227,12 @@ extern "C" {
 
 /* ---- src/base/arena.h ---- */
 
-/* arena.h - arenas: memory that is allocated piece by piece and freed as a whole.
+/* arena.h - arenas: memory is allocated piece by piece and freed as a whole.
 
-   Blocks are chained and never move, so memory handed out stays where it is until the arena is
-   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
-   request that would fill more than half of such a block gets its own block, of its exact size.
-   Under AddressSanitizer, memory not handed out is poisoned.
+   Blocks are chained and never move. So allocated memory stays in place until the arena is freed or
+   reset to an earlier mark. Small requests share blocks, whose sizes grow from first_block_bytes to
+   64 KiB. A request that would fill more than half of such a block gets a block of its exact size.
+   Under AddressSanitizer all other memory of the arena is poisoned.
    Threads: one at a time. */
 
 struct phi__block;
@@ -235,33 +240,34 @@ struct phi__block;
 struct phi_arena {
     phi_memory *memory; /* borrowed until phi_arena_free */
     struct phi__block *shared, *own;
-    struct phi__block *spare; /* taken before the last rewind and not used since */
+    struct phi__block *spare; /* allocated before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
     size_t first_block_bytes, next_block_bytes, most_block_bytes;
-    bool rewound; /* keep blocks for later use, and round their sizes up for it */
+    bool rewound; /* keep blocks for later use, and round up their sizes */
 };
 
-/* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
+/* A mark for phi_arena_reset. Valid until the arena is reset to an earlier mark or freed. */
 typedef struct phi_arena_mark {
     struct phi__block *shared, *own;
     char *at;
 } phi_arena_mark;
 
-/* Takes no memory yet. `memory` is borrowed until phi_arena_free; NULL: the C library's, without a
-   limit. first_block_bytes: 0 means 2048. */
+/* Prepares an arena without allocating. `memory` is borrowed until phi_arena_free; NULL: the C
+   library's memory, without a limit. first_block_bytes: 0 means 2048. */
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
 
-/* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
-   changes nothing. Zero bytes give a valid pointer. */
+/* Returns memory that is aligned for any type and not zeroed. Returns NULL if the budget or the
+   allocator refuses; then nothing changed. For zero bytes the pointer is valid. */
 PHI_API void *phi_arena_alloc(phi_arena *arena, size_t bytes);
 
-/* The place up to which phi_arena_reset frees: valid until a reset to an earlier mark. */
+/* Returns a mark of the current place, for phi_arena_reset. */
 PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena);
 
-/* Frees all that was handed out since the mark. */
+/* Frees all memory that was allocated since the mark. */
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark);
 
-/* Frees all; the arena is then as after init. Twice is harmless, and so is NULL. */
+/* Frees all memory; the arena is then as after phi_arena_init. Calling it twice is harmless, and so
+   is NULL. */
 PHI_API void phi_arena_free(phi_arena *arena);
 
 #ifdef __cplusplus
@@ -270,11 +276,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE_ARENA */
 
 #ifdef PHI__PUB_TEXT_JSON
-#if PHI__PUB_TEXT_JSON != 0x3ca2c080
+#if PHI__PUB_TEXT_JSON != 0x85d3c6aa
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_JSON 0x3ca2c080
+#define PHI__PUB_TEXT_JSON 0x85d3c6aa
 
 #ifdef __cplusplus
 extern "C" {
@@ -290,101 +296,109 @@ extern "C" {
        use(phi_json_int(phi_json_path(game, "hero.gold"), 0));
        phi_json_unload(game);
 
-   phi_json_load makes a tree that owns its memory; phi_json_parse makes one in an arena of yours.
-   One node type serves reading and building. Nodes and strings live in the arena they were made in
-   (phi_json_arena is that of a document) and are freed with it. A function that takes a node takes
-   NULL as well: NULL is "not there", has no type and no children, and every getter then gives its
-   fallback.
-   Numbers keep their form: integers that fit are kept as 64-bit integers, all else as the nearest
-   double; -0 is the double -0.0. A number too large for a double is an error.
-   Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
-   it, phi_json_remove removes them all.
-   Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
-   is at most PHI_JSON_MAX_DEPTH: more is PHI_TOO_BIG.
-   Threads: a tree is only read by many at once, or used by one. */
+   phi_json_load makes a tree that owns its memory; phi_json_parse makes a tree in your arena. Both
+   reading and building use the same type of node. Nodes and strings live in the arena in which they
+   were made, and are freed with that arena; phi_json_arena returns the arena of a document. All
+   functions that take a node also take NULL. NULL means that there is no node: it has no type and
+   no children, and getters return their fallback.
+   Integers that fit are kept as 64-bit integers, all other numbers as the nearest double; -0 is the
+   double -0.0. A number too large for a double is an error.
+   Duplicate keys are kept in the tree. phi_json_get finds the last one, phi_json_set replaces the
+   last one, phi_json_remove removes all.
+   Text must be shorter than 4 GiB - 1 bytes, a key shorter than 16 MiB, and a number shorter than
+   64 KiB; nesting is at most PHI_JSON_MAX_DEPTH. Anything larger is PHI_TOO_BIG.
+   Threads: many threads may read a tree at once, or one thread may change it. */
 
 typedef struct phi_json phi_json;
 
 typedef enum phi_json_type {
-    PHI_JSON_NONE, /* of NULL */
+    PHI_JSON_NONE, /* the type of NULL */
     PHI_JSON_NULL,
     PHI_JSON_BOOL,
     PHI_JSON_NUMBER,
     PHI_JSON_STRING,
     PHI_JSON_ARRAY,
     PHI_JSON_OBJECT,
-    PHI_JSON_INTEGER /* for phi_json_is alone: phi_json_type_of says PHI_JSON_NUMBER */
+    PHI_JSON_INTEGER /* only for phi_json_is: phi_json_type_of returns PHI_JSON_NUMBER */
 } phi_json_type;
 
-#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
+#define PHI_JSON_MAX_DEPTH 1024u /* how deeply arrays and objects may be nested */
 
 /* ---- reading ---- */
 
-/* Strings without escapes point into the text, which must then outlive the tree, and are not
-   terminated. Without this flag the arena holds a copy of the text, and strings are terminated. */
+/* Strings without escapes point into the text and are not terminated; the text must then outlive
+   the tree. Without this flag the arena has a copy of the text, and strings are terminated. */
 #define PHI_JSON_BORROW 1u
-/* Bytes that are not UTF-8 and lone surrogates become U+FFFD, one for each maximal subpart of a
-   sequence (as in browsers); without this flag they are errors. */
+/* Bytes that are not UTF-8, and lone surrogates, become U+FFFD: one for each maximal subpart of a
+   sequence, as in browsers. Without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
-/* Also reads what people write in files: comments (two slashes to the end of the line, or as in C),
-   a comma after the last member or item, a byte order mark. Without this flag they are errors. */
+/* Also reads what people write into files: comments (two slashes to the end of the line, or as in
+   C), a comma after the last member or item, a byte order mark. Without this flag these are
+   errors. */
 #define PHI_JSON_RELAXED 4u
 
-#define PHI_JSON_MAX_FILE_BYTES 67108864u /* of a file for phi_json_load_file: 64 MiB */
+#define PHI_JSON_MAX_FILE_BYTES 67108864u /* the largest file for phi_json_load_file: 64 MiB */
 
-/* Reads one JSON text (RFC 8259, nothing more) into a document. Returns its root, which is used as
-   any node; NULL: *error (which may be NULL) has message, line, column and status.
-   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied (with
-   PHI_JSON_BORROW borrowed until then). `memory` is where its memory comes from, borrowed until
-   then; NULL: the C library's. flags: PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8,
-   PHI_JSON_BORROW, or 0. */
+/* Reads one JSON text (strictly RFC 8259 without flags) into a document. Returns the root, which
+   can be used like any node. NULL: the text was not read, and *error (if error is not NULL) has
+   message, line, column and status.
+   Ownership: the document owns its memory; free it with phi_json_unload. `text` is copied, or with
+              PHI_JSON_BORROW borrowed until phi_json_unload. The document's memory comes from
+              `memory`, which is borrowed until then; NULL: from the C library. flags:
+              PHI_JSON_RELAXED, PHI_JSON_REPLACE_BAD_UTF8, PHI_JSON_BORROW, or 0. */
 PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory,
                                 phi_parse_error *error);
-/* The same with the text of a file. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO
-   if it cannot be read, PHI_TOO_BIG beyond PHI_JSON_MAX_FILE_BYTES, PHI_UNSUPPORTED with
-   PHI_NO_FILES; line and column are then 0. */
+/* Reads a file in the same way. error->status is PHI_NOT_FOUND if there is no such file, PHI_IO if
+   it cannot be read, PHI_TOO_BIG if it is larger than PHI_JSON_MAX_FILE_BYTES, PHI_UNSUPPORTED with
+   PHI_NO_FILES. With these statuses line and column are 0. */
 PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
                                      phi_parse_error *error);
-/* Frees a document and all that is in its arena. NULL, and a node that is not the root of a
-   document, change nothing. */
+/* Frees a document and everything in its arena. NULL, or a node that is not the root of a document,
+   changes nothing. */
 PHI_API void phi_json_unload(phi_json *root);
-/* The arena of a document, to change and to write it:
+/* Returns the arena of a document, for changing and writing the document:
        phi_arena *arena = phi_json_arena(game);
        phi_json_set(arena, game, "level", phi_json_new_int(arena, 7));
    NULL: not the root of a document. */
 PHI_API phi_arena *phi_json_arena(phi_json *root);
 
-/* Reads one JSON text into an arena; flags as phi_json_load. PHI_OK sets *out. PHI_PARSE,
-   PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); memory taken from the arena until
-   then is freed with it. `text` is borrowed until return. */
+/* Reads one JSON text into an arena; flags are as for phi_json_load. PHI_OK: *out is the root.
+   PHI_PARSE, PHI_TOO_BIG, PHI_NO_MEMORY: *error (if error is not NULL) says why; the memory already
+   taken from the arena is freed with the arena. `text` is borrowed until return. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
 /* ---- looking ---- */
 
 PHI_API phi_json_type phi_json_type_of(const phi_json *node);
-/* True if the node is of that type; PHI_JSON_INTEGER is a number without a fraction (1, 1.0). NULL
-   is PHI_JSON_NONE, and not PHI_JSON_NULL, which is JSON's null. */
+/* True if the node is of that type. PHI_JSON_INTEGER is a number without a fraction (1, 1.0). The
+   pointer NULL is PHI_JSON_NONE; JSON's null is PHI_JSON_NULL. */
 PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
-/* The value, or the fallback when the node is something else or does not fit. */
+/* Return the node's value, or the fallback if the node has another type or its value does not
+   fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
 PHI_API double phi_json_num(const phi_json *node, double fallback);
-/* Borrowed from the tree, or from `fallback` (NULL: an empty string). */
+/* The string is borrowed from the tree, or from `fallback` (NULL: an empty string). */
 PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 
-/* Members or items. */
+/* Returns the number of members or items. */
 PHI_API size_t phi_json_count(const phi_json *node);
-/* The member of that name, the last of several; NULL: none, or no object. */
+/* Returns the member of that name, the last one if there are several; NULL: no such member, or not
+   an object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
-/* An item by index, from 0. Walks the list: iterate instead of calling it in a loop. */
+/* Returns an item by its index, from 0. Walks the list, so use phi_json_each instead of a loop of
+   calls. */
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
-/* "choices[0].delta.content". A key that holds one of ". [ ]" needs phi_json_get. */
+/* Returns the node at a path such as "choices[0].delta.content". A key that contains one of ". [ ]"
+   needs phi_json_get. */
 PHI_API phi_json *phi_json_path(const phi_json *node, const char *path);
 
-/* phi_json_iter it = phi_json_each(node); while ((child = phi_json_next(&it)) != NULL) ...
-   it.key is the child's name (empty in an array). The container must not change meanwhile. */
+/* A loop over the members or items of a container:
+       phi_json_iter it = phi_json_each(node);
+       while ((child = phi_json_next(&it)) != NULL) ...
+   it.key is the child's name (empty in an array). The container must not change during the loop. */
 typedef struct phi_json_iter {
     phi_json *at;
     size_t left;
@@ -395,38 +409,40 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 
 /* ---- building ---- */
 
-/* New nodes; NULL: no memory, or no arena. Strings are copied; bytes that are not UTF-8 are kept,
-   and replaced when written. A double that is not finite is kept, and written as null. */
+/* Return a new node; NULL: no memory, or arena is NULL. Strings are copied. Bytes that are not
+   UTF-8 are kept, and replaced when written. A double that is not finite is kept, and written as
+   null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);
 PHI_API phi_json *phi_json_new_str(phi_arena *arena, phi_str value);
 PHI_API phi_json *phi_json_new_array(phi_arena *arena);
 PHI_API phi_json *phi_json_new_object(phi_arena *arena);
-/* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
+/* Returns a copy of a node with everything in it. NULL: no memory, or nested too deeply. */
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
-/* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
-   NULL value is PHI_NO_MEMORY, so that calls nest:
+/* Sets the member `key` of an object. The key is copied into the arena. `value` replaces an earlier
+   value, or is added at the end. A NULL value is PHI_NO_MEMORY, so calls can be nested:
        phi_json_set(a, object, "name", phi_json_new_str(a, phi_str_of("ada")))
-   A value that already is in a container, is the container, or is the root of a document, is
-   PHI_MISUSE. It must not hold the container. Both must live equally long. */
+   PHI_MISUSE: the value is already in a container, is the container itself, or is the root of a
+   document. The value must not contain the container, and both must live equally long. */
 PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *key,
                                 phi_json *value);
-/* Appends to an array; as above. */
+/* Appends a value to an array; the rules are those of phi_json_set. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Removes all members of that name, and returns the last of them, which can be put elsewhere. NULL:
-   there was none. */
+/* Removes all members of that name, and returns the last one, which can be put elsewhere. NULL:
+   there was no such member. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 
 /* ---- writing ---- */
 
-#define PHI_JSON_PRETTY 1u /* two spaces a level */
-#define PHI_JSON_ASCII 2u  /* \uXXXX for everything else */
+#define PHI_JSON_PRETTY 1u /* line breaks, and two spaces for each level */
+#define PHI_JSON_ASCII 2u  /* only ASCII; other characters as \uXXXX */
 
-/* Writes into the arena; *out is terminated, the terminator not counted. Doubles are the shortest
-   that read back; NaN and infinities are written as null; bytes that are not UTF-8 as U+FFFD.
-   PHI_NO_MEMORY, or PHI_TOO_BIG when nested beyond PHI_JSON_MAX_DEPTH. */
+/* Writes a tree into the arena. *out is terminated; its length does not count the terminator. A
+   double is written in the shortest form that reads back as the same value, NaN and infinities as
+   null, bytes that are not UTF-8 as U+FFFD. PHI_NO_MEMORY; PHI_TOO_BIG: nested deeper than
+   PHI_JSON_MAX_DEPTH. */
 PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32_t flags,
                                   phi_str *out);
 
@@ -436,11 +452,11 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 #endif /* PHI__PUB_TEXT_JSON */
 
 #ifdef PHI__PUB_TEXT_SCHEMA
-#if PHI__PUB_TEXT_SCHEMA != 0x681688ae
+#if PHI__PUB_TEXT_SCHEMA != 0x7f7ed021
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_TEXT_SCHEMA 0x681688ae
+#define PHI__PUB_TEXT_SCHEMA 0x7f7ed021
 
 #ifdef __cplusplus
 extern "C" {
@@ -448,28 +464,30 @@ extern "C" {
 
 /* ---- src/text/schema.h ---- */
 
-/* schema.h - checks a value against a JSON Schema: the arguments of a tool call.
+/* schema.h - checks a value, such as the arguments of a tool call, against a JSON Schema.
 
    Understood: type (also several), enum, const, properties, required, additionalProperties, items
    (one schema for all items), minItems, maxItems, minLength, maxLength (in characters), minimum,
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
    description, default, examples, format, ...) are ignored. Keywords that would restrict but are
-   not understood (pattern, not, if, uniqueItems, ...) restrict nothing, and neither does a
-   malformed one; phi_agent_new refuses a tool whose schema has them, by name.
-   Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
-   PHI_TOO_BIG, never a hang or a crash. A value of a schema is checked once, however often the
-   schema refers to itself; the names of an object of n members and of a schema of m properties cost
-   n x m of the 16,000,000 units of work that there are (docs/limits.md). Where phi itself checks
-   arguments, answers and results, it looks names up in a table. */
+   not understood (pattern, not, if, uniqueItems, ...), and malformed keywords, restrict nothing.
+   phi_agent_new refuses a tool whose schema has such keywords, and names them.
+   Nothing is allocated. Nesting, references and work are bounded: a schema or value beyond these
+   bounds gives PHI_TOO_BIG, never a hang or a crash. A value is checked only once against a schema,
+   however often the schema refers to itself. To compare the names of an object of n members with a
+   schema of m properties takes n x m units of work; 16,000,000 units are allowed (docs/limits.md).
+   When phi itself checks arguments, answers and results, it looks up names in a table. */
 
-/* The reason, in words that a model can act on: arguments.path: expected string, got number */
+/* Why a value does not fit, in words that a model can use: arguments.path: expected string, got
+   number */
 typedef struct phi_schema_error {
-    char message[256]; /* terminated; cut at a character where it is too long */
+    char message[256]; /* terminated; cut between two characters if too long */
 } phi_schema_error;
 
-/* Checks `value`. `name` is its name in messages (NULL: "arguments"); `error` may be NULL. PHI_OK;
-   PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
+/* Checks `value`, which messages call `name` (NULL: "arguments"). PHI_OK: the value fits.
+   PHI_PARSE: the value does not fit, and *error says why; PHI_TOO_BIG: nested too deeply or too
+   much work. error may be NULL. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
 
@@ -698,11 +716,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xd87ff1bc
+#if PHI__IMP_BASE != 0xe998849e
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xd87ff1bc
+#define PHI__IMP_BASE 0xe998849e
 
 /* ---- src/base/base_in.h ---- */
 
@@ -720,6 +738,13 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #ifndef PHI_ASSERT
 #include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
+#endif
+/* A condition that cannot be true, as far as we know, and is handled all the same. Tests that make
+   it true end at once, and `make coverage` does not count its line. */
+#ifdef PHI__TESTED
+#define PHI_NEVER(condition) ((condition) ? (__builtin_trap(), true) : false)
+#else
+#define PHI_NEVER(condition) (condition)
 #endif
 
 /* Atomics: a type, and of it a load, a store, a compare-and-swap and an addition without a result;
@@ -2479,11 +2504,11 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x82922081
+#if PHI__IMP_TEXT != 0x3bd1cf2a
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x82922081
+#define PHI__IMP_TEXT 0x3bd1cf2a
 
 /* ---- src/text/text_in.h ---- */
 
@@ -2970,9 +2995,19 @@ typedef struct phi__field {
             (rule)                                                                                 \
     }
 
+/* A member whose key is its name in the struct: PHI__KEYED(phi_usage, input, UINT, ALWAYS). */
+#define PHI__KEYED(type, member, kind, rule)                                                       \
+    PHI__FIELD(type, member, #member, PHI__FIELD_##kind, PHI__FIELD_##rule)
+
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
+
+/* A whole table, written and read, by its name. */
+#define PHI__RECORDS_PUT(out, fields, from)                                                        \
+    phi__records_put((out), (fields), PHI__COUNT(fields), (from))
+#define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
+    phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
 
 /* Sets every field of the table: a member that is missing or of another type gives empty, false or
    zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for
@@ -7599,15 +7634,21 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_FORMATS
-#if PHI__IMP_FORMATS != 0x49cda351
+#if PHI__IMP_FORMATS != 0x5841d526
 #error "phi: two versions of src/formats in one file"
 #endif
 #else
-#define PHI__IMP_FORMATS 0x49cda351
+#define PHI__IMP_FORMATS 0x5841d526
 
 /* ---- src/formats/formats_in.h ---- */
 
 /* formats_in.h - what formats/ offers to other rooms. */
+
+/* Room for nodes and for text, which readers take from their arena piece by piece. */
+typedef struct phi__pool {
+    phi_json *spare, *spare_end;
+    char *text, *text_end;
+} phi__pool;
 
 /* Where the key and the value under way begin. */
 typedef struct phi__toml_places {
@@ -7628,10 +7669,9 @@ typedef struct phi__toml_reader {
     phi_json *root;                 /* the table of the whole text */
     phi_json *section;              /* the table of the last header */
     phi_json *table;                /* where the key under way belongs */
-    phi_json *spare, *spare_end;    /* room for nodes */
-    char *room, *room_end;          /* room for text */
-    char *string, *to;              /* a copy under way; NULL: none is needed yet */
-    const char *mark;               /* text not yet copied */
+    phi__pool pool;
+    char *string, *to; /* a copy under way; NULL: none is needed yet */
+    const char *mark;  /* text not yet copied */
     phi__toml_places places;
     phi_str key; /* the last part that was read */
     size_t name_cap, name_count;
@@ -7710,8 +7750,7 @@ typedef struct phi__yaml_reader {
     phi__yaml_props outer, inner; /* of earlier lines, of this line */
     phi__yaml_scalar scalar;
     phi_json *root;
-    phi_json *spare, *spare_end; /* room for nodes */
-    char *room, *room_end;       /* room for text */
+    phi__pool pool;
     phi_yaml_desc options;
     struct phi__marks *marks; /* places of nodes; NULL: not kept */
     size_t alias_bytes;
@@ -7765,6 +7804,29 @@ struct phi_reader {
     phi_status (*advance)(phi_reader *reader, size_t units);
     phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
 };
+
+/* The value of a hexadecimal digit; 16: it is none. */
+static inline unsigned phi__reader_digit(char c) {
+    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
+    return 16;
+}
+
+/* A zeroed node of that meta, when the text still has `left` bytes. NULL: no memory. */
+PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
+
+/* Room at *to for `more` bytes and a terminator; the text from *text on moves there. At most
+   `left` bytes will follow. False: no memory. */
+PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
+                            size_t left);
+
+/* Gives room for nodes back, if nothing was taken from the arena after it. */
+PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
+
+/* "expected a value, found 'x'": of the byte at `at`. */
+PHI__FN void phi__reader_found(char *message, size_t size, const char *what, const char *at,
+                               const char *end, bool is_break);
 
 /* ---- src/formats/toml_in.h ---- */
 
@@ -7857,11 +7919,12 @@ enum phi__yaml_want {
 };
 
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
-PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
-PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
-/* At another line than the present one; column from 0. */
-PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what);
+/* Errors, all of which return false. The first one counts. */
+PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
+PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
+
+PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
 /* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
    is set. Line breaks are none. */
@@ -7910,12 +7973,6 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
     return (uint32_t)(at - r->line_at);
 }
 
-/* ---- yaml_tree.c: the core schema ---- */
-
-/* What a scalar is: a kind of json_in.h, with *value. 0: the tag does not allow it; NULL kind of
-   number too large: PHI__YAML_TOO_LARGE. `text` is terminated. */
-#define PHI__YAML_TOO_LARGE UINT32_MAX
-
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
@@ -7946,21 +8003,16 @@ PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
 /* An anchor or a tag at r->at. */
-PHI__FN void phi__yaml_props_read(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r);
 
 /* Those of this line belong to a node on a later one. */
-PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r);
 
 /* "*name" at r->at. */
-PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r);
+PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r);
 
 /* A directive at r->at; a comment, or nothing, is left of its line. */
-PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r);
-
-/* ---- yaml_read.c: literal and folded ---- */
-PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop);
-
-/* ---- yaml_read.c: block content ---- */
+PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
 
 /* ---- src/formats/reader.c ---- */
 
@@ -7980,6 +8032,64 @@ static phi_status phi__reader_json_advance(phi_reader *reader, size_t units) {
 static phi_status phi__reader_json_result(const phi_reader *reader, phi_json **out,
                                           phi_parse_error *error) {
     return phi__json_read_result(&((const phi__reader_json *)reader)->reader, out, error);
+}
+
+/* ---- what the readers of text share ---- */
+
+enum {
+    PHI__POOL_TEXT = 4096, /* bytes of text taken from the arena at once */
+    PHI__POOL_NODES = 16   /* nodes taken at once, at most */
+};
+
+PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta) {
+    if (pool->spare == pool->spare_end) {
+        size_t count = phi__min(1 + left / 16, PHI__POOL_NODES);
+        pool->spare = (phi_json *)phi_arena_alloc(arena, count * sizeof *pool->spare);
+        pool->spare_end = pool->spare == NULL ? NULL : pool->spare + count;
+        if (pool->spare == NULL) return NULL;
+    }
+    phi_json *node = pool->spare++;
+    memset(node, 0, sizeof *node);
+    node->meta = meta;
+    return node;
+}
+
+PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
+                            size_t left) {
+    if (*text == NULL) *text = *to = pool->text;
+    if ((size_t)(pool->text_end - *to) > more) return true;
+    size_t have = (size_t)(*to - *text);
+    size_t bytes = phi__add(phi__add(have, more), 1);
+    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__POOL_TEXT), left)); /* doubling */
+    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(arena, bytes);
+    if (room == NULL) return false;
+    if (have > 0) memcpy(room, *text, have);
+    pool->text = *text = room;
+    pool->text_end = room + bytes;
+    *to = room + have;
+    return true;
+}
+
+PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena) {
+    if (pool->spare != pool->spare_end && (char *)pool->spare_end == arena->at)
+        arena->at = (char *)pool->spare;
+    pool->spare = pool->spare_end = NULL;
+}
+
+PHI__FN void phi__reader_found(char *message, size_t size, const char *what, const char *at,
+                               const char *end, bool is_break) {
+    unsigned char c = at < end ? (unsigned char)*at : 0;
+    if (at >= end)
+        (void)snprintf(message, size, "expected %s, found the end of the text", what);
+    else if (is_break)
+        (void)snprintf(message, size, "expected %s, found the end of the line", what);
+    else if (c > 0x20 && c < 0x7f)
+        (void)snprintf(message, size, "expected %s, found '%c'", what, c);
+    else if (c == ' ' || c == '\t')
+        (void)snprintf(message, size, "expected %s, found %s", what,
+                       c == ' ' ? "a space" : "a tab");
+    else
+        (void)snprintf(message, size, "expected %s, found byte 0x%02x", what, c);
 }
 
 /* ---- public ---- */
@@ -8017,8 +8127,6 @@ PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
 
 enum {
     PHI__TOML_DEPTH = 512,           /* by default */
-    PHI__TOML_ROOM = 4096,           /* bytes of text taken from the arena at once */
-    PHI__TOML_SLAB = 16,             /* nodes taken at once, at most */
     PHI__TOML_NAMES_FIRST = 64,      /* slots of the first table */
     PHI__TOML_FRACTION = 9,          /* digits kept */
     PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
@@ -8072,38 +8180,30 @@ static uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
-static void phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
+/* Errors, all of which return false. The first one counts. */
+static bool phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
                            const char *message) {
-    if (r->status != PHI_BUSY) return;
+    if (r->status != PHI_BUSY) return false;
     r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__toml_column(r, at) : 1;
     r->error.offset = (size_t)(at - r->text);
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+    return false;
 }
 
-static void phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
+static bool phi__toml_expected(phi__toml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
-    unsigned char c = at < r->end ? (unsigned char)*at : 0;
-    if (at >= r->end)
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__toml_at_break(r, at))
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
-    else if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
+    if (r->end - at > 2 && memcmp(at, "\xE2\x80", 2) == 0 && (at[2] & 0xF8) == 0x98)
         (void)snprintf(message, sizeof message,
                        "expected %s, found a curly quote: write a straight one, \" or '", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
-    else if (c == ' ' || c == '\t')
-        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
     else
-        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__toml_fail(r, at, PHI_PARSE, message);
+        phi__reader_found(message, sizeof message, what, at, r->end, phi__toml_at_break(r, at));
+    return phi__toml_fail(r, at, PHI_PARSE, message);
 }
 
-static void phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_fail(r, at, PHI_PARSE, what);
+static bool phi__toml_wrong(phi__toml_reader *r, const char *at, const char *what) {
+    return phi__toml_fail(r, at, PHI_PARSE, what);
 }
 
 static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
@@ -8122,12 +8222,12 @@ static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const c
     r->error.column = r->places.key_column;
 }
 
-static void phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
-    phi__toml_fail(r, at, PHI_TOO_BIG, what);
+static bool phi__toml_too_big(phi__toml_reader *r, const char *at, const char *what) {
+    return phi__toml_fail(r, at, PHI_TOO_BIG, what);
 }
 
-static void phi__toml_no_memory(phi__toml_reader *r) {
-    phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static bool phi__toml_no_memory(phi__toml_reader *r) {
+    return phi__toml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
@@ -8140,9 +8240,8 @@ static size_t phi__toml_char(phi__toml_reader *r, const char *at) {
         return 0;
     }
     if (c < 0x80) {
-        phi__toml_wrong(r, at,
-                        "a control character, which must be an escape in a string in double "
-                        "quotes");
+        phi__toml_wrong(
+            r, at, "a control character, which must be an escape in a string in double quotes");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
@@ -8167,21 +8266,8 @@ static void phi__toml_newline(phi__toml_reader *r) {
 
 /* Room for `more` bytes and a terminator. Text never grows by its escapes. */
 static bool phi__toml_room(phi__toml_reader *r, size_t more) {
-    if (r->string == NULL) r->string = r->to = r->room;
-    if ((size_t)(r->room_end - r->to) > more) return true;
-    size_t have = (size_t)(r->to - r->string);
-    size_t bytes = phi__add(phi__add(have, more), 1);
-    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__TOML_ROOM), (size_t)(r->end - r->at)));
-    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
-    if (room == NULL) {
-        phi__toml_no_memory(r);
-        return false;
-    }
-    if (have > 0) memcpy(room, r->string, have);
-    r->room = r->string = room;
-    r->room_end = room + bytes;
-    r->to = room + have;
-    return true;
+    return phi__pool_room(&r->pool, r->arena, &r->string, &r->to, more, (size_t)(r->end - r->at)) ||
+           phi__toml_no_memory(r);
 }
 
 static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
@@ -8196,13 +8282,13 @@ static phi_str phi__toml_end(phi__toml_reader *r, const char *at) {
     if (!phi__toml_add(r, r->mark, (size_t)(at - r->mark))) return text;
     *r->to = '\0';
     text = phi__str(r->string, (size_t)(r->to - r->string));
-    r->room = r->to + 1;
+    r->pool.text = r->to + 1;
     r->string = r->to = NULL;
     return text;
 }
 
 static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
-    if (text.at + text.len + 1 == r->room) r->room -= text.len + 1;
+    if (text.at + text.len + 1 == r->pool.text) r->pool.text -= text.len + 1;
 }
 
 /* ======== The members of all tables, by table and key; at most three quarters of the slots
@@ -8254,10 +8340,8 @@ static phi__toml_name *phi__toml_name_find(const phi__toml_reader *r, const phi_
 static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_json *node,
                                uint8_t how) {
     uint32_t hash = phi__toml_name_hash(table, phi__toml_key_of(node));
-    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r)) {
-        phi__toml_no_memory(r);
-        return false;
-    }
+    if (r->name_count >= r->name_cap / 4 * 3 && !phi__toml_name_grow(r))
+        return phi__toml_no_memory(r);
     phi__toml_name *name = phi__toml_name_slot(r, table, phi__toml_key_of(node), hash);
     name->table = table;
     name->node = node;
@@ -8271,19 +8355,8 @@ static bool phi__toml_name_add(phi__toml_reader *r, const phi_json *table, phi_j
 /* ---- tables, the walk of headers and dotted keys, and values that join them ---- */
 
 static phi_json *phi__toml_node(phi__toml_reader *r, uint32_t meta) {
-    phi_json *node;
-    if (r->spare == r->spare_end) {
-        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__TOML_SLAB);
-        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
-        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
-        if (r->spare == NULL) {
-            phi__toml_no_memory(r);
-            return NULL;
-        }
-    }
-    node = r->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = meta;
+    phi_json *node = phi__pool_node(&r->pool, r->arena, (size_t)(r->end - r->at), meta);
+    if (node == NULL) (void)phi__toml_no_memory(r);
     return node;
 }
 
@@ -8304,8 +8377,7 @@ static void phi__toml_key(phi__toml_reader *r) {
 
 static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     if (depth <= r->max_depth) return true;
-    phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
-    return false;
+    return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
 /* A new member of `table` under the part that was read. NULL: an error was set. */
@@ -8541,20 +8613,13 @@ static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     return true;
 }
 
-static unsigned phi__toml_num_digit(char c) {
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
-    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
-    return 16;
-}
-
 /* 0x, 0o, 0b: the digits without underscores. */
 static uint32_t phi__toml_num_based(const char *at, size_t len, unsigned base,
                                     phi__json_value *value, const char **what) {
     uint64_t n = 0;
     if (len == 0) *what = "expected digits behind the prefix of the number";
     for (size_t i = 0; i < len && *what == NULL; i++) {
-        unsigned digit = phi__toml_num_digit(at[i]);
+        unsigned digit = phi__reader_digit(at[i]);
         if (digit >= base)
             *what = base == 16  ? "a digit that is not hexadecimal"
                     : base == 8 ? "a digit that is not octal"
@@ -8577,8 +8642,8 @@ static uint32_t phi__toml_num_decimal(const char *at, size_t len, phi__json_valu
         *what = *at >= '0' && *at <= '9' ? "the number is too large for a double"
                                          : phi__toml_bad_number;
         if (*at == '-')
-            *what = phi__toml_num_digit(at[1]) > 9 ? phi__toml_bad_number
-                                                   : "the number is too large for a double";
+            *what = phi__reader_digit(at[1]) > 9 ? phi__toml_bad_number
+                                                 : "the number is too large for a double";
     } else if (after == NULL)
         *what = "expected a digit in the number";
     else if (after != at + len)
@@ -8607,7 +8672,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
         if (*text.at == '-') value->u |= UINT64_C(1) << 63;
         return PHI__JSON_DOUBLE;
     }
-    if (rest.len == 0 || phi__toml_num_digit(*rest.at) > 9) {
+    if (rest.len == 0 || phi__reader_digit(*rest.at) > 9) {
         *what = sign || (rest.len > 0 && *rest.at == '.') ? "expected a digit in the number"
                                                           : phi__toml_num_word(text);
         return 0;
@@ -8770,10 +8835,6 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
    Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
    of two bytes begins the copy. */
 
-static bool phi__toml_str_is_basic(const phi__toml_reader *r) {
-    return r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC;
-}
-
 static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
 }
@@ -8830,8 +8891,7 @@ static void phi__toml_str_break(phi__toml_reader *r) {
     if (!phi__toml_str_is_multi(r)) {
         phi__toml_wrong(r, r->at,
                         r->is_key ? "a key must end on its line"
-                                  : "a string must end on its line, unless it is in three "
-                                    "quotes");
+                                  : "a string must end on its line, unless it is in three quotes");
         return;
     }
     if (*r->at == '\r') {
@@ -8898,7 +8958,7 @@ static void phi__toml_str_join(phi__toml_reader *r, const char *stop) {
 /* ---- text ---- */
 
 static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
-    char quote = phi__toml_str_is_basic(r) ? '"' : '\'';
+    char quote = r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
         /* Past the characters that need no look. */
         const char *at = r->at;
@@ -8973,8 +9033,8 @@ static void phi__toml_read_key_after(phi__toml_reader *r, const char *stop) {
         phi__toml_section(r);
     } else if (c == ':' && !r->in_header)
         phi__toml_wrong(r, r->at,
-                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' "
-                        "as YAML and JSON have");
+                        "expected '.' or '=', found ':': TOML has '=' behind a key, not ':' as "
+                        "YAML and JSON have");
     else
         phi__toml_expected(r, r->at, r->in_header ? "'.' or ']'" : "'.' or '='");
 }
@@ -8990,8 +9050,8 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     phi_toml_date date;
     if (!phi__toml_date_read(token, &date)) {
         phi__toml_wrong(r, r->at,
-                        "no date or time that exists: they are written as 1979-05-27, "
-                        "07:32:00, 1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
+                        "no date or time that exists: they are written as 1979-05-27, 07:32:00, "
+                        "1979-05-27T07:32:00 or 1979-05-27T07:32:00Z");
         return;
     }
     r->mark = r->at;
@@ -9065,10 +9125,9 @@ static void phi__toml_read_comment_begin(phi__toml_reader *r) {
 /* White space, line breaks and comments. True: something else, which is at r->at. */
 static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_space(r, stop)) return false;
-    if (r->at == r->end) {
-        phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
-        return false;
-    }
+    if (r->at == r->end)
+        return phi__toml_expected(r, r->at,
+                                  r->state == PHI__TOML_ITEM ? "a value or ']'" : "',' or ']'");
     if (*r->at == '#')
         phi__toml_read_comment_begin(r);
     else if (phi__toml_at_break(r, r->at))
@@ -9148,8 +9207,8 @@ static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
         r->state = PHI__TOML_LINE;
     else if (*r->at == ',')
         phi__toml_wrong(r, r->at,
-                        "expected the end of the line, found ',': no comma is behind a value, "
-                        "and none in a number");
+                        "expected the end of the line, found ',': no comma is behind a value, and "
+                        "none in a number");
     else
         phi__toml_expected(r, r->at, "the end of the line");
 }
@@ -9218,12 +9277,7 @@ PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *r, size_t units) {
     }
     const char *stop = (size_t)(r->end - r->at) > units ? r->at + units : r->end;
     while (r->status == PHI_BUSY && (r->at < stop || stop == r->end)) phi__toml_read_state(r, stop);
-    if (r->status != PHI_BUSY) {
-        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-            r->arena->at = (char *)r->spare;
-        r->spare = r->spare_end = NULL;
-    }
+    if (r->status != PHI_BUSY) phi__pool_end(&r->pool, r->arena);
     return r->status;
 }
 
@@ -9553,7 +9607,7 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 
 /* ---- plain ---- */
 
-static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
+static void phi__yaml_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
     if (*at == '@' || *at == '`')
@@ -9570,7 +9624,7 @@ static void phi__yaml_scalar_plain_begin(phi__yaml_reader *r) {
 }
 
 /* The text of this line ended at `at`, white space not counted. */
-static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
     if (r->scalar.text != NULL) {
@@ -9580,7 +9634,7 @@ static void phi__yaml_scalar_plain_trim(phi__yaml_reader *r, const char *at) {
 }
 
 /* Past the characters that neither end a plain scalar nor need a look. */
-static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, bool flow) {
+static const char *phi__yaml_plain_run(const char *at, const char *stop, bool flow) {
     for (; at < stop; at++) {
         unsigned char c = (unsigned char)*at;
         if (c == ':' || c == '#' || c < 0x20 || c >= 0x7f) {
@@ -9592,16 +9646,16 @@ static const char *phi__yaml_scalar_plain_run(const char *at, const char *stop, 
     return at;
 }
 
-static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_plain(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     bool flow = r->flow_depth > 0;
     while (at < stop) {
         size_t n = 1;
-        at = phi__yaml_scalar_plain_run(at, stop, flow);
+        at = phi__yaml_plain_run(at, stop, flow);
         if (at == stop) break;
         if (phi__yaml_is_break(*at)) {
             r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
+            phi__yaml_plain_trim(r, at);
             r->scalar.breaks = 0;
             r->state = PHI__YAML_PLAIN_BREAK;
             return;
@@ -9609,7 +9663,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
         if ((*at == ':' && phi__yaml_is_over(r, at + 1)) ||
             (*at == '#' && phi__yaml_is_space(at[-1])) || (flow && phi__yaml_is_bracket(*at))) {
             r->at = at;
-            phi__yaml_scalar_plain_trim(r, at);
+            phi__yaml_plain_trim(r, at);
             r->state = phi__yaml_scalar_after(r);
             return;
         }
@@ -9620,7 +9674,7 @@ static void phi__yaml_scalar_plain(phi__yaml_reader *r, const char *stop) {
     }
     r->at = at;
     if (at < r->end) return;
-    phi__yaml_scalar_plain_trim(r, at);
+    phi__yaml_plain_trim(r, at);
     r->state = phi__yaml_scalar_after(r);
 }
 
@@ -9633,7 +9687,7 @@ static bool phi__yaml_scalar_goes_on(const phi__yaml_reader *r) {
     return !phi__yaml_is_bracket(*at) && !(*at == ':' && phi__yaml_is_over(r, at + 1));
 }
 
-static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_plain_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     bool is_key = r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
     if (is_key && s->breaks == 0) { /* a key ends with its line */
@@ -9660,7 +9714,7 @@ static void phi__yaml_scalar_plain_break(phi__yaml_reader *r, const char *stop) 
 
 /* ---- quoted ---- */
 
-static void phi__yaml_scalar_quoted_begin(phi__yaml_reader *r) {
+static void phi__yaml_quoted_begin(phi__yaml_reader *r) {
     bool single = *r->at == '\'';
     phi__yaml_scalar_begin(r, single ? PHI__YAML_STYLE_SINGLE : PHI__YAML_STYLE_DOUBLE);
     r->at++;
@@ -9694,7 +9748,7 @@ static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     r->state = PHI__YAML_QUOTED_BREAK;
 }
 
-static void phi__yaml_scalar_single(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_single(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         while (at < stop && *at != '\'' && (unsigned char)*at - 0x20u < 0x5fu) at++;
@@ -9760,10 +9814,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     size_t n = 2;
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
-    if (at + 1 == r->end) {
-        phi__yaml_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
+    if (at + 1 == r->end) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
     if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
         s->mark = at + 1;
         s->breaks = 0;
@@ -9777,16 +9828,13 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
         n = phi__yaml_scalar_code(r, at, &code);
         if (n == 0) return false;
     }
-    if (code == UINT32_MAX) {
-        phi__yaml_expected(r, at + 1, "an escape after the backslash");
-        return false;
-    }
+    if (code == UINT32_MAX) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
     if (!phi__yaml_add(r, bytes, phi__utf8_put(bytes, code))) return false;
     *next = s->mark = at + n;
     return true;
 }
 
-static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_double(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop && r->status == PHI_BUSY) {
         at = phi__json_text_plain_end(at, stop);
@@ -9808,7 +9856,7 @@ static void phi__yaml_scalar_double(phi__yaml_reader *r, const char *stop) {
 }
 
 /* Between the lines of a quoted scalar. */
-static void phi__yaml_scalar_quoted_break(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_space(r, stop)) {
         if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
@@ -9918,11 +9966,6 @@ static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
         phi__yaml_wrong(r, r->at, "a blank line before this text has more spaces than it");
 }
 
-/* The spaces before a line of text, as far as is known. */
-static int32_t phi__yaml_block_least(const phi__yaml_reader *r) {
-    return r->scalar.indent >= 0 ? r->scalar.indent : r->need;
-}
-
 static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && *r->at == ' ' &&
@@ -9941,7 +9984,7 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         phi__yaml_block_end(r);
         return;
     }
-    if (*r->at == '\t' && spaces < phi__yaml_block_least(r)) {
+    if (*r->at == '\t' && spaces < (s->indent >= 0 ? s->indent : r->need)) {
         phi__yaml_wrong(r, r->at, "a tab where the text of this scalar is indented by spaces");
         return;
     }
@@ -9957,7 +10000,7 @@ static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) 
     return at == r->line_at;
 }
 
-PHI__FN void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_line(r, stop);
     if (at == NULL) return;
     (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
@@ -9984,7 +10027,7 @@ static void phi__yaml_flow_open(phi__yaml_reader *r) {
 static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->at++;
     phi__yaml_close(r);
-    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
+    r->state = phi__yaml_scalar_after(r);
 }
 
 /* What a frame wants once the node that begins now was read. */
@@ -10000,11 +10043,11 @@ static void phi__yaml_flow_expect(phi__yaml_reader *r) {
 static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
-    case '!': phi__yaml_props_read(r); return;
+    case '!': phi__yaml_prop_read(r); return;
     case '*':
         phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         phi__yaml_flow_expect(r);
-        phi__yaml_props_alias(r);
+        phi__yaml_prop_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
         return;
     case '[':
@@ -10015,7 +10058,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
     case '"':
     case '\'':
         phi__yaml_flow_expect(r);
-        phi__yaml_scalar_quoted_begin(r);
+        phi__yaml_quoted_begin(r);
         return;
     case '|':
     case '>': phi__yaml_wrong(r, r->at, "a block scalar inside of brackets"); return;
@@ -10028,7 +10071,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
     default: break;
     }
     phi__yaml_flow_expect(r);
-    phi__yaml_scalar_plain_begin(r);
+    phi__yaml_plain_begin(r);
 }
 
 /* ---- the tokens ---- */
@@ -10054,14 +10097,11 @@ static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
         r->at++;
         return;
     }
-    if (!phi__yaml_flow_is_colon(r)) {
+    if (!phi__yaml_flow_is_colon(r))
         phi__yaml_expected(r, r->at, "',' or ']'");
-        return;
-    }
-    if (r->scalar.line != r->line) {
+    else if (r->scalar.line != r->line)
         phi__yaml_wrong(r, r->at, "a key inside of '[' and ']' must be on one line");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     phi__yaml_open_pair(r, PHI__YAML_WANT_KEY);
     phi__yaml_key(r);
     r->at++;
@@ -10172,12 +10212,10 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         phi__yaml_newline(r);
         return;
     }
-    if (*r->at == '#' && phi__yaml_is_apart(r, r->at)) {
-        r->state = PHI__YAML_COMMENT;
-        return;
-    }
     if (*r->at == '#') {
-        phi__yaml_expected(r, r->at, "white space before a comment");
+        r->state = PHI__YAML_COMMENT;
+        if (!phi__yaml_is_apart(r, r->at))
+            phi__yaml_expected(r, r->at, "white space before a comment");
         return;
     }
     if (r->fresh) {
@@ -10200,7 +10238,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 /* ---- closing ---- */
 
 /* What the frame on top still waits for is null, or empty text where a tag says so. */
-static void phi__yaml_lines_fill(phi__yaml_reader *r) {
+static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
         phi__yaml_empty(r);
@@ -10213,22 +10251,22 @@ static void phi__yaml_lines_fill(phi__yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_close(phi__yaml_reader *r) {
-    phi__yaml_lines_fill(r);
+static void phi__yaml_line_close(phi__yaml_reader *r) {
+    phi__yaml_line_fill(r);
     if (r->status != PHI_BUSY) return;
     phi__yaml_close(r);
     phi__yaml_value(r);
 }
 
 /* The document ends: everything closes. */
-static void phi__yaml_lines_close_all(phi__yaml_reader *r) {
-    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_lines_close(r);
-    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_lines_fill(r);
+static void phi__yaml_line_close_all(phi__yaml_reader *r) {
+    while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_line_close(r);
+    if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_line_fill(r);
 }
 
-static void phi__yaml_lines_finish(phi__yaml_reader *r) {
+static void phi__yaml_line_finish(phi__yaml_reader *r) {
     if (r->doc == PHI__YAML_DIRECTIVES) phi__yaml_expected(r, r->at, "'---' after the directives");
-    phi__yaml_lines_close_all(r);
+    phi__yaml_line_close_all(r);
     if (r->status != PHI_BUSY) return;
     if (r->root == NULL) r->root = phi__yaml_node(r, PHI__JSON_NULL);
     if (r->root != NULL) r->status = PHI_OK;
@@ -10236,22 +10274,19 @@ static void phi__yaml_lines_finish(phi__yaml_reader *r) {
 
 /* ---- documents ---- */
 
-static void phi__yaml_lines_second(phi__yaml_reader *r) {
+static void phi__yaml_line_second(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a second document: only one is read");
 }
 
-static void phi__yaml_lines_marker(phi__yaml_reader *r) {
+static void phi__yaml_line_marker(phi__yaml_reader *r) {
     bool start = *r->at == '-';
-    if (r->doc >= PHI__YAML_OPEN) phi__yaml_lines_close_all(r);
+    if (r->doc >= PHI__YAML_OPEN) phi__yaml_line_close_all(r);
     if (r->status != PHI_BUSY) return;
-    if (start && r->doc >= PHI__YAML_OPEN) {
-        phi__yaml_lines_second(r);
-        return;
-    }
-    if (!start && r->doc == PHI__YAML_DIRECTIVES) {
+    if (start && r->doc >= PHI__YAML_OPEN)
+        phi__yaml_line_second(r);
+    else if (!start && r->doc == PHI__YAML_DIRECTIVES)
         phi__yaml_expected(r, r->at, "'---' after the directives");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     r->at += 3;
     r->tab = false;
     if (start) {
@@ -10266,7 +10301,7 @@ static void phi__yaml_lines_marker(phi__yaml_reader *r) {
 }
 
 /* The line's text belongs to no collection. True: it may begin the document's node. */
-static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
+static bool phi__yaml_line_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
@@ -10274,26 +10309,25 @@ static bool phi__yaml_lines_outside(phi__yaml_reader *r) {
         return true;
     case PHI__YAML_DIRECTIVES:
         if (*r->at == '%' && phi__yaml_column(r, r->at) == 0) break;
-        phi__yaml_expected(r, r->at, "'---' after the directives");
-        return false;
+        return phi__yaml_expected(r, r->at, "'---' after the directives");
     case PHI__YAML_OPEN: return true;
     case PHI__YAML_COMPLETE: phi__yaml_expected(r, r->at, "the end of the document"); return false;
-    default: phi__yaml_lines_second(r); return false;
+    default: phi__yaml_line_second(r); return false;
     }
     r->doc = PHI__YAML_DIRECTIVES;
     r->state = PHI__YAML_REST;
-    phi__yaml_props_directive(r);
+    phi__yaml_prop_directive(r);
     return false;
 }
 
 /* ---- collections ---- */
 
-static void phi__yaml_lines_tab(phi__yaml_reader *r) {
+static void phi__yaml_line_tab(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
 /* Behind "-", "?" or ":": a block collection may follow on the same line. */
-static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
+static void phi__yaml_line_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
     r->may_block = true;
@@ -10302,35 +10336,35 @@ static void phi__yaml_lines_indicator(phi__yaml_reader *r) {
 }
 
 /* A block collection begins here. */
-static void phi__yaml_lines_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
+static void phi__yaml_line_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
-        phi__yaml_lines_tab(r);
+        phi__yaml_line_tab(r);
     else if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY)
         phi__yaml_wrong(r, r->at, "a key that is a collection is not supported");
     else
         phi__yaml_open(r, kind, (int32_t)phi__yaml_column(r, at), want);
 }
 
-static void phi__yaml_lines_item(phi__yaml_reader *r) {
-    phi__yaml_lines_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
-    phi__yaml_lines_indicator(r);
+static void phi__yaml_line_item(phi__yaml_reader *r) {
+    phi__yaml_line_open(r, PHI__YAML_SEQ, r->at, PHI__YAML_WANT_VALUE);
+    phi__yaml_line_indicator(r);
 }
 
 /* A line at the column of the mapping on top. */
-static void phi__yaml_lines_member(phi__yaml_reader *r) {
+static void phi__yaml_line_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
     bool indicator = phi__yaml_is_blank(r, r->at + 1);
     if (r->tab) {
-        phi__yaml_lines_tab(r);
+        phi__yaml_line_tab(r);
     } else if (c == '-' && indicator && frame->want != PHI__YAML_WANT_KEY &&
                frame->want != PHI__YAML_WANT_COLON) {
-        phi__yaml_lines_item(r); /* a sequence needs no more spaces than its key */
+        phi__yaml_line_item(r); /* a sequence needs no more spaces than its key */
     } else if (c == ':' && indicator && frame->want == PHI__YAML_WANT_COLON) {
         frame->want = PHI__YAML_WANT_VALUE;
-        phi__yaml_lines_indicator(r);
+        phi__yaml_line_indicator(r);
     } else {
-        phi__yaml_lines_fill(r);
+        phi__yaml_line_fill(r);
         if (r->status != PHI_BUSY) return;
         r->may_block = true;
         r->need = frame->indent + 1;
@@ -10338,9 +10372,9 @@ static void phi__yaml_lines_member(phi__yaml_reader *r) {
     }
 }
 
-static void phi__yaml_lines_text(phi__yaml_reader *r) {
+static void phi__yaml_line_text(phi__yaml_reader *r) {
     if (r->at == r->line_at && phi__yaml_marker(r, r->at)) {
-        phi__yaml_lines_marker(r);
+        phi__yaml_line_marker(r);
         return;
     }
     /* Closes what the line's column leaves. */
@@ -10353,23 +10387,23 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
             phi__yaml_expected(r, r->at, "'- ' and the next item");
             break;
         }
-        phi__yaml_lines_close(r);
+        phi__yaml_line_close(r);
     }
     if (r->status != PHI_BUSY) return;
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
-        if (!phi__yaml_lines_outside(r)) return;
+        if (!phi__yaml_line_outside(r)) return;
     } else if (frame->indent == r->indent) {
         if (frame->kind == PHI__YAML_MAP)
-            phi__yaml_lines_member(r);
+            phi__yaml_line_member(r);
         else {
             /* A line at the column of the sequence on top. */
             if (r->tab)
-                phi__yaml_lines_tab(r);
+                phi__yaml_line_tab(r);
             else
-                phi__yaml_lines_fill(r);
+                phi__yaml_line_fill(r);
             r->top->want = PHI__YAML_WANT_VALUE;
-            phi__yaml_lines_indicator(r);
+            phi__yaml_line_indicator(r);
         }
         return;
     } else if (frame->want != PHI__YAML_WANT_VALUE && frame->want != PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -10384,28 +10418,28 @@ static void phi__yaml_lines_text(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-static void phi__yaml_lines_line(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_line(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end)
-        phi__yaml_lines_finish(r);
+        phi__yaml_line_finish(r);
     else if (phi__yaml_is_break(*r->at))
         phi__yaml_newline(r);
     else if (*r->at == '#')
         r->state = PHI__YAML_COMMENT;
     else
-        phi__yaml_lines_text(r);
+        phi__yaml_line_text(r);
 }
 
 /* ---- nodes ---- */
 
-static bool phi__yaml_lines_wants_key(const phi__yaml_reader *r) {
+static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
 /* "-", "?" or ":" before a blank. */
-static void phi__yaml_lines_structure(phi__yaml_reader *r) {
+static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
-    bool key = phi__yaml_lines_wants_key(r);
+    bool key = phi__yaml_line_wants_key(r);
     if (c == ':') { /* behind nothing: an empty key */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
@@ -10421,79 +10455,79 @@ static void phi__yaml_lines_structure(phi__yaml_reader *r) {
     else if (c == '-' && key)
         phi__yaml_expected(r, r->at, "a key");
     else if (c == '-')
-        phi__yaml_lines_item(r);
+        phi__yaml_line_item(r);
     else {
-        if (!key) phi__yaml_lines_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
+        if (!key) phi__yaml_line_open(r, PHI__YAML_MAP, r->at, PHI__YAML_WANT_KEY);
         if (r->status != PHI_BUSY) return;
         r->top->want = PHI__YAML_WANT_EXPLICIT_KEY;
-        phi__yaml_lines_indicator(r);
+        phi__yaml_line_indicator(r);
     }
 }
 
-static void phi__yaml_lines_node(phi__yaml_reader *r) {
+static void phi__yaml_line_node(phi__yaml_reader *r) {
     char c = *r->at;
     if ((c == '-' || c == '?' || c == ':') && phi__yaml_is_blank(r, r->at + 1)) {
-        phi__yaml_lines_structure(r);
+        phi__yaml_line_structure(r);
         return;
     }
     switch (c) {
     case '&':
-    case '!': phi__yaml_props_read(r); return;
+    case '!': phi__yaml_prop_read(r); return;
     case '*':
         phi__yaml_scalar_begin(r, PHI__YAML_STYLE_NODE);
         r->state = PHI__YAML_AFTER;
-        phi__yaml_props_alias(r);
+        phi__yaml_prop_alias(r);
         if (r->top->kind == PHI__YAML_ALIAS) r->state = PHI__YAML_COPY;
         return;
     case '[':
     case '{': phi__yaml_flow_open(r); return;
     case '"':
-    case '\'': phi__yaml_scalar_quoted_begin(r); return;
+    case '\'': phi__yaml_quoted_begin(r); return;
     case '|':
     case '>':
-        if (phi__yaml_lines_wants_key(r))
+        if (phi__yaml_line_wants_key(r))
             phi__yaml_expected(r, r->at, "a key");
         else
             phi__yaml_block_begin(r);
         return;
-    default: phi__yaml_scalar_plain_begin(r); return;
+    default: phi__yaml_plain_begin(r); return;
     }
 }
 
-static void phi__yaml_lines_gap(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
     if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
     if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
-        if (phi__yaml_lines_wants_key(r)) {
+        if (phi__yaml_line_wants_key(r)) {
             phi__yaml_expected(r, r->at, "a key");
             return;
         }
-        phi__yaml_props_keep(r);
+        phi__yaml_prop_keep(r);
         r->state = PHI__YAML_REST;
         r->scalar.style = PHI__YAML_NO_NODE;
         return;
     }
-    phi__yaml_lines_node(r);
+    phi__yaml_line_node(r);
 }
 
 /* ---- behind a node ---- */
 
 /* ":" behind a node: it is a key. */
-static void phi__yaml_lines_key(phi__yaml_reader *r) {
+static void phi__yaml_line_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
         phi__yaml_wrong(r, r->at, "a key must be on one line: is this line indented too far?");
         return;
     }
-    if (!phi__yaml_lines_wants_key(r)) {
+    if (!phi__yaml_line_wants_key(r)) {
         if (!r->may_block)
             phi__yaml_wrong(r, r->at,
-                            "': ' inside of a value: quote the value, or begin the mapping on "
-                            "a line of its own");
+                            "': ' inside of a value: quote the value, or begin the mapping on a "
+                            "line of its own");
         else
-            phi__yaml_lines_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
+            phi__yaml_line_open(r, PHI__YAML_MAP, s->at, PHI__YAML_WANT_KEY);
     }
     phi__yaml_key(r);
     if (r->status != PHI_BUSY) return;
@@ -10504,15 +10538,15 @@ static void phi__yaml_lines_key(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
     r->tab = tab; /* white space behind a node indents nothing */
     if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
-        phi__yaml_lines_key(r);
+        phi__yaml_line_key(r);
         return;
     }
-    if (phi__yaml_lines_wants_key(r)) {
+    if (phi__yaml_line_wants_key(r)) {
         phi__yaml_expected(r, r->at, "':' and a value after the key");
         return;
     }
@@ -10520,7 +10554,7 @@ static void phi__yaml_lines_after(phi__yaml_reader *r, const char *stop) {
     r->state = PHI__YAML_REST;
 }
 
-static void phi__yaml_lines_rest(phi__yaml_reader *r, const char *stop) {
+static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at < r->end && *r->at == '#' && phi__yaml_is_apart(r, r->at)) {
         r->state = PHI__YAML_COMMENT;
@@ -10553,24 +10587,19 @@ static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : block ? PHI__YAML_REST : PHI__YAML_LINE;
 }
 
-static void phi__yaml_read_copy(phi__yaml_reader *r, size_t units) {
-    if (!phi__yaml_copy(r, units)) return;
-    r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
-}
-
 static void phi__yaml_read_state(phi__yaml_reader *r, const char *stop) {
     switch (r->state) {
-    case PHI__YAML_LINE: phi__yaml_lines_line(r, stop); break;
-    case PHI__YAML_GAP: phi__yaml_lines_gap(r, stop); break;
-    case PHI__YAML_AFTER: phi__yaml_lines_after(r, stop); break;
-    case PHI__YAML_REST: phi__yaml_lines_rest(r, stop); break;
+    case PHI__YAML_LINE: phi__yaml_line_line(r, stop); break;
+    case PHI__YAML_GAP: phi__yaml_line_gap(r, stop); break;
+    case PHI__YAML_AFTER: phi__yaml_line_after(r, stop); break;
+    case PHI__YAML_REST: phi__yaml_line_rest(r, stop); break;
     case PHI__YAML_FLOW: phi__yaml_flow(r, stop); break;
     case PHI__YAML_COMMENT: phi__yaml_read_comment(r, stop); break;
-    case PHI__YAML_PLAIN: phi__yaml_scalar_plain(r, stop); break;
-    case PHI__YAML_PLAIN_BREAK: phi__yaml_scalar_plain_break(r, stop); break;
-    case PHI__YAML_SINGLE: phi__yaml_scalar_single(r, stop); break;
-    case PHI__YAML_DOUBLE: phi__yaml_scalar_double(r, stop); break;
-    case PHI__YAML_QUOTED_BREAK: phi__yaml_scalar_quoted_break(r, stop); break;
+    case PHI__YAML_PLAIN: phi__yaml_plain(r, stop); break;
+    case PHI__YAML_PLAIN_BREAK: phi__yaml_plain_break(r, stop); break;
+    case PHI__YAML_SINGLE: phi__yaml_single(r, stop); break;
+    case PHI__YAML_DOUBLE: phi__yaml_double(r, stop); break;
+    case PHI__YAML_QUOTED_BREAK: phi__yaml_quoted_break(r, stop); break;
     case PHI__YAML_BLOCK_LINE: phi__yaml_block_line(r, stop); break;
     default: phi__yaml_block_text(r, stop); break;
     }
@@ -10619,15 +10648,10 @@ PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *r, size_t units) {
             phi__yaml_read_state(r, stop);
             continue;
         }
-        phi__yaml_read_copy(r, units);
-        if (r->state == PHI__YAML_COPY) break;
+        if (!phi__yaml_copy(r, units)) break;
+        r->state = phi__yaml_scalar_after(r);
     }
-    if (r->status != PHI_BUSY) {
-        /* Gives room back that nothing took, if nothing was taken from the arena after it. */
-        if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
-            r->arena->at = (char *)r->spare;
-        r->spare = r->spare_end = NULL;
-    }
+    if (r->status != PHI_BUSY) phi__pool_end(&r->pool, r->arena);
     return r->status;
 }
 
@@ -10687,55 +10711,46 @@ PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
 
 /* ---- errors, characters, lines, and room for the text of scalars ---- */
 
-#define PHI__YAML_ROOM 4096u /* bytes of text taken from the arena at once */
-
 /* ---- errors ---- */
 
-static void phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
+static bool phi__yaml_fail(phi__yaml_reader *r, const char *at, phi_status status,
                            const char *message) {
-    if (r->status != PHI_BUSY) return;
+    if (r->status != PHI_BUSY) return false;
     r->status = r->error.status = status;
     r->error.line = r->line;
     r->error.column = at >= r->line_at ? phi__yaml_column(r, at) + 1 : 1;
     r->error.offset = (size_t)(at - r->text);
     (void)snprintf(r->error.message, sizeof r->error.message, "%s", message);
+    return false;
 }
 
-PHI__FN void phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
+PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what) {
     char message[sizeof r->error.message];
-    unsigned char c = at < r->end ? (unsigned char)*at : 0;
-    if (at >= r->end)
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the text", what);
-    else if (phi__yaml_is_break(*at))
-        (void)snprintf(message, sizeof message, "expected %s, found the end of the line", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, sizeof message, "expected %s, found '%c'", what, c);
-    else if (phi__yaml_is_space(*at))
-        (void)snprintf(message, sizeof message, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
-    else
-        (void)snprintf(message, sizeof message, "expected %s, found byte 0x%02x", what, c);
-    phi__yaml_fail(r, at, PHI_PARSE, message);
+    bool is_break = at < r->end && phi__yaml_is_break(*at);
+    phi__reader_found(message, sizeof message, what, at, r->end, is_break);
+    return phi__yaml_fail(r, at, PHI_PARSE, message);
 }
 
-PHI__FN void phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
-    phi__yaml_fail(r, at, PHI_PARSE, what);
+PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what) {
+    return phi__yaml_fail(r, at, PHI_PARSE, what);
 }
 
-static void phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
+/* At another line than the present one; column from 0. */
+static bool phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
                                const char *what) {
-    if (r->status != PHI_BUSY) return;
-    phi__yaml_fail(r, at, PHI_PARSE, what);
+    if (r->status != PHI_BUSY) return false;
+    (void)phi__yaml_fail(r, at, PHI_PARSE, what);
     r->error.line = line;
     r->error.column = column + 1;
+    return false;
 }
 
-PHI__FN void phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
-    phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
+PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what) {
+    return phi__yaml_fail(r, r->at, PHI_TOO_BIG, what);
 }
 
-static void phi__yaml_no_memory(phi__yaml_reader *r) {
-    phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
+static bool phi__yaml_no_memory(phi__yaml_reader *r) {
+    return phi__yaml_fail(r, r->at, PHI_NO_MEMORY, "no memory for the tree");
 }
 
 /* ---- characters ---- */
@@ -10751,10 +10766,10 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     unsigned char c = (unsigned char)*at;
     if (c == '\t' || (c >= 0x20 && c < 0x7f) || (c == 0x7f && quoted)) return 1;
     if (c < 0x80) {
-        phi__yaml_wrong(r, at,
-                        quoted ? "a control character in a string must be an escape of a "
-                                 "double-quoted one"
-                               : "a control character, which YAML does not allow");
+        phi__yaml_wrong(
+            r, at,
+            quoted ? "a control character in a string must be an escape of a double-quoted one"
+                   : "a control character, which YAML does not allow");
         return 0;
     }
     size_t n = phi__json_text_utf8(at, r->end);
@@ -10762,8 +10777,8 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
         phi__yaml_wrong(r, at, "a byte that is not UTF-8");
     else if (!quoted && phi__yaml_is_unprintable((const unsigned char *)at, n)) {
         phi__yaml_wrong(r, at,
-                        "a character that is not text (or a byte order mark) must be an "
-                        "escape of a double-quoted string");
+                        "a character that is not text (or a byte order mark) must be an escape of "
+                        "a double-quoted string");
         return 0;
     }
     return n;
@@ -10819,24 +10834,10 @@ PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    phi__yaml_scalar *s = &r->scalar;
-    if (s->text == NULL) s->text = s->to = r->room;
-    if ((size_t)(r->room_end - s->to) > more) return true;
-    size_t have = (size_t)(s->to - s->text);
-    size_t bytes = phi__add(phi__add(have, more), 1);
-    /* doubling, up to the most that the rest of the text can give: three bytes for two */
-    bytes =
-        phi__add(bytes, phi__min(phi__max(have, PHI__YAML_ROOM), (size_t)(r->end - r->at) * 3 / 2));
-    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
-    if (room == NULL) {
-        phi__yaml_no_memory(r);
-        return false;
-    }
-    if (have > 0) memcpy(room, s->text, have);
-    r->room = s->text = room;
-    r->room_end = room + bytes;
-    s->to = room + have;
-    return true;
+    /* the rest of the text can give three bytes for two */
+    return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
+                          (size_t)(r->end - r->at) * 3 / 2) ||
+           phi__yaml_no_memory(r);
 }
 
 PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len) {
@@ -10853,12 +10854,13 @@ static void phi__yaml_end(phi__yaml_reader *r) {
     *s->to = '\0';
     s->string = s->text;
     s->len = (size_t)(s->to - s->text);
-    r->room = s->to + 1;
+    r->pool.text = s->to + 1;
 }
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_NUMBER_MOST 1024u /* bytes of a number in a form that JSON does not have */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* instead of a kind: of a number */
+#define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
@@ -10873,13 +10875,6 @@ static uint32_t phi__yaml_core_bool(phi_str s) {
     if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
     if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
     return 0;
-}
-
-static int phi__yaml_core_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return 16;
 }
 
 /* Past the digits. */
@@ -10951,15 +10946,15 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
         }
     }
     if (s.len > 1 && s.at[0] == '0' && (s.at[1] == 'o' || s.at[1] == 'x')) {
-        int base = s.at[1] == 'x' ? 16 : 8;
+        unsigned base = s.at[1] == 'x' ? 16 : 8;
         uint64_t n = 0;
         bool large = false;
         if (s.len < 3) return 0;
         for (size_t i = 2; i < s.len; i++) {
-            int digit = phi__yaml_core_digit(s.at[i]);
+            unsigned digit = phi__reader_digit(s.at[i]);
             if (digit >= base) return 0;
-            large = large || n > (UINT64_MAX - (uint64_t)digit) / (uint64_t)base;
-            if (!large) n = n * (uint64_t)base + (uint64_t)digit;
+            large = large || n > (UINT64_MAX - digit) / base;
+            if (!large) n = n * base + digit;
         }
         if (large) return PHI__YAML_TOO_LARGE;
         value->u = n;
@@ -11096,24 +11091,12 @@ static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
 
 /* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
 
-#define PHI__YAML_SLAB 16u /* nodes taken at once, at most */
 #define PHI__YAML_KEY_MOST 0xffffffu
 #define PHI__YAML_ANYWHERE UINT32_MAX /* the scope of anchors */
 
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind) {
-    phi_json *node;
-    if (r->spare == r->spare_end) {
-        size_t count = phi__min(1 + (size_t)(r->end - r->at) / 16, PHI__YAML_SLAB);
-        r->spare = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *node);
-        r->spare_end = r->spare == NULL ? NULL : r->spare + count;
-        if (r->spare == NULL) {
-            phi__yaml_no_memory(r);
-            return NULL;
-        }
-    }
-    node = r->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = kind;
+    phi_json *node = phi__pool_node(&r->pool, r->arena, (size_t)(r->end - r->at), kind);
+    if (node == NULL) (void)phi__yaml_no_memory(r);
     return node;
 }
 
@@ -11133,28 +11116,31 @@ static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t l
 
 static void phi__yaml_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
-/* Those of earlier lines and of this one belong to one node. */
-static bool phi__yaml_merge(phi__yaml_reader *r) {
-    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
-    if (outer->at == NULL) return true;
-    if (inner->at == NULL) {
-        *inner = *outer;
-    } else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
-               (inner->tag != 0 && outer->tag != 0)) {
-        phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
-                           inner->tag != 0 && outer->tag != 0 ? "a second tag for one node"
-                                                              : "a second anchor for one node");
+/* Adds those of `from` to `to`. False: both have an anchor, or both a tag. */
+static bool phi__yaml_props_join(phi__yaml_props *to, phi__yaml_props *from) {
+    if (from->at == NULL) return true;
+    if ((to->anchor_at != NULL && from->anchor_at != NULL) || (to->tag != 0 && from->tag != 0))
         return false;
-    } else if (outer->anchor_at != NULL) {
-        inner->anchor = outer->anchor;
-        inner->anchor_at = outer->anchor_at;
+    if (to->at == NULL)
+        *to = *from;
+    else if (from->anchor_at != NULL) {
+        to->anchor = from->anchor;
+        to->anchor_at = from->anchor_at;
     } else
-        inner->tag = outer->tag;
-    phi__yaml_clear(outer);
+        to->tag = from->tag;
+    phi__yaml_clear(from);
     return true;
 }
 
-static bool phi__yaml_has_outer(const phi__yaml_reader *r) { return r->outer.at != NULL; }
+/* Those of earlier lines and of this one belong to one node. */
+static bool phi__yaml_merge(phi__yaml_reader *r) {
+    phi__yaml_props *inner = &r->inner;
+    if (phi__yaml_props_join(inner, &r->outer)) return true;
+    return phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
+                              inner->tag != 0 && r->outer.tag != 0
+                                  ? "a second tag for one node"
+                                  : "a second anchor for one node");
+}
 
 /* ---- anchors ---- */
 
@@ -11166,10 +11152,7 @@ static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, 
         phi__yaml_name_find(&r->anchors, props->anchor, PHI__YAML_ANYWHERE, hash);
     if (name == NULL)
         name = phi__yaml_name_add(&r->anchors, r->arena, props->anchor, PHI__YAML_ANYWHERE, hash);
-    if (name == NULL) {
-        phi__yaml_no_memory(r);
-        return false;
-    }
+    if (name == NULL) return phi__yaml_no_memory(r);
     name->node = node;
     name->source = source;
     return true;
@@ -11177,20 +11160,13 @@ static bool phi__yaml_anchor(phi__yaml_reader *r, const phi__yaml_props *props, 
 
 /* ---- scalars as nodes ---- */
 
-static const char *phi__yaml_tag_name(uint8_t tag) {
+static bool phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
+                               const char *what) {
     static const char *const names[] = {"",       "!",      "!!str", "!!int", "!!float",
                                         "!!bool", "!!null", "!!seq", "!!map"};
-    return names[tag];
-}
-
-static void phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props,
-                               const char *what) {
     char message[96];
-    const char *name = phi__yaml_tag_name(props->tag);
-    size_t n = strlen(name);
-    memcpy(message, name, n);
-    memcpy(message + n, what, strlen(what) + 1);
-    phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
+    (void)snprintf(message, sizeof message, "%s%s", names[props->tag], what);
+    return phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
 /* The scalar's text, as a terminated copy. */
@@ -11293,14 +11269,14 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
 
 /* The properties of the collection that begins: those of a block collection are on earlier lines,
    since those on this line are its first key's. */
-static phi__yaml_props *phi__yaml_props_of(phi__yaml_reader *r, uint8_t kind) {
+static phi__yaml_props *phi__yaml_prop_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_merge(r) ? &r->inner : NULL;
 }
 
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_props_of(r, kind);
+    phi__yaml_props *props = phi__yaml_prop_of(r, kind);
     phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
@@ -11380,7 +11356,7 @@ PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
     }
     phi_json *node = r->scalar.node;
     if (node != NULL) {
-        if (r->scalar.is_alias && phi__yaml_has_outer(r))
+        if (r->scalar.is_alias && r->outer.at != NULL)
             phi__yaml_wrong_at(r, r->outer.at, r->outer.line, r->outer.column,
                                "an alias cannot have an anchor or a tag");
     } else if (phi__yaml_merge(r)) {
@@ -11393,9 +11369,9 @@ PHI__FN void phi__yaml_value(phi__yaml_reader *r) {
 
 /* ---- keys ---- */
 
-static void phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
+static bool phi__yaml_key_wrong(phi__yaml_reader *r, const char *what) {
     const phi__yaml_scalar *s = &r->scalar;
-    phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
+    return phi__yaml_wrong_at(r, s->at, s->line, phi__yaml_tree_column(r), what);
 }
 
 static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
@@ -11406,16 +11382,14 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
     if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
-        phi__yaml_no_memory(r);
-        return false;
+        return phi__yaml_no_memory(r);
     }
     while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
     memcpy(message + n + most, twice, sizeof twice);
-    phi__yaml_key_wrong(r, message);
-    return false;
+    return phi__yaml_key_wrong(r, message);
 }
 
 /* Checks a key of text; false: an error was set. */
@@ -11425,10 +11399,8 @@ static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
     if (r->top->want == PHI__YAML_WANT_EXPLICIT_KEY && !phi__yaml_merge(r)) return false;
     if (!phi__yaml_text(r)) return false;
     *key = phi__str(s->string, s->len);
-    if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR) {
-        phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
-        return false;
-    }
+    if (key->len == 0 && s->style == PHI__YAML_STYLE_PLAIN && r->inner.tag != PHI__YAML_TAG_STR)
+        return phi__yaml_key_wrong(r, "a key is missing, and null as a key is not supported");
     if (r->inner.anchor_at != NULL) {
         phi_json *node = phi__yaml_tree_scalar(r);
         if (node == NULL) return false;
@@ -11440,21 +11412,17 @@ static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
 
 PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
-    phi_str key;
+    phi_str key = PHI__LIT("");
     if (r->status != PHI_BUSY) return;
-    if (s->node != NULL && (!s->is_alias || s->string == NULL)) {
+    if (s->node != NULL && (!s->is_alias || s->string == NULL))
         phi__yaml_key_wrong(r, "a key that is a collection is not supported");
-        return;
-    }
-    if (s->node != NULL)
+    else if (s->node != NULL)
         key = phi__str(s->string, s->len);
-    else if (!phi__yaml_key_text(r, &key))
-        return;
-    if (key.len > PHI__YAML_KEY_MOST) {
+    else
+        (void)phi__yaml_key_text(r, &key);
+    if (r->status == PHI_BUSY && key.len > PHI__YAML_KEY_MOST)
         phi__yaml_too_big(r, "a key of more than 16 MiB");
-        return;
-    }
-    if (!phi__yaml_key_is_new(r, key)) return;
+    if (r->status != PHI_BUSY || !phi__yaml_key_is_new(r, key)) return;
     r->top->key = key;
     r->top->key_line = s->line;
     r->top->key_column = phi__yaml_tree_column(r);
@@ -11556,7 +11524,7 @@ struct phi__yaml_handle {
 /* ---- names ---- */
 
 /* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
-static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
+static const char *phi__yaml_prop_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
         size_t n = phi__yaml_char(r, at, false);
@@ -11570,7 +11538,7 @@ static const char *phi__yaml_props_name(phi__yaml_reader *r, const char *at, boo
     return at;
 }
 
-static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_prop_mark(phi__yaml_reader *r, const char *at) {
     if (r->inner.at != NULL) return;
     r->inner.at = at;
     r->inner.line = r->line;
@@ -11579,7 +11547,7 @@ static void phi__yaml_props_mark(phi__yaml_reader *r, const char *at) {
 
 /* ---- tags ---- */
 
-static uint8_t phi__yaml_props_core_tag(phi_str name) {
+static uint8_t phi__yaml_prop_core_tag(phi_str name) {
     static const char *const names[] = {"str", "int", "float", "bool", "null", "seq", "map"};
     for (size_t i = 0; i < PHI__COUNT(names); i++)
         if (phi__str_is(name, names[i])) return (uint8_t)(PHI__YAML_TAG_STR + i);
@@ -11587,7 +11555,7 @@ static uint8_t phi__yaml_props_core_tag(phi_str name) {
 }
 
 /* The core tag that prefix and rest make together. */
-static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
+static uint8_t phi__yaml_prop_whole(phi_str prefix, phi_str rest) {
     char whole[32];
     static const char core[] = "tag:yaml.org,2002:";
     size_t n = sizeof core - 1, len = prefix.len + rest.len;
@@ -11595,18 +11563,18 @@ static uint8_t phi__yaml_props_whole(phi_str prefix, phi_str rest) {
     memcpy(whole, prefix.at, prefix.len);
     if (rest.len > 0) memcpy(whole + prefix.len, rest.at, rest.len);
     if (memcmp(whole, core, n) != 0) return PHI__YAML_TAG_NONE;
-    return phi__yaml_props_core_tag(phi__str(whole + n, len - n));
+    return phi__yaml_prop_core_tag(phi__str(whole + n, len - n));
 }
 
-static const struct phi__yaml_handle *phi__yaml_props_handle(const phi__yaml_reader *r,
-                                                             phi_str handle) {
+static const struct phi__yaml_handle *phi__yaml_prop_handle(const phi__yaml_reader *r,
+                                                            phi_str handle) {
     const struct phi__yaml_handle *at = r->handles;
     while (at != NULL && !phi_str_equal(at->handle, handle)) at = at->next;
     return at;
 }
 
 /* "!", "!!" or "!name!" at the start. */
-static size_t phi__yaml_props_handle_len(phi_str tag) {
+static size_t phi__yaml_prop_handle_len(phi_str tag) {
     for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
@@ -11617,17 +11585,13 @@ static size_t phi__yaml_props_handle_len(phi_str tag) {
     return 1;
 }
 
-static bool phi__yaml_props_is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* True if these are characters of a tag: those of a URI except "!". */
-static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
+static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__yaml_props_is_hex(s.at[i + 1]) &&
-                          phi__yaml_props_is_hex(s.at[i + 2])))
+        if (c == '%' && !(i + 2 < s.len && phi__reader_digit(s.at[i + 1]) < 16 &&
+                          phi__reader_digit(s.at[i + 2]) < 16))
             return false;
         if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
         if (memchr(more, c, sizeof more - 1) != NULL) continue;
@@ -11638,48 +11602,38 @@ static bool phi__yaml_props_is_uri(phi_str s, bool in_brackets) {
 }
 
 /* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
-static bool phi__yaml_props_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    size_t n = phi__yaml_props_handle_len(tag);
+static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
-    const struct phi__yaml_handle *declared = phi__yaml_props_handle(r, handle);
-    if (!phi__yaml_props_is_uri(rest, false)) {
-        phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
-        return false;
-    }
-    if (n > 1 && rest.len == 0) {
-        phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
-        return false;
-    }
+    const struct phi__yaml_handle *declared = phi__yaml_prop_handle(r, handle);
+    if (!phi__yaml_prop_is_uri(rest, false))
+        return phi__yaml_wrong(r, tag.at, "a tag with a character that tags do not have");
+    if (n > 1 && rest.len == 0)
+        return phi__yaml_expected(r, tag.at + n, "a tag's name after its handle");
     if (declared != NULL)
-        *out = phi__yaml_props_whole(declared->prefix, rest);
+        *out = phi__yaml_prop_whole(declared->prefix, rest);
     else if (n == 2)
-        *out = phi__yaml_props_core_tag(rest);
-    else if (n > 2) {
-        phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
-        return false;
-    }
+        *out = phi__yaml_prop_core_tag(rest);
+    else if (n > 2)
+        return phi__yaml_wrong(r, tag.at, "a tag whose handle no %TAG directive declares");
     if (n == 1 && rest.len == 0) *out = PHI__YAML_TAG_TEXT;
     return true;
 }
 
 /* The tag of a text like "!<tag:yaml.org,2002:str>". */
-static bool phi__yaml_props_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
-    if (tag.len < 4 || tag.at[tag.len - 1] != '>') {
-        phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
-        return false;
-    }
+static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
+    if (tag.len < 4 || tag.at[tag.len - 1] != '>')
+        return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
     phi_str whole = phi__str(tag.at + 2, tag.len - 3);
-    if (!phi__yaml_props_is_uri(whole, true) || phi__str_is(whole, "!")) {
-        phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
-        return false;
-    }
-    *out = phi__yaml_props_whole(whole, phi__str("", 0));
+    if (!phi__yaml_prop_is_uri(whole, true) || phi__str_is(whole, "!"))
+        return phi__yaml_wrong(r, tag.at, "a verbatim tag that is neither local nor a URI");
+    *out = phi__yaml_prop_whole(whole, phi__str("", 0));
     return true;
 }
 
-static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
+static void phi__yaml_prop_tag(phi__yaml_reader *r, const char *at) {
     bool verbatim = at + 1 < r->end && at[1] == '<';
-    const char *end = phi__yaml_props_name(r, at, r->flow_depth > 0 && !verbatim);
+    const char *end = phi__yaml_prop_name(r, at, r->flow_depth > 0 && !verbatim);
     uint8_t tag = PHI__YAML_TAG_NONE;
     if (end == NULL) return;
     if (verbatim) {
@@ -11690,77 +11644,61 @@ static void phi__yaml_props_tag(phi__yaml_reader *r, const char *at) {
         phi__yaml_wrong(r, at, "a second tag for one node");
         return;
     }
-    bool good = verbatim ? phi__yaml_props_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
-                         : phi__yaml_props_short(r, phi__str(at, (size_t)(end - at)), &tag);
+    bool good = verbatim ? phi__yaml_prop_verbatim(r, phi__str(at, (size_t)(end - at)), &tag)
+                         : phi__yaml_prop_short(r, phi__str(at, (size_t)(end - at)), &tag);
     if (!good) return;
     if (tag == PHI__YAML_TAG_NONE && (r->options.flags & PHI_YAML_ANY_TAG) == 0) {
         phi__yaml_wrong(r, at,
-                        "a tag that is not of the core schema (!!str, !!int, !!float, "
-                        "!!bool, !!null, !!seq, !!map)");
+                        "a tag that is not of the core schema (!!str, !!int, !!float, !!bool, "
+                        "!!null, !!seq, !!map)");
         return;
     }
-    phi__yaml_props_mark(r, at);
+    phi__yaml_prop_mark(r, at);
     r->inner.tag = tag;
     r->at = end;
 }
 
 /* ---- anchors ---- */
 
-static void phi__yaml_props_anchor(phi__yaml_reader *r, const char *at) {
-    const char *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+static void phi__yaml_prop_anchor(phi__yaml_reader *r, const char *at) {
+    const char *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
-    if (end == at + 1) {
+    if (end == at + 1)
         phi__yaml_expected(r, end, "the name of an anchor");
-        return;
-    }
-    if (r->inner.anchor_at != NULL) {
+    else if (r->inner.anchor_at != NULL)
         phi__yaml_wrong(r, at, "a second anchor for one node");
-        return;
-    }
-    phi__yaml_props_mark(r, at);
+    if (r->status != PHI_BUSY) return;
+    phi__yaml_prop_mark(r, at);
     r->inner.anchor_at = at;
     r->inner.anchor = phi__str(at + 1, (size_t)(end - at - 1));
     r->at = end;
 }
 
-PHI__FN void phi__yaml_props_read(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r) {
     const char *at = r->at;
     if (*at == '&')
-        phi__yaml_props_anchor(r, at);
+        phi__yaml_prop_anchor(r, at);
     else
-        phi__yaml_props_tag(r, at);
+        phi__yaml_prop_tag(r, at);
     if (r->status == PHI_BUSY && !phi__yaml_is_over(r, r->at))
         phi__yaml_expected(r, r->at, "white space after an anchor or a tag");
 }
 
-PHI__FN void phi__yaml_props_keep(phi__yaml_reader *r) {
-    phi__yaml_props *outer = &r->outer, *inner = &r->inner;
-    if (inner->at == NULL) return;
-    if (outer->at == NULL)
-        *outer = *inner;
-    else if ((inner->anchor_at != NULL && outer->anchor_at != NULL) ||
-             (inner->tag != 0 && outer->tag != 0))
+PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r) {
+    const phi__yaml_props *inner = &r->inner;
+    if (!phi__yaml_props_join(&r->outer, &r->inner))
         phi__yaml_wrong_at(r, inner->at, inner->line, inner->column,
                            "a second anchor or tag for one node");
-    else if (inner->anchor_at != NULL) {
-        outer->anchor = inner->anchor;
-        outer->anchor_at = inner->anchor_at;
-    } else
-        outer->tag = inner->tag;
-    memset(inner, 0, sizeof *inner);
 }
 
-PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
-    const char *at = r->at, *end = phi__yaml_props_name(r, at + 1, r->flow_depth > 0);
+PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r) {
+    const char *at = r->at, *end = phi__yaml_prop_name(r, at + 1, r->flow_depth > 0);
     if (end == NULL) return;
-    if (end == at + 1) {
+    if (end == at + 1)
         phi__yaml_expected(r, end, "the name of an anchor after '*'");
-        return;
-    }
-    if (r->inner.at != NULL) {
+    else if (r->inner.at != NULL)
         phi__yaml_wrong(r, at, "an alias cannot have an anchor or a tag");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     r->at = end;
     phi__yaml_alias(r, phi__str(at + 1, (size_t)(end - at - 1)), at);
 }
@@ -11768,18 +11706,18 @@ PHI__FN void phi__yaml_props_alias(phi__yaml_reader *r) {
 /* ---- directives ---- */
 
 /* The next word of the line: empty at its end or before a comment. */
-static phi_str phi__yaml_props_word(phi__yaml_reader *r) {
+static phi_str phi__yaml_prop_word(phi__yaml_reader *r) {
     const char *at = r->at;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
     r->at = at;
     if (at < r->end && *at == '#') return phi__str(at, 0);
-    const char *end = phi__yaml_props_name(r, at, false);
+    const char *end = phi__yaml_prop_name(r, at, false);
     if (end != NULL) r->at = end;
     return phi__str(at, end != NULL ? (size_t)(end - at) : 0);
 }
 
-static void phi__yaml_props_version(phi__yaml_reader *r) {
-    phi_str word = phi__yaml_props_word(r);
+static void phi__yaml_prop_version(phi__yaml_reader *r) {
+    phi_str word = phi__yaml_prop_word(r);
     size_t i, points = 0;
     if (r->status != PHI_BUSY) return;
     for (i = 0; i < word.len; i++) {
@@ -11797,31 +11735,24 @@ static void phi__yaml_props_version(phi__yaml_reader *r) {
     r->has_version = true;
 }
 
-static bool phi__yaml_props_is_handle(phi_str s) {
+static bool phi__yaml_prop_is_handle(phi_str s) {
     if (s.len == 0 || s.at[0] != '!') return false;
-    return phi__yaml_props_handle_len(s) == s.len;
+    return phi__yaml_prop_handle_len(s) == s.len;
 }
 
-static void phi__yaml_props_declare(phi__yaml_reader *r) {
-    phi_str handle = phi__yaml_props_word(r), prefix = phi__yaml_props_word(r);
+static void phi__yaml_prop_declare(phi__yaml_reader *r) {
+    phi_str handle = phi__yaml_prop_word(r), prefix = phi__yaml_prop_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_props_is_handle(handle)) {
+    if (!phi__yaml_prop_is_handle(handle))
         phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
-        return;
-    }
-    if (prefix.len == 0 || !phi__yaml_props_is_uri(prefix, true)) {
+    else if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true))
         phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
-        return;
-    }
-    if (phi__yaml_props_handle(r, handle) != NULL) {
+    else if (phi__yaml_prop_handle(r, handle) != NULL)
         phi__yaml_wrong(r, handle.at, "a second %TAG directive of this handle");
-        return;
-    }
-    if (r->handle_count++ == PHI__YAML_HANDLES_MOST) {
+    else if (r->handle_count++ == PHI__YAML_HANDLES_MOST)
         phi__yaml_too_big(r, "more than 64 %TAG directives");
-        return;
-    }
+    if (r->status != PHI_BUSY) return;
     declared = (struct phi__yaml_handle *)phi_arena_alloc(r->arena, sizeof *declared);
     if (declared == NULL) {
         phi__yaml_no_memory(r);
@@ -11833,20 +11764,19 @@ static void phi__yaml_props_declare(phi__yaml_reader *r) {
     r->handles = declared;
 }
 
-PHI__FN void phi__yaml_props_directive(phi__yaml_reader *r) {
+PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
     r->at++;
-    phi_str name = phi__yaml_props_word(r);
+    phi_str name = phi__yaml_prop_word(r);
     if (r->status != PHI_BUSY) return;
     if (phi__str_is(name, "YAML"))
-        phi__yaml_props_version(r);
+        phi__yaml_prop_version(r);
     else if (phi__str_is(name, "TAG"))
-        phi__yaml_props_declare(r);
+        phi__yaml_prop_declare(r);
     else
         r->state = PHI__YAML_COMMENT; /* reserved: skipped */
 }
-#undef PHI__YAML_ROOM
+#undef PHI__YAML_TOO_LARGE
 #undef PHI__YAML_NUMBER_MOST
-#undef PHI__YAML_SLAB
 #undef PHI__YAML_KEY_MOST
 #undef PHI__YAML_ANYWHERE
 #undef PHI__YAML_NAME_MOST

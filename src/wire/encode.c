@@ -74,7 +74,7 @@ PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi
     if (e->open_role == role)
         begin = PHI__LIT(",");
     else if (e->open_role == (phi_role)0)
-        begin = phi__str_skip(begin, sizeof "]}," - 1);
+        begin = phi__str_from(begin, sizeof "]}," - 1);
     e->open_role = role;
     phi__encode_piece(e, begin);
     phi__encode_piece(e, json);

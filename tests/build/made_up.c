@@ -31,7 +31,8 @@ static void phi__made_up_render(phi__encoder *e, const phi_message *m, size_t at
     phi__buf_char(&e->scratch, '\n');
 }
 
-static void phi__made_up_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str words) {
+static void phi__made_up_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
+                                phi_str words) {
     (void)m;
     (void)form;
     if (at != SIZE_MAX) phi__encode_piece(e, words);

@@ -8,7 +8,7 @@
 
 static bool make(phi__buf *out, phi_str schema, phi__strict_form form, char *words, size_t size) {
     return form == PHI__STRICT_GEMINI ? phi__strict_gemini(out, schema, words, size)
-                                        : phi__strict_schema(out, schema, form, words, size);
+                                      : phi__strict_schema(out, schema, form, words, size);
 }
 
 static void check(phi_memory *memory, phi_str schema, phi__strict_form form) {
