@@ -27,7 +27,7 @@
             status or NULL, and nothing has changed.
    THREADS  There are no globals and no locks. One thread at a time may use an object.
    ERRORS   Functions return a phi_status (0 is success, the meaning of a negative number never
-            changes), or NULL. Parsers report line, column, what was found and what was expected.
+            changes), or NULL. Parsers report line, column, the value found and the one expected.
    LICENSE  MIT, at the end of this file. */
 #ifdef PHI_IMPLEMENTATION
 #if defined(__GLIBC__) && !defined(__USE_GNU)
@@ -65,11 +65,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE_BASE
-#if PHI__PUB_BASE_BASE != 0x176217be
+#if PHI__PUB_BASE_BASE != 0x3e21b3d4
 #error "phi: two versions of phi's declarations in one file"
 #endif
 #else
-#define PHI__PUB_BASE_BASE 0x176217be
+#define PHI__PUB_BASE_BASE 0x3e21b3d4
 
 /* ---- src/base/base.h ---- */
 
@@ -195,7 +195,7 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
     size_t offset;         /* the number of bytes before this place */
-    char message[160];     /* what was found and what was expected; terminated */
+    char message[160];     /* the value found and the one expected; terminated */
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 

@@ -48,10 +48,10 @@
 #if PHI__PUB_PHI_1 != 0xb6bbbfe0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_BASE_BASE != 0x176217be
+#if PHI__PUB_BASE_BASE != 0x3e21b3d4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_2 != 0x358bc308
+#if PHI__PUB_PHI_2 != 0xc400062d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_BASE_ARENA != 0x8a0e48ee
@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x7f7ed021
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x9bb4d790
+#if PHI__PUB_PHI_4 != 0x1b248dc4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -16507,11 +16507,11 @@ PHI__FN void phi__taping_init(phi__tape *tape) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0xe8cce273
+#if PHI__IMP_ORCHESTRATE != 0xfc7c391f
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0xe8cce273
+#define PHI__IMP_ORCHESTRATE 0xfc7c391f
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -16718,7 +16718,7 @@ typedef struct phi__trm_parsed {
 
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
-/* ---- Tree-of-Thoughts: tot.c. Node 0 is the problem; the others in the order of their making ---- */
+/* ---- Tree-of-Thoughts: tot.c. Node 0 is the problem, the others follow as they are made ---- */
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
@@ -17622,9 +17622,9 @@ static bool phi__eval_emit_start(const phi__eval *e) {
 
 /* ---- the log ---- */
 
-/* Copies the run of a seat's child to its lane. Where there is no such lane it begins: a branch's as
-   a fork of the one that was active when the evaluation began, the judge's empty, since it saw
-   nothing of the thread. A child that the host has freed left nothing to copy, and has no lane. */
+/* Copies the run of a seat's child to its lane. If there is no such lane it is made: for a branch
+   as a fork of the lane that was active when the evaluation began, for the judge an empty one, since
+   the judge saw nothing of the thread. A child that the host has freed has no lane. */
 static phi_status phi__eval_copy_one(phi__eval *e, const phi__seat *seat) {
     phi_thread *thread = e->agent->thread;
     bool judge = phi__eval_is_judge(seat), forks = !judge && e->entries > 0;
@@ -31066,11 +31066,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xa0f3fa21
+#if PHI__IMP_TOOLS != 0x07bd1f8b
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xa0f3fa21
+#define PHI__IMP_TOOLS 0x07bd1f8b
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -31280,7 +31280,7 @@ PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice
 
 /* job_in.h - shared by the built-in tools: results, arguments and places of jobs (tools_in.h). */
 
-/* Gives the result, and ends the job. Without memory for it the call fails by itself, with words. */
+/* Gives the result, and ends the job. Without memory for the result the call fails, with words. */
 PHI__FN phi_flow phi__job_give(phi__job *job, const phi_content *content, const char *details,
                                bool is_error);
 
@@ -31618,7 +31618,7 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     phi__buf_init(&plain, memory);
     phi__buf_init(&removals, memory);
     phi__buf_init(&squeezed, memory);
-    /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
+    /* Without quotes and backslashes; a run of blanks is one, and a continued line is one line. */
     bool blank = false;
     for (const char *at = command; *at != '\0'; at++) {
         if (at[0] == '\\' && at[1] == '\n') {
@@ -38616,11 +38616,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x59e63e86
+#if PHI__IMP_PERMISSIONS != 0x75d1b4f6
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x59e63e86
+#define PHI__IMP_PERMISSIONS 0x75d1b4f6
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -39521,7 +39521,7 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
                                          call->arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) {
-        /* The rule on this very call, which counts before those that ask, in place of all others. */
+        /* The rule on this very call replaces all others, and counts before those that ask. */
         phi_permission_rule rule = PHI_ZERO;
         rule.verdict = PHI_PERMISSION_ALLOW;
         a.count = 0;
@@ -60870,16 +60870,16 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x95cac6e3
+#if PHI__IMP_OPENAPI != 0x6e158a0a
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x95cac6e3
+#define PHI__IMP_OPENAPI 0x6e158a0a
 
 /* ---- src/openapi/api_in.h ---- */
 
-/* api_in.h - a document: what is kept of it, one operation of it ready to be called, and the object
-   that holds all.
+/* api_in.h - a document as it is kept, one operation of it ready to be called, and the object that
+   holds all.
 
    The strings of an operation are terminated, and live in the arena of the selection that holds
    it. A tool's user_data is its phi__operation. The document's side makes it, the calling side
@@ -61195,7 +61195,8 @@ PHI__FN void phi__body_free(phi__openapi_body *b); /* zeroed, or twice: harmless
 
 /* ---- src/openapi/maker.c ---- */
 
-/* maker.c - makes an operation callable: parameters, body, security, server, and its tool's schema. */
+/* maker.c - makes an operation callable: parameters, body, security, server, and the schema of its
+   tool. */
 
 #include <stdio.h>
 
@@ -67324,19 +67325,19 @@ PHI_API const phi_config_section *const *phi_config_sections(void) {
 #endif /* PHI__IMP_SECTIONS */
 
 #ifdef PHI__IMP_TRACE
-#if PHI__IMP_TRACE != 0x8581d52e
+#if PHI__IMP_TRACE != 0xf7c496a0
 #error "phi: two versions of src/trace in one file"
 #endif
 #else
-#define PHI__IMP_TRACE 0x8581d52e
+#define PHI__IMP_TRACE 0xf7c496a0
 
 /* ---- src/trace/trace_in.h ---- */
 
 /* trace_in.h - a trace that is being written, for the files of this room.
 
    trace.c walks the entries of the threads, one after the other. Each becomes JSON in `text`: the
-   page's in trace.c, spans in trace_spans.c. The text then goes to the sink. Pointers to entries are
-   not kept between two slices: a log in a store may leave memory. */
+   page's in trace.c, spans in trace_spans.c. The text then goes to the sink. Pointers to entries
+   are not kept between two slices: a log in a store may leave memory. */
 
 /* An item of the view that was written last. */
 typedef struct phi__trace_seen {
@@ -67448,8 +67449,8 @@ PHI__FN void phi__spans_free(phi_trace *t);
 
 /* ---- the view that each request was made of ---- */
 
-/* It is kept as the walk goes on, and written as a change of the view that was written before, since
-   most requests add a few messages to the last one.
+/* A view is kept as the walk goes on, and written as a change of the view before it, since most
+   requests add a few messages.
 
    [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
    the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's
@@ -68281,8 +68282,8 @@ PHI_API phi_status phi_trace_write(const phi_thread *thread, phi_trace_kind kind
 
 /* ---- src/trace/trace_out.c ---- */
 
-/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page; and
-   the system prompt of an entry. */
+/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page;
+   and the system prompt of an entry. */
 
 #include <stdio.h>
 

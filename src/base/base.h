@@ -123,7 +123,7 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
     size_t offset;         /* the number of bytes before this place */
-    char message[160];     /* what was found and what was expected; terminated */
+    char message[160];     /* the value found and the one expected; terminated */
     phi_status status;     /* PHI_PARSE, PHI_NO_MEMORY, PHI_NOT_FOUND... */
 } phi_parse_error;
 

@@ -1,4 +1,4 @@
-/* facts.h - world facts: short texts with keys; models are told facts when these change.
+/* facts.h - world facts: short texts with keys; models get facts when these change.
 
    A fact belongs to a scope: all agents of a runtime, a named group of agents, or one agent. Before
    a model call an update message (phi_message.is_update) tells the model those facts that its agent

@@ -53,7 +53,7 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* What was spent of a budget. The reserved_ fields: what active turns have reserved. requests is
+/* The spending of a budget. The reserved_ fields: reserved by active turns. requests is
    counted only while this budget or one above it has a limit; tokens and cost are always
    counted. */
 typedef struct phi_spending {

@@ -1,5 +1,5 @@
-/* api_in.h - a document: what is kept of it, one operation of it ready to be called, and the object
-   that holds all.
+/* api_in.h - a document as it is kept, one operation of it ready to be called, and the object that
+   holds all.
 
    The strings of an operation are terminated, and live in the arena of the selection that holds
    it. A tool's user_data is its phi__operation. The document's side makes it, the calling side

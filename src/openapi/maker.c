@@ -1,4 +1,5 @@
-/* maker.c - makes an operation callable: parameters, body, security, server, and its tool's schema. */
+/* maker.c - makes an operation callable: parameters, body, security, server, and the schema of its
+   tool. */
 #include "base/base_in.h"
 #include "openapi/api_in.h"
 #include "tools/tools_in.h"

@@ -427,9 +427,9 @@ static bool phi__eval_emit_start(const phi__eval *e) {
 
 /* ---- the log ---- */
 
-/* Copies the run of a seat's child to its lane. Where there is no such lane it begins: a branch's as
-   a fork of the one that was active when the evaluation began, the judge's empty, since it saw
-   nothing of the thread. A child that the host has freed left nothing to copy, and has no lane. */
+/* Copies the run of a seat's child to its lane. If there is no such lane it is made: for a branch
+   as a fork of the lane that was active when the evaluation began, for the judge an empty one, since
+   the judge saw nothing of the thread. A child that the host has freed has no lane. */
 static phi_status phi__eval_copy_one(phi__eval *e, const phi__seat *seat) {
     phi_thread *thread = e->agent->thread;
     bool judge = phi__eval_is_judge(seat), forks = !judge && e->entries > 0;

@@ -173,7 +173,7 @@ typedef struct phi__trm_parsed {
 
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
-/* ---- Tree-of-Thoughts: tot.c. Node 0 is the problem; the others in the order of their making ---- */
+/* ---- Tree-of-Thoughts: tot.c. Node 0 is the problem, the others follow as they are made ---- */
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;

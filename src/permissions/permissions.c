@@ -657,7 +657,7 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
                                          call->arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) {
-        /* The rule on this very call, which counts before those that ask, in place of all others. */
+        /* The rule on this very call replaces all others, and counts before those that ask. */
         phi_permission_rule rule = PHI_ZERO;
         rule.verdict = PHI_PERMISSION_ALLOW;
         a.count = 0;

@@ -82,7 +82,7 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
     phi__buf_init(&plain, memory);
     phi__buf_init(&removals, memory);
     phi__buf_init(&squeezed, memory);
-    /* Without quotes and backslashes, runs of blanks as one; a line that is continued is one line. */
+    /* Without quotes and backslashes; a run of blanks is one, and a continued line is one line. */
     bool blank = false;
     for (const char *at = command; *at != '\0'; at++) {
         if (at[0] == '\\' && at[1] == '\n') {

@@ -8,7 +8,7 @@
 #include "text/text_in.h"
 #include "tools/tools.h"
 
-/* Gives the result, and ends the job. Without memory for it the call fails by itself, with words. */
+/* Gives the result, and ends the job. Without memory for the result the call fails, with words. */
 PHI__FN phi_flow phi__job_give(phi__job *job, const phi_content *content, const char *details,
                                bool is_error);
 

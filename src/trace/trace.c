@@ -15,8 +15,8 @@
 
 /* ---- the view that each request was made of ---- */
 
-/* It is kept as the walk goes on, and written as a change of the view that was written before, since
-   most requests add a few messages to the last one.
+/* A view is kept as the walk goes on, and written as a change of the view before it, since most
+   requests add a few messages.
 
    [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
    the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's

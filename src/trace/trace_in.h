@@ -1,8 +1,8 @@
 /* trace_in.h - a trace that is being written, for the files of this room.
 
    trace.c walks the entries of the threads, one after the other. Each becomes JSON in `text`: the
-   page's in trace.c, spans in trace_spans.c. The text then goes to the sink. Pointers to entries are
-   not kept between two slices: a log in a store may leave memory. */
+   page's in trace.c, spans in trace_spans.c. The text then goes to the sink. Pointers to entries
+   are not kept between two slices: a log in a store may leave memory. */
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
 

@@ -1,5 +1,5 @@
-/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page; and
-   the system prompt of an entry. */
+/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page;
+   and the system prompt of an entry. */
 #include "text/text_in.h"
 #include "trace/trace_in.h"
 

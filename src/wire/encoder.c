@@ -323,8 +323,8 @@ static bool phi__encoder_kept(const phi__encoder *e, size_t at, uint32_t form, p
     return r != NULL;
 }
 
-/* The same, and renders what is not kept. False: memory ended, or a long text has still to be
-   filled in; then the same is asked again. */
+/* The same, and renders an item that has no kept rendering. False: no memory, or a long text must
+   still be filled in; then the caller asks again. */
 static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
     const phi__item *item = &e->spec->items[at];
     if (phi__encoder_kept(e, at, form, json)) return true;
