@@ -66,7 +66,7 @@
 #if PHI__PUB_TEXT_SCHEMA != 0x7f7ed021
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_4 != 0x1b248dc4
+#if PHI__PUB_PHI_4 != 0xee41e543
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -16507,11 +16507,11 @@ PHI__FN void phi__taping_init(phi__tape *tape) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0xfc7c391f
+#if PHI__IMP_ORCHESTRATE != 0xe22cf1c6
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0xfc7c391f
+#define PHI__IMP_ORCHESTRATE 0xe22cf1c6
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -17623,7 +17623,7 @@ static bool phi__eval_emit_start(const phi__eval *e) {
 /* ---- the log ---- */
 
 /* Copies the run of a seat's child to its lane. If there is no such lane it is made: for a branch
-   as a fork of the lane that was active when the evaluation began, for the judge an empty one, since
+   as a fork of the lane that was active when the evaluation began, for the judge an empty one:
    the judge saw nothing of the thread. A child that the host has freed has no lane. */
 static phi_status phi__eval_copy_one(phi__eval *e, const phi__seat *seat) {
     phi_thread *thread = e->agent->thread;

@@ -11,7 +11,7 @@
        weather: rain
 
    The facts are in the order of their keys, each key once. If several scopes have a fact with the
-   same key, the agent's own fact is told, else that of a group (of several groups, the one whose
+   same key, the agent's own fact is sent, else that of a group (of several groups, the one whose
    name sorts last), else that of all agents. Further lines of a value are indented. If the view has
    lost an update, and after 64 updates, the next update tells all facts. An agent that phi makes
    for another agent knows the facts of that agent; models that write summaries see no facts.

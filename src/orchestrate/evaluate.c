@@ -428,7 +428,7 @@ static bool phi__eval_emit_start(const phi__eval *e) {
 /* ---- the log ---- */
 
 /* Copies the run of a seat's child to its lane. If there is no such lane it is made: for a branch
-   as a fork of the lane that was active when the evaluation began, for the judge an empty one, since
+   as a fork of the lane that was active when the evaluation began, for the judge an empty one:
    the judge saw nothing of the thread. A child that the host has freed has no lane. */
 static phi_status phi__eval_copy_one(phi__eval *e, const phi__seat *seat) {
     phi_thread *thread = e->agent->thread;
