@@ -10081,11 +10081,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x37d6e1b6
+#if PHI__IMP_RECORD != 0x829349e8
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x37d6e1b6
+#define PHI__IMP_RECORD 0x829349e8
 
 /* ---- src/record/event_in.h ---- */
 
@@ -14681,9 +14681,9 @@ static void phi__tape_hash_usage(phi__sha256 *sha, const phi_usage *u) {
 static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
     const uint64_t nums[] = {(uint64_t)c->kind,
                              (uint64_t)(c->redacted ? 1 : 0) + (c->incomplete ? 2 : 0)};
-    const phi_str strs[] = {c->text, c->data,      c->mime_type, c->id,
-                            c->name, c->arguments, c->signature, c->replay};
-    const phi_str later[] = {c->url, c->protocol, c->citations};
+    const phi_str strs[8] = {c->text, c->data,      c->mime_type, c->id,
+                             c->name, c->arguments, c->signature, c->replay};
+    const phi_str later[3] = {c->url, c->protocol, c->citations};
     phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
     phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
     if (c->url.len + c->protocol.len + c->citations.len > 0) /* so that older hashes hold */
@@ -14692,9 +14692,9 @@ static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
 
 static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {
     if (!phi__tape_hash_has(sha, m)) return;
-    const phi_str model[] = {m->raw_stop_reason, m->model, m->provider, m->protocol};
-    const phi_str strs[] = {m->error_message, m->tool_call_id, m->tool_name};
-    const phi_str more[] = {m->details, m->extension_kind, m->extension_data};
+    const phi_str model[4] = {m->raw_stop_reason, m->model, m->provider, m->protocol};
+    const phi_str strs[3] = {m->error_message, m->tool_call_id, m->tool_name};
+    const phi_str more[3] = {m->details, m->extension_kind, m->extension_data};
     phi__tape_hash_num(sha, (uint64_t)m->role);
     phi__tape_hash_num(sha, m->content_count);
     for (size_t i = 0; i < m->content_count; i++) phi__tape_hash_content(sha, &m->content[i]);
@@ -14711,8 +14711,8 @@ static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {
 
 static void phi__tape_hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
     if (!phi__tape_hash_has(sha, r)) return;
-    const phi_str names[] = {phi_str_of(r->op_id), phi_str_of(r->lane)};
-    const phi_str strs[] = {phi_str_of(r->revoke), phi_str_of(r->meta), phi_str_of(r->switch_to)};
+    const phi_str names[2] = {phi_str_of(r->op_id), phi_str_of(r->lane)};
+    const phi_str strs[3] = {phi_str_of(r->revoke), phi_str_of(r->meta), phi_str_of(r->switch_to)};
     phi__tape_hash_strs(sha, names, PHI__COUNT(names));
     phi__tape_hash_num(sha, (uint64_t)r->reason);
     phi__tape_hash_num(sha, r->base_seq);
@@ -14735,13 +14735,13 @@ static void phi__tape_hash_ends(phi__sha256 *sha, const phi_entry *e) {
         const uint64_t nums[] = {(uint64_t)f->kind, (uint64_t)(int64_t)f->http_status,
                                  (uint64_t)(f->retryable ? 1 : 0) + (f->has_retry_after ? 2 : 0),
                                  f->retry_after_ms};
-        const phi_str strs[] = {f->code, f->message, f->request_id};
+        const phi_str strs[3] = {f->code, f->message, f->request_id};
         phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
         phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
     }
     if (!phi__tape_hash_has(sha, l)) return;
-    const phi_str ids[] = {l->agent_id, l->session_id, l->loop_id, l->parent_loop_id};
-    const phi_str strs[] = {l->tag, l->metadata, l->config};
+    const phi_str ids[4] = {l->agent_id, l->session_id, l->loop_id, l->parent_loop_id};
+    const phi_str strs[3] = {l->tag, l->metadata, l->config};
     phi__tape_hash_strs(sha, ids, PHI__COUNT(ids));
     phi__tape_hash_num(sha, (uint64_t)l->continuation);
     phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
@@ -14749,11 +14749,11 @@ static void phi__tape_hash_ends(phi__sha256 *sha, const phi_entry *e) {
 
 static void phi__tape_hash_entry(phi__sha256 *sha, const phi_entry *e) {
     const uint64_t head[] = {e->seq, (uint64_t)e->at_ms, (uint64_t)e->kind, e->flags};
-    const phi_str names[] = {e->lane, e->loop_id};
+    const phi_str names[2] = {e->lane, e->loop_id};
     const uint64_t nums[] = {e->fork_seq, (uint64_t)e->trigger, (uint64_t)(int64_t)e->status,
                              (uint64_t)e->keep};
-    const phi_str strs[] = {e->tool_call_id, e->child_session_id, e->child_loop_id, e->note_kind,
-                            e->note};
+    const phi_str strs[5] = {e->tool_call_id, e->child_session_id, e->child_loop_id, e->note_kind,
+                             e->note};
     phi__tape_hash_nums(sha, head, PHI__COUNT(head));
     phi__tape_hash_strs(sha, names, PHI__COUNT(names));
     phi__tape_hash_num(sha, e->turn_index);
@@ -45200,11 +45200,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xd9acc9ae
+#if PHI__IMP_MCP != 0x1c955c17
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xd9acc9ae
+#define PHI__IMP_MCP 0x1c955c17
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -50728,16 +50728,16 @@ PHI__FN void phi__sign_out(phi__oauth *o) {
 
 /* Removes our secrets from a message, in case a server put one there. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
-    const phi_str secrets[] = {phi__oauth_token_of(o->grant.bearer),
-                               phi__oauth_token_of(o->grant.spent[0]),
-                               o->grant.refresh,
-                               o->grant.spent[1],
-                               o->client.secret,
-                               phi_str_of(o->desc->client_secret),
-                               o->ask.state,
-                               o->ask.verifier,
-                               o->ask.code,
-                               o->ask.assertion};
+    const phi_str secrets[10] = {phi__oauth_token_of(o->grant.bearer),
+                                 phi__oauth_token_of(o->grant.spent[0]),
+                                 o->grant.refresh,
+                                 o->grant.spent[1],
+                                 o->client.secret,
+                                 phi_str_of(o->desc->client_secret),
+                                 o->ask.state,
+                                 o->ask.verifier,
+                                 o->ask.code,
+                                 o->ask.assertion};
     phi__secrets set;
     phi_arena arena = phi__arena_of(&o->memory, 1024);
     phi__secret_init(&set, &arena);

@@ -16,16 +16,16 @@
 
 /* Removes our secrets from a message, in case a server put one there. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
-    const phi_str secrets[] = {phi__oauth_token_of(o->grant.bearer),
-                               phi__oauth_token_of(o->grant.spent[0]),
-                               o->grant.refresh,
-                               o->grant.spent[1],
-                               o->client.secret,
-                               phi_str_of(o->desc->client_secret),
-                               o->ask.state,
-                               o->ask.verifier,
-                               o->ask.code,
-                               o->ask.assertion};
+    const phi_str secrets[10] = {phi__oauth_token_of(o->grant.bearer),
+                                 phi__oauth_token_of(o->grant.spent[0]),
+                                 o->grant.refresh,
+                                 o->grant.spent[1],
+                                 o->client.secret,
+                                 phi_str_of(o->desc->client_secret),
+                                 o->ask.state,
+                                 o->ask.verifier,
+                                 o->ask.code,
+                                 o->ask.assertion};
     phi__secrets set;
     phi_arena arena = phi__arena_of(&o->memory, 1024);
     phi__secret_init(&set, &arena);

@@ -43,9 +43,9 @@ static void phi__tape_hash_usage(phi__sha256 *sha, const phi_usage *u) {
 static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
     const uint64_t nums[] = {(uint64_t)c->kind,
                              (uint64_t)(c->redacted ? 1 : 0) + (c->incomplete ? 2 : 0)};
-    const phi_str strs[] = {c->text, c->data,      c->mime_type, c->id,
-                            c->name, c->arguments, c->signature, c->replay};
-    const phi_str later[] = {c->url, c->protocol, c->citations};
+    const phi_str strs[8] = {c->text, c->data,      c->mime_type, c->id,
+                             c->name, c->arguments, c->signature, c->replay};
+    const phi_str later[3] = {c->url, c->protocol, c->citations};
     phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
     phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
     if (c->url.len + c->protocol.len + c->citations.len > 0) /* so that older hashes hold */
@@ -54,9 +54,9 @@ static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
 
 static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {
     if (!phi__tape_hash_has(sha, m)) return;
-    const phi_str model[] = {m->raw_stop_reason, m->model, m->provider, m->protocol};
-    const phi_str strs[] = {m->error_message, m->tool_call_id, m->tool_name};
-    const phi_str more[] = {m->details, m->extension_kind, m->extension_data};
+    const phi_str model[4] = {m->raw_stop_reason, m->model, m->provider, m->protocol};
+    const phi_str strs[3] = {m->error_message, m->tool_call_id, m->tool_name};
+    const phi_str more[3] = {m->details, m->extension_kind, m->extension_data};
     phi__tape_hash_num(sha, (uint64_t)m->role);
     phi__tape_hash_num(sha, m->content_count);
     for (size_t i = 0; i < m->content_count; i++) phi__tape_hash_content(sha, &m->content[i]);
@@ -73,8 +73,8 @@ static void phi__tape_hash_message(phi__sha256 *sha, const phi_message *m) {
 
 static void phi__tape_hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
     if (!phi__tape_hash_has(sha, r)) return;
-    const phi_str names[] = {phi_str_of(r->op_id), phi_str_of(r->lane)};
-    const phi_str strs[] = {phi_str_of(r->revoke), phi_str_of(r->meta), phi_str_of(r->switch_to)};
+    const phi_str names[2] = {phi_str_of(r->op_id), phi_str_of(r->lane)};
+    const phi_str strs[3] = {phi_str_of(r->revoke), phi_str_of(r->meta), phi_str_of(r->switch_to)};
     phi__tape_hash_strs(sha, names, PHI__COUNT(names));
     phi__tape_hash_num(sha, (uint64_t)r->reason);
     phi__tape_hash_num(sha, r->base_seq);
@@ -97,13 +97,13 @@ static void phi__tape_hash_ends(phi__sha256 *sha, const phi_entry *e) {
         const uint64_t nums[] = {(uint64_t)f->kind, (uint64_t)(int64_t)f->http_status,
                                  (uint64_t)(f->retryable ? 1 : 0) + (f->has_retry_after ? 2 : 0),
                                  f->retry_after_ms};
-        const phi_str strs[] = {f->code, f->message, f->request_id};
+        const phi_str strs[3] = {f->code, f->message, f->request_id};
         phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
         phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
     }
     if (!phi__tape_hash_has(sha, l)) return;
-    const phi_str ids[] = {l->agent_id, l->session_id, l->loop_id, l->parent_loop_id};
-    const phi_str strs[] = {l->tag, l->metadata, l->config};
+    const phi_str ids[4] = {l->agent_id, l->session_id, l->loop_id, l->parent_loop_id};
+    const phi_str strs[3] = {l->tag, l->metadata, l->config};
     phi__tape_hash_strs(sha, ids, PHI__COUNT(ids));
     phi__tape_hash_num(sha, (uint64_t)l->continuation);
     phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
@@ -111,11 +111,11 @@ static void phi__tape_hash_ends(phi__sha256 *sha, const phi_entry *e) {
 
 static void phi__tape_hash_entry(phi__sha256 *sha, const phi_entry *e) {
     const uint64_t head[] = {e->seq, (uint64_t)e->at_ms, (uint64_t)e->kind, e->flags};
-    const phi_str names[] = {e->lane, e->loop_id};
+    const phi_str names[2] = {e->lane, e->loop_id};
     const uint64_t nums[] = {e->fork_seq, (uint64_t)e->trigger, (uint64_t)(int64_t)e->status,
                              (uint64_t)e->keep};
-    const phi_str strs[] = {e->tool_call_id, e->child_session_id, e->child_loop_id, e->note_kind,
-                            e->note};
+    const phi_str strs[5] = {e->tool_call_id, e->child_session_id, e->child_loop_id, e->note_kind,
+                             e->note};
     phi__tape_hash_nums(sha, head, PHI__COUNT(head));
     phi__tape_hash_strs(sha, names, PHI__COUNT(names));
     phi__tape_hash_num(sha, e->turn_index);
