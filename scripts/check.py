@@ -344,7 +344,7 @@ int main(""")
     desc.system_prompt =""", 1)
 
 
-HELLO_MOST = 371_000  # bytes; where they go: scripts/sizes.py
+HELLO_MOST = 370_000  # bytes; where they go: scripts/sizes.py
 
 
 def job_sizes():
@@ -366,7 +366,7 @@ def job_sizes():
 
 
 # What a reader of a header has before him may not grow again.
-MOST = {"phi.h lines": 69_000, "files of src": 450, "lines of src": 143_500,
+MOST = {"phi.h lines": 67_900, "files of src": 400, "lines of src": 138_000,
         "phi_step": 999, "phi_prompt": 1_799, "phi_agent_desc fields": 35, "PHI_NO_ macros": 5,
         "phi_tools.h functions": 130,
         # a reader of phi.h has so many
