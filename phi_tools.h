@@ -38616,11 +38616,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x75d1b4f6
+#if PHI__IMP_PERMISSIONS != 0x1f348204
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x75d1b4f6
+#define PHI__IMP_PERMISSIONS 0x1f348204
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -41922,7 +41922,8 @@ static bool phi__sh_read(phi__sh *p, phi__sh_word *out) {
         phi__sh_lost(p);
         return false;
     }
-    phi_str text = phi__str(p->buf.at + r.begin, p->buf.len - r.begin);
+    phi_str text = phi__str("", 0);
+    if (p->buf.len > r.begin) text = phi__str(p->buf.at + r.begin, p->buf.len - r.begin);
     if (any && p->out->unknown == NULL && !phi__arena_str(p->arena, text, &r.word.text))
         p->lost = true;
     p->buf.len = r.begin;

@@ -609,7 +609,8 @@ static bool phi__sh_read(phi__sh *p, phi__sh_word *out) {
         phi__sh_lost(p);
         return false;
     }
-    phi_str text = phi__str(p->buf.at + r.begin, p->buf.len - r.begin);
+    phi_str text = phi__str("", 0);
+    if (p->buf.len > r.begin) text = phi__str(p->buf.at + r.begin, p->buf.len - r.begin);
     if (any && p->out->unknown == NULL && !phi__arena_str(p->arena, text, &r.word.text))
         p->lost = true;
     p->buf.len = r.begin;
