@@ -45201,11 +45201,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0x1c955c17
+#if PHI__IMP_MCP != 0xc94fe1d0
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0x1c955c17
+#define PHI__IMP_MCP 0xc94fe1d0
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -55728,7 +55728,10 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
         task->outcome = *outcome;
         task->key = key;
     }
-    (void)phi__mcp_timer_in(server->rt->io, &serving->timer, server->desc.task_ttl_ms);
+    /* as mcp_serve.h says: PHI_UNLIMITED is 49 days */
+    (void)phi__io_timer_set(server->rt->io, &serving->timer,
+                            phi__io_now_us(server->rt->io) +
+                                (uint64_t)server->desc.task_ttl_ms * 1000);
     phi__sv_keep(serving);
 }
 

@@ -78,7 +78,10 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
         task->outcome = *outcome;
         task->key = key;
     }
-    (void)phi__mcp_timer_in(server->rt->io, &serving->timer, server->desc.task_ttl_ms);
+    /* as mcp_serve.h says: PHI_UNLIMITED is 49 days */
+    (void)phi__io_timer_set(server->rt->io, &serving->timer,
+                            phi__io_now_us(server->rt->io) +
+                                (uint64_t)server->desc.task_ttl_ms * 1000);
     phi__sv_keep(serving);
 }
 
