@@ -221,8 +221,7 @@ static const phi__stop_word phi__anthropic_stop_words[] = {
     {"max_tokens\0model_context_window_exceeded\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE,
      false},
     {"pause_turn\0compaction\0", PHI_STOP_REASON_PAUSED, PHI_FAILURE_NONE, false},
-    {"refusal\0sensitive\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+    {"refusal\0sensitive\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false}};
 
 typedef struct phi__anthropic_refusal {
     phi__json_text explanation;
@@ -239,7 +238,8 @@ static void phi__anthropic_stop(phi__anthropic_state *st, phi__assembly *a, phi_
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
     (void)phi__json_members_read(details, phi__anthropic_refusal_members, &refusal, NULL);
-    phi__classify_stop(a, phi__anthropic_stop_words, refusal.explanation);
+    phi__classify_stop(a, phi__anthropic_stop_words, PHI__COUNT(phi__anthropic_stop_words),
+                       refusal.explanation);
 }
 
 /* ---- blocks ---- */

@@ -305,8 +305,7 @@ static const phi__stop_word phi__bedrock_stop_words[] = {
      false},
     {"guardrail_intervened\0content_filtered\0refusal\0", PHI_STOP_REASON_GUARD_RAIL,
      PHI_FAILURE_CONTENT_FILTER, false},
-    {"malformed_*\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
-    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+    {"malformed_*\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true}};
 
 static bool phi__bedrock_calls_open(const phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++)
@@ -319,7 +318,7 @@ static bool phi__bedrock_calls_open(const phi__assembly *a) {
 static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
     const phi__json_text none = {NULL, 0, false};
     st->settled = a->terminal = a->last = true;
-    phi__classify_stop(a, phi__bedrock_stop_words, none);
+    phi__classify_stop(a, phi__bedrock_stop_words, PHI__COUNT(phi__bedrock_stop_words), none);
 }
 
 /* ---- blocks ---- */
@@ -483,6 +482,7 @@ static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__jso
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_close(a, i);
     a->terminal = !phi__bedrock_calls_open(a);
+    (void)phi__classify_reason(a, phi__bedrock_stop_words, PHI__COUNT(phi__bedrock_stop_words));
 }
 
 /* ---- trouble ---- */

@@ -534,8 +534,7 @@ static const phi__stop_word phi__gemini_stop_words[] = {
      PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
     {"LANGUAGE\0NO_IMAGE\0TOO_MANY_TOOL_CALLS\0MISSING_THOUGHT_SIGNATURE\0"
      "ESCALATION\0PUP_LIMITED_DISABLED\0",
-     PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
-    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+     PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
 /* The reason for which a prompt was blocked: any word. */
 static const phi__stop_word phi__gemini_block_words[] = {
@@ -547,9 +546,11 @@ static void phi__gemini_stop(phi__assembly *a, const phi__gemini_chunk *k) {
     phi__gemini_put(a, &a->raw_stop_reason, blocked ? k->block : k->finish);
     a->terminal = true;
     if (blocked)
-        phi__classify_stop(a, phi__gemini_block_words, k->block_words);
+        phi__classify_stop(a, phi__gemini_block_words, PHI__COUNT(phi__gemini_block_words),
+                           k->block_words);
     else
-        phi__classify_stop(a, phi__gemini_stop_words, k->finish_words);
+        phi__classify_stop(a, phi__gemini_stop_words, PHI__COUNT(phi__gemini_stop_words),
+                           k->finish_words);
 }
 
 static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi__gemini_chunk *k,

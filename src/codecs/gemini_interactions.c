@@ -433,8 +433,7 @@ static const phi__stop_word phi__interactions_stop_words[] = {
     {"incomplete\0budget_exceeded\0requires_continuation\0", PHI_STOP_REASON_LENGTH,
      PHI_FAILURE_NONE, false},
     {"failed\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
-    {"cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
-    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+    {"cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
 /* By the status in a->raw_stop_reason. An answer that was cut keeps its calls open: they are
    incomplete. */
@@ -452,7 +451,8 @@ static void phi__interactions_finish(phi__interactions_state *st, phi__assembly 
     if (failed && errors.len > 2)
         phi__classify_event(a, errors);
     else if (status.len > 0)
-        phi__classify_stop(a, phi__interactions_stop_words, none);
+        phi__classify_stop(a, phi__interactions_stop_words,
+                           PHI__COUNT(phi__interactions_stop_words), none);
     else if (a->failure.kind == PHI_FAILURE_NONE)
         a->stop_reason = PHI_STOP_REASON_STOP;
 }

@@ -565,8 +565,7 @@ static const phi__stop_word phi__chat_stop_words[] = {
     {"model_context_window_exceeded\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_OVERFLOW, false},
     {"abort\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
     {"error\0network_error\0insufficient_system_resource\0", PHI_STOP_REASON_ERROR,
-     PHI_FAILURE_SERVER, true},
-    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+     PHI_FAILURE_SERVER, true}};
 
 static void phi__chat_close_all(phi__assembly *a) {
     for (size_t i = 0; i < a->count; i++) phi__chat_kept_close(a, i);
@@ -588,7 +587,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     st->finished = a->terminal = true;
     phi__delta_cache_forget(&st->in.repeat);
     phi__assembly_put(a, &a->raw_stop_reason, finish);
-    phi__classify_stop(a, phi__chat_stop_words, none);
+    phi__classify_stop(a, phi__chat_stop_words, PHI__COUNT(phi__chat_stop_words), none);
     a->last = has_usage && phi__chat_counted(a);
     if (phi__chat_splits(a)) phi__chat_text_end(&st->text, a, phi__chat_ending_of(a));
     if (a->failure.kind == PHI_FAILURE_NONE)

@@ -540,8 +540,7 @@ static const phi__stop_word phi__resp_stop_words[] = {
     {"max_output_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
     {"content_filter\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
     {"incomplete\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
-    {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
-    {NULL, PHI_STOP_REASON_NONE, PHI_FAILURE_NONE, false}};
+    {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true}};
 
 /* A terminal event, by its status word. */
 static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__resp_response *r,
@@ -569,7 +568,7 @@ static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__r
     if (r->error.len > 2 && !incomplete)
         phi__classify_event(a, r->error);
     else
-        phi__classify_stop(a, phi__resp_stop_words, none);
+        phi__classify_stop(a, phi__resp_stop_words, PHI__COUNT(phi__resp_stop_words), none);
 }
 
 /* ---- events ---- */

@@ -585,25 +585,34 @@ PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
 
 static bool phi__classify_has(const char *words, phi_str word) {
     for (size_t n; (n = strlen(words)) > 0; words += n + 1)
-        if (words[n - 1] != '*' ? phi__str_is(word, words)
-                                : word.len >= n && memcmp(word.at, words, n - 1) == 0)
+        if (words[n - 1] != '*'
+                ? phi__str_is(word, words)
+                : word.len >= n - 1 && (n == 1 || memcmp(word.at, words, n - 1) == 0))
             return true;
     return false;
 }
 
-PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table,
+PHI__FN const phi__stop_word *phi__classify_reason(phi__assembly *a, const phi__stop_word *table,
+                                                   size_t count) {
+    const phi__stop_word *row = NULL;
+    for (size_t i = 0; i < count && row == NULL; i++)
+        if (phi__classify_has(table[i].words, phi__buf_str(&a->raw_stop_reason))) row = &table[i];
+    a->unknown_stop = row == NULL;
+    a->stop_reason = row != NULL ? row->reason : PHI_STOP_REASON_STOP;
+    return row;
+}
+
+PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, size_t count,
                                 phi__json_text said) {
     static const char before[] = "the model stopped with the reason \"";
     char text[200];
     phi_str word = phi__buf_str(&a->raw_stop_reason), message = {text, 0};
     if (a->failure.kind != PHI_FAILURE_NONE) return;
-    while (table->words != NULL && !phi__classify_has(table->words, word)) table++;
-    a->unknown_stop = table->words == NULL;
-    a->stop_reason = table->words == NULL ? PHI_STOP_REASON_STOP : table->reason;
-    if (table->words == NULL || table->failure == PHI_FAILURE_NONE) return;
+    const phi__stop_word *row = phi__classify_reason(a, table, count);
+    if (row == NULL || row->failure == PHI_FAILURE_NONE) return;
     if (said.len > 0 && !phi__json_cursor_unescape_arena(&a->scratch, said, &message))
         a->no_memory = true;
-    if (message.len == 0 && table->failure == PHI_FAILURE_CONTENT_FILTER)
+    if (message.len == 0 && row->failure == PHI_FAILURE_CONTENT_FILTER)
         message = PHI__LIT("the answer was stopped by the provider's content filter");
     else if (message.len == 0) {
         size_t len = phi__utf8_cut(word, 80), at = sizeof before - 1;
@@ -612,7 +621,7 @@ PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table,
         text[at + len] = '"';
         message = phi__str(text, at + len + 1);
     }
-    phi__assembly_fail(a, table->failure, table->retryable, word, message);
+    phi__assembly_fail(a, row->failure, row->retryable, word, message);
 }
 
 PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard) {

@@ -135,18 +135,22 @@ PHI__FN void phi__classify_bad_event(phi__assembly *a);
 
 /* Words by which a protocol ends an answer, and what they mean. */
 typedef struct phi__stop_word {
-    /* Each ends with a NUL, and one more NUL ends the list; "abc*": all that begin with abc. NULL
-       ends the table. */
+    /* Each ends with a NUL, and one more NUL ends the list; "abc*": all that begin with abc. */
     const char *words;
     phi_stop_reason reason;
     phi_failure_kind failure; /* NONE: it is no failure */
     bool retryable;
 } phi__stop_word;
 
-/* Sets the stop reason by the word in a->raw_stop_reason, or fails the assembly, unless it has
-   failed: in the provider's words, `said`, or in words for the reason. After a word that no row has
-   the answer ends with what came, and a warning names the word. */
-PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, phi__json_text said);
+/* Sets the stop reason by the word in a->raw_stop_reason, and returns its row. NULL: no row of the
+   `count` has the word; the answer then ends with what came, and a warning names the word. */
+PHI__FN const phi__stop_word *phi__classify_reason(phi__assembly *a, const phi__stop_word *table,
+                                                   size_t count);
+
+/* The same, and fails the assembly if the word means a failure: in the provider's words, `said`, or
+   in words for the reason. Does nothing if the assembly has failed already. */
+PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, size_t count,
+                                phi__json_text said);
 
 /* True if an update is sent as a system message here: the target takes one, it follows the user's
    message, and an answer or the end follows it. */

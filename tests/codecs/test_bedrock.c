@@ -289,6 +289,32 @@ static void check_lines(stream *s) {
     CHECK_EQ_INT(s->message.usage.total_tokens, 7);
 }
 
+/* A run that is cancelled before the usage came finishes the answer without its end. */
+TEST(a_call_cut_by_the_limit_is_incomplete_also_before_the_usage) {
+    static const char *const reasons[] = {"max_tokens", "a_reason_of_next_year", "tool_use"};
+    for (size_t i = 0; i < PHI__COUNT(reasons); i++) {
+        char text[600];
+        stream s;
+        stream_begin(&s, PHI_PROTOCOL_BEDROCK);
+        (void)snprintf(
+            text, sizeof text,
+            "{\"messageStart\":{\"role\":\"assistant\"}}\n"
+            "{\"contentBlockStart\":{\"contentBlockIndex\":0,\"start\":{\"toolUse\":{"
+            "\"toolUseId\":\"t\",\"name\":\"read\"}}}}\n"
+            "{\"contentBlockDelta\":{\"contentBlockIndex\":0,\"delta\":{\"toolUse\":{\"input\":"
+            "\"{\\\"a\"}}}}\n"
+            "{\"contentBlockStop\":{\"contentBlockIndex\":0}}\n"
+            "{\"messageStop\":{\"stopReason\":\"%s\"}}\n",
+            reasons[i]);
+        stream_text(&s, text);
+        phi__assembly_finish(&s.assembly);
+        stream_view(&s);
+        CHECK_EQ_INT(s.message.content_count, 1);
+        CHECK_EQ_INT(s.content[0].incomplete, i < 2);
+        stream_free(&s);
+    }
+}
+
 TEST(lines_of_json_are_a_stream_too) {
     stream s;
     stream_of(&s, PHI_PROTOCOL_BEDROCK, lines);
@@ -399,6 +425,7 @@ TEST_MAIN(
     TEST_ENTRY(exceptions_are_classified_by_their_type),
     TEST_ENTRY(an_error_frame_is_a_failure_with_its_words),
     TEST_ENTRY(what_an_event_of_an_unknown_name_holds_is_not_looked_at),
+    TEST_ENTRY(a_call_cut_by_the_limit_is_incomplete_also_before_the_usage),
     TEST_ENTRY(lines_of_json_are_a_stream_too), TEST_ENTRY(a_whole_answer_is_read),
     TEST_ENTRY(an_event_that_is_no_json_is_a_failure),
     TEST_ENTRY(redacted_reasoning_is_kept_as_its_data))

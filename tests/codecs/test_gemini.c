@@ -555,6 +555,26 @@ TEST(a_body_that_is_no_stream_is_read) {
     check_whole("<html>", "", PHI_FAILURE_INVALID_REQUEST, "web_page");
 }
 
+TEST(a_blocked_prompt_survives_every_failed_allocation) {
+    stream s;
+    int n = 0;
+    bool tripped;
+    do {
+        test_alloc_fail_at(n++);
+        stream_of(&s, P,
+                  "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\","
+                  "\"blockReasonMessage\":\"No.\"}}\n\n");
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        if (!tripped) CHECK_STR(s.assembly.failure.message, "No.");
+        if (tripped)
+            CHECK(s.assembly.no_memory || s.reader.sse.status != PHI_OK ||
+                  s.assembly.failure.kind != PHI_FAILURE_NONE);
+        stream_free(&s);
+        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+    } while (tripped);
+}
+
 TEST(decoding_survives_every_failed_allocation) {
     static const char everything[] =
         DATA("{\"text\":\"hm\",\"thought\":true,\"thoughtSignature\":\"S\"}")
@@ -632,5 +652,6 @@ TEST_MAIN(TEST_ENTRY(the_address_holds_the_model_and_the_key_is_in_a_header),
           TEST_ENTRY(a_long_argument_in_small_pieces_takes_little_memory),
           TEST_ENTRY(usage_is_cumulative_and_what_is_absent_stays),
           TEST_ENTRY(a_body_that_is_no_stream_is_read),
+          TEST_ENTRY(a_blocked_prompt_survives_every_failed_allocation),
           TEST_ENTRY(decoding_survives_every_failed_allocation),
           TEST_ENTRY(encoding_survives_every_failed_allocation))
