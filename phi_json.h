@@ -716,11 +716,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xe998849e
+#if PHI__IMP_BASE != 0xdd1e09ab
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xe998849e
+#define PHI__IMP_BASE 0xdd1e09ab
 
 /* ---- src/base/base_in.h ---- */
 
@@ -926,6 +926,9 @@ typedef struct phi__url {
 
 /* False if there is no "://"; the parts are then those of "host/path", without a scheme. */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
+
+/* True if the address is at this host, or at one below it: "api.example" has "eu.api.example". */
+PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
 /* Appends where a reference leads from `base` (RFC 3986 5.2, without the removal of ".." and "."
    but for one "./" in front), without its fragment. False: no memory, an empty reference, or one
@@ -2206,6 +2209,15 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
     if (colon != SIZE_MAX) out->port = phi__str_from(out->site, colon + 1);
     if (out->port.len == 0) out->port = out->secure ? PHI__LIT("443") : PHI__LIT("80");
     return good;
+}
+
+PHI__FN bool phi__url_is_at(phi_str url, const char *host) {
+    phi__url parts;
+    size_t n = strlen(host);
+    if (!phi__url_split(url, &parts) || parts.host.len < n) return false;
+    size_t before = parts.host.len - n;
+    return phi__str_is_nocase(phi__str_from(parts.host, before), host) &&
+           (before == 0 || parts.host.at[before - 1] == '.');
 }
 
 PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {

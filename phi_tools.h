@@ -10081,11 +10081,11 @@ PHI_API void phi_mock_fail(phi_mock *mock, phi_failure_kind kind, const char *me
 #endif /* PHI__IMP_MOCK */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x829349e8
+#if PHI__IMP_RECORD != 0x02f21599
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x829349e8
+#define PHI__IMP_RECORD 0x02f21599
 
 /* ---- src/record/event_in.h ---- */
 
@@ -10434,7 +10434,7 @@ PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__se
 
 /* ---- src/record/event_json.c ---- */
 
-/* event_json.c - events in the interchange format, written and read: behaviours A, "AgentEvent".
+/* event_json.c - events in the interchange format, written and read: "AgentEvent".
 
    An event of a living agent gets from it the fields that it lacks: the run's messages and
    settings. An event read from JSON holds everything. Facts that other readers do not know (a
@@ -13273,7 +13273,7 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 
 /* ---- src/record/session_json.c ---- */
 
-/* session_json.c - sessions in the interchange format, written and read: behaviours A, "Session".
+/* session_json.c - sessions in the interchange format, written and read: "Session".
 
    The text is made in one line and then indented: events and messages come as text from elsewhere.
    The reader takes our files and others', of every age, and is lenient where it can be: a field
@@ -16507,11 +16507,11 @@ PHI__FN void phi__taping_init(phi__tape *tape) {
 #endif /* PHI__IMP_RECORD */
 
 #ifdef PHI__IMP_ORCHESTRATE
-#if PHI__IMP_ORCHESTRATE != 0xe22cf1c6
+#if PHI__IMP_ORCHESTRATE != 0x78e7fc00
 #error "phi: two versions of src/orchestrate in one file"
 #endif
 #else
-#define PHI__IMP_ORCHESTRATE 0xe22cf1c6
+#define PHI__IMP_ORCHESTRATE 0x78e7fc00
 
 /* ---- src/orchestrate/evaluate_in.h ---- */
 
@@ -17913,7 +17913,7 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
 /* ---- the judge's prompt and verdict: no model, no memory but an arena's ---- */
 
 enum {
-    PHI__JUDGE_LINES = 80, /* behaviours C 63, and the next two */
+    PHI__JUDGE_LINES = 80, /* conformance C-63, and the next two */
     PHI__JUDGE_LEAST = 200,
     PHI__JUDGE_TIERS = 3,
     PHI__JUDGE_TOKEN_BYTES = 4 /* of text, by estimate; model/tokens.h */
@@ -18136,7 +18136,7 @@ static size_t phi__eval_judge_selected(const phi__eval *e) {
 
 /* ---- the judge's run ---- */
 
-/* behaviours C 63 */
+/* conformance C-63 */
 static bool phi__eval_judge_warn(phi__eval *e) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_PROGRESS;
@@ -21318,7 +21318,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
    may be gone. */
 
 enum {
-    PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
+    PHI__CHILD_TURNS = 10, /* conformance C-54, and the two below */
     PHI__CHILD_TOKENS = 1000000,
     PHI__CHILD_DURATION_MS = 300000
 };
@@ -23261,11 +23261,11 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0x4046a0b9
+#if PHI__IMP_CONFIG != 0xb783a916
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0x4046a0b9
+#define PHI__IMP_CONFIG 0xb783a916
 
 /* ---- src/config/config_in.h ---- */
 
@@ -28686,7 +28686,7 @@ static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
                     phi__cfg_model_preset(preset, NULL, "", NULL).protocol) == 0)
         preset = named.name;
     else if (p->api == PHI__CFG_API_OPENAI_CHAT && p->base_url != NULL &&
-             phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
+             !phi__url_is_at(phi_str_of(p->base_url), "api.openai.com"))
         preset = "local";
     return phi__cfg_model_preset(preset, p->base_url, p->model, p->api_key);
 }

@@ -353,10 +353,10 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
 /* ---- making agents; all defaults but those of the model are resolved here ---- */
 
 enum {
-    PHI__AGENT_TURNS = 50, /* behaviours C 17, and the two below */
+    PHI__AGENT_TURNS = 50, /* conformance C-17, and the two below */
     PHI__AGENT_TOKENS = 1000000,
     PHI__AGENT_DURATION_MS = 600000,
-    PHI__AGENT_RETRY_FACTOR = 2, /* behaviours C 40 */
+    PHI__AGENT_RETRY_FACTOR = 2, /* conformance C-40 */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
     PHI__AGENT_RESPONSE_BYTES = 268435456
@@ -376,10 +376,10 @@ static const phi__default phi__make_default[] = {
     PHI__DEFAULT(tool_options.defer_percent, 10),
     PHI__DEFAULT(tool_options.repeat_warn_after, 3), /* demands, row 19, as the next */
     PHI__DEFAULT(tool_options.repeat_stop_after, 5),
-    /* the largest text of behaviours C 27, with line numbers, is whole; its images */
+    /* the largest text of conformance C-27, with line numbers, is whole; its images */
     PHI__DEFAULT(tool_options.max_result_bytes, 2097152),
     PHI__DEFAULT(tool_options.max_result_image_bytes, 20971520),
-    PHI__DEFAULT(retry.max_retries, 3), /* behaviours C 40, as the next two */
+    PHI__DEFAULT(retry.max_retries, 3), /* conformance C-40, as the next two */
     PHI__DEFAULT(retry.initial_delay_ms, 1000), PHI__DEFAULT(retry.max_delay_ms, 30000),
     PHI__DEFAULT(retry.max_server_delay_ms, 60000), /* DESIGN part 10 */
     PHI__DEFAULT(deadlines.connect_ms, 15000),

@@ -206,6 +206,9 @@ typedef struct phi__url {
 /* False if there is no "://"; the parts are then those of "host/path", without a scheme. */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
+/* True if the address is at this host, or at one below it: "api.example" has "eu.api.example". */
+PHI__FN bool phi__url_is_at(phi_str url, const char *host);
+
 /* Appends where a reference leads from `base` (RFC 3986 5.2, without the removal of ".." and "."
    but for one "./" in front), without its fragment. False: no memory, an empty reference, or one
    that needs a base and there is none. */

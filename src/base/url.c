@@ -38,6 +38,15 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
     return good;
 }
 
+PHI__FN bool phi__url_is_at(phi_str url, const char *host) {
+    phi__url parts;
+    size_t n = strlen(host);
+    if (!phi__url_split(url, &parts) || parts.host.len < n) return false;
+    size_t before = parts.host.len - n;
+    return phi__str_is_nocase(phi__str_from(parts.host, before), host) &&
+           (before == 0 || parts.host.at[before - 1] == '.');
+}
+
 PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to) {
     phi__url parts;
     size_t keep, name = 0;

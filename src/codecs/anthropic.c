@@ -3,7 +3,7 @@
    A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
    closed by glue around it, so that tool results and the user's words after them share one message.
    The cache mark moves from turn to turn: it is put inside of the last brace of the last user
-   block, which is why no rendering holds one. wire.md parts 2 and 9. */
+   block, which is why no rendering holds one. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 
@@ -152,8 +152,7 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
 
    Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
    by the index the wire gives them. Blocks of other types than text, thinking and tool use are
-   opaque: their JSON is kept as it came with their start, and deltas put members into it. wire.md
-   parts 1.3, 1.9 and 2. */
+   opaque: their JSON is kept as it came with their start, and deltas put members into it. */
 
 /* The possible members of an event, as in its text. */
 typedef struct phi__anthropic_event {

@@ -3,7 +3,7 @@
    As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache
    mark (here a separate block) is put after the last user block at the end. Tools come after the
    messages, because only then is it known whether the history holds calls, which the API takes only
-   together with tools. wire.md parts 8 and 9. */
+   together with tools. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
@@ -201,7 +201,7 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
    Text and reasoning blocks are not started, they begin with their first delta. The usage follows
    the end of the message: the answer is whole when both have come. Blocks of other kinds than text,
    reasoning and tool use, and the provider's own tool uses, are opaque: the union's object with its
-   one member, into which deltas put the rest. wire.md parts 1.3, 1.9 and 8. */
+   one member, into which deltas put the rest. */
 
 /* The possible members of an event, as in its text. */
 typedef struct phi__bedrock_event {

@@ -1,8 +1,8 @@
-/* claude.c - the table of Claude models, and the settings of a request in either protocol; wire.md
-   part 2, as of November 2026. */
+/* claude.c - the table of Claude models, and the settings of a request in either protocol,
+   as of November 2026. */
 #include "codecs/claude_in.h"
 
-#define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left after a thinking budget; wire.md part 2 */
+#define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left after a thinking budget */
 
 enum {
     PHI__CLAUDE_SCHEMAS = 405,
@@ -195,7 +195,7 @@ PHI__FN bool phi__claude_late_version(phi_str api_version) {
     return order > 0 || (order == 0 && api_version.len >= n);
 }
 
-/* Bedrock's GovCloud refuses the field; wire.md part 8. */
+/* Bedrock's GovCloud refuses the field. */
 static bool phi__claude_displays(const phi__encoder *e) {
     phi_str url = phi_str_of(e->spec->model->base_url);
     return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;

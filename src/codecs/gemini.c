@@ -3,7 +3,7 @@
    A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed
    by glue around them. All results of a turn share one content, which the user's words after them
    do not join. What differs from one generation of models to the next is decided by the number in
-   the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
+   the model's name; one without a number is new. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -228,7 +228,7 @@ static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_
    A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
    have no index: a part of the last part's kind continues it, unless both are signed. Calls come
    whole, except with an option of Vertex that phi does not set, whose pieces wait until the call's
-   end. A part of any other kind is an opaque block. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
+   end. A part of any other kind is an opaque block. */
 
 enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
 

@@ -11,7 +11,7 @@
 #include "wire/codec_in.h"
 #include "codecs/presets.h"
 
-/* The names of ours: first that of configuration files, then those of behaviours A. */
+/* The names of ours: first that of configuration files, then that of the interchange format. */
 #define PHI__NAMES_ANTHROPIC                                                                       \
     { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
 #define PHI__NAMES_OPENAI_CHAT                                                                     \

@@ -1,7 +1,7 @@
 /* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
-#define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key; wire.md part 3 */
+#define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key */
 #define PHI__OPENAI_DESCRIPTION 1024 /* bytes of a tool's description; OpenAI, November 2026 */
 
 /* ---- text ---- */
@@ -45,7 +45,7 @@ PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c) {
 
 /* What OpenAI's models call their levels; the first prefix that fits decides. Some cannot be kept
    from thinking: they get their least. A model that no row names may know no such field at all, so
-   nothing is sent where it is not to think. wire.md part 3. */
+   nothing is sent where it is not to think. */
 static const struct phi__openai_effort {
     const char *prefix, *off, *minimal;
     phi_thinking highest;
@@ -135,9 +135,7 @@ PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool) {
 
 /* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
-    if (phi__str_find(phi_str_of(model->base_url), 0, "//api.openai.com/") == SIZE_MAX &&
-        phi__str_find(phi_str_of(model->base_url), 0, "//eu.api.openai.com/") == SIZE_MAX)
-        return PHI__STRICT_PLAIN;
+    if (!phi__url_is_at(phi_str_of(model->base_url), "api.openai.com")) return PHI__STRICT_PLAIN;
     return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
 }
 

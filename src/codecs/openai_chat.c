@@ -1,8 +1,7 @@
 /* openai_chat.c - requests of the OpenAI Chat Completions API, for all servers that speak it.
 
    Each message is rendered whole and kept; what servers do differently are bits of the model's
-   quirks, and those bits that change a message are part of the form it is kept under. wire.md parts
-   3 and 9. */
+   quirks, and those bits that change a message are part of the form it is kept under. */
 #include "codecs/openai_chat_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -261,8 +260,7 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
 
    A chunk is read in one pass without a tree into views of what matters, and then applied:
    reasoning before text, text before calls. Servers differ wherever the standard leaves room, so a
-   field that is null, missing, repeated or of another type is read as it must have been meant.
-   wire.md part 3. */
+   field that is null, missing, repeated or of another type is read as it must have been meant. */
 
 /* The fields in which servers send reasoning, by preference; names as the message keeps them. */
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",

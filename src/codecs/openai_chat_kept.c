@@ -574,7 +574,7 @@ PHI__FN void phi__chat_thinking_put(phi__encoder *e) {
     bool openai = phi__str_is(phi_str_of(e->spec->model->provider), "openai");
     const char *effort = phi__openai_effort_name(e, openai);
     if (!e->spec->model->reasoning) return;
-    /* Groq's Qwen: on or off; wire.md part 3 */
+    /* Groq's Qwen: on or off */
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT))
         effort = phi__chat_thinking_on(e) ? "default" : "none";
     if (effort != NULL && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT))

@@ -5,7 +5,7 @@
    came, directly before the item they produced, and only to the model that made them: the server
    refuses one without its follower, and an item by its id without its reasoning. Opaque items go
    back byte for byte; OpenAI and Azure are two addresses of one wire, so each takes the other's,
-   but for encrypted content, which only its maker reads. wire.md parts 4, 5 and 9. */
+   but for encrypted content, which only its maker reads. */
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 
@@ -210,7 +210,7 @@ static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_
    item thinking, a function call a tool call, and an item of any other type an opaque block. Items
    may come interleaved and are found by their id, else by their output_index. A finished item
    overrides the deltas before it; of an opaque one the deltas are ignored, because its last event
-   has all of it. wire.md parts 1.3, 1.9 and 4. */
+   has all of it. */
 
 /* The block kind of an item, or 0: it has no type. */
 static phi_content_kind phi__resp_kind(const phi__resp_output_item *item) {
@@ -690,7 +690,7 @@ static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
     "\"Answer with one JSON object and nothing else.\"}]}"
 
-enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* max_output_tokens; wire.md part 4 */
+enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* max_output_tokens */
 
 enum { PHI__RESP_ID_MOST = 64 }; /* bytes of an item's id */
 

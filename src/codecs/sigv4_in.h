@@ -2,7 +2,7 @@
 
    Signed are content-type, host, x-amz-content-sha256, x-amz-date and, where there is a token,
    x-amz-security-token: the request has to carry just these values. The path is encoded a second
-   time for the signature, as every service of AWS but S3 wants it (wire.md part 8). */
+   time for the signature, as every service of AWS but S3 wants it. */
 #ifndef PHI_CODECS_SIGV4_IN_H
 #define PHI_CODECS_SIGV4_IN_H
 

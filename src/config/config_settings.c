@@ -400,7 +400,7 @@ static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
                     phi__cfg_model_preset(preset, NULL, "", NULL).protocol) == 0)
         preset = named.name;
     else if (p->api == PHI__CFG_API_OPENAI_CHAT && p->base_url != NULL &&
-             phi__str_find(phi_str_of(p->base_url), 0, "api.openai.com") == SIZE_MAX)
+             !phi__url_is_at(phi_str_of(p->base_url), "api.openai.com"))
         preset = "local";
     return phi__cfg_model_preset(preset, p->base_url, p->model, p->api_key);
 }

@@ -1,5 +1,5 @@
 /* capture.c - writes the request of a turn as JSON: PHI_EV_TURN_REQUEST, once a turn, before the
-   first attempt. Each message has its origin: "provenance", behaviours D. */
+   first attempt. Each message has its origin, "provenance". */
 #include "features/features_in.h"
 
 /* A message of the run's input, and its kind. */

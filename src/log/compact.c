@@ -11,7 +11,7 @@
    for example a model's, stays as it is, between two sections. */
 #include "log/thread_in.h"
 
-enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
+enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; conformance C-36 */
 
 /* Behaviours C 37. */
 enum {
@@ -656,7 +656,7 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
     return status;
 }
 
-/* ---- the three levels over a plain list of messages (behaviours C 36) ---- */
+/* ---- the three levels over a plain list of messages (conformance C-36) ---- */
 
 /* A group is an answer with all up to the last result of its calls, or any other message. */
 

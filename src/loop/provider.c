@@ -240,7 +240,7 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
 enum {
     PHI__SPEAKER_WINDOW = 128000,
-    PHI__SPEAKER_MAX_TOKENS = 8192 /* behaviours C 48 */
+    PHI__SPEAKER_MAX_TOKENS = 8192 /* conformance C-48 */
 };
 
 static bool phi__speaker_text(phi_arena *arena, const char *text, const char **out) {

@@ -4,10 +4,10 @@
    Each state is a function that does a bounded amount and names the next state, or says that it
    waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
    the end of the file: no state calls another.
-   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of polled input, limits, before_turn, the filters of input injected meanwhile,
-   TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at last
-   AGENT_END and after_loop. */
+   The order (docs/conformance.md, list B): before_loop, AGENT_START, filters, steering; then for
+   each turn the filters of polled input, limits, before_turn, the filters of input injected
+   meanwhile, TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at
+   last AGENT_END and after_loop. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -570,7 +570,7 @@ static phi__state phi__ask_sign(phi__run *run) {
 
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
-    PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
 

@@ -23,7 +23,7 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 
 /* ---- the estimate, and the tokens of a message beyond its text ---- */
 
-/* Tokens of the frame around a message; behaviours C 35. */
+/* Tokens of the frame around a message; conformance C-35. */
 enum {
     PHI__TOKENS_CALL = 8,    /* a tool call's keys and id */
     PHI__TOKENS_MESSAGE = 4, /* role and delimiters */

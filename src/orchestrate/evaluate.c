@@ -718,7 +718,7 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
 /* ---- the judge's prompt and verdict: no model, no memory but an arena's ---- */
 
 enum {
-    PHI__JUDGE_LINES = 80, /* behaviours C 63, and the next two */
+    PHI__JUDGE_LINES = 80, /* conformance C-63, and the next two */
     PHI__JUDGE_LEAST = 200,
     PHI__JUDGE_TIERS = 3,
     PHI__JUDGE_TOKEN_BYTES = 4 /* of text, by estimate; model/tokens.h */
@@ -941,7 +941,7 @@ static size_t phi__eval_judge_selected(const phi__eval *e) {
 
 /* ---- the judge's run ---- */
 
-/* behaviours C 63 */
+/* conformance C-63 */
 static bool phi__eval_judge_warn(phi__eval *e) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_PROGRESS;

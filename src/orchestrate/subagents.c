@@ -53,7 +53,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
    may be gone. */
 
 enum {
-    PHI__CHILD_TURNS = 10, /* behaviours C 54, and the two below */
+    PHI__CHILD_TURNS = 10, /* conformance C-54, and the two below */
     PHI__CHILD_TOKENS = 1000000,
     PHI__CHILD_DURATION_MS = 300000
 };

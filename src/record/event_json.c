@@ -1,4 +1,4 @@
-/* event_json.c - events in the interchange format, written and read: behaviours A, "AgentEvent".
+/* event_json.c - events in the interchange format, written and read: "AgentEvent".
 
    An event of a living agent gets from it the fields that it lacks: the run's messages and
    settings. An event read from JSON holds everything. Facts that other readers do not know (a

@@ -1,4 +1,4 @@
-/* session_json.c - sessions in the interchange format, written and read: behaviours A, "Session".
+/* session_json.c - sessions in the interchange format, written and read: "Session".
 
    The text is made in one line and then indented: events and messages come as text from elsewhere.
    The reader takes our files and others', of every age, and is lenient where it can be: a field

@@ -1,4 +1,4 @@
-/* classify.c - classifies an error, whatever its shape: wire.md 1.4, 1.6 and 10.
+/* classify.c - classifies an error, whatever its shape.
 
    The status decides before any text does, because texts collide: "too many tokens" is a full
    context for some and throttling for others. */
@@ -155,7 +155,7 @@ static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, 
 
 /* ---- classifying ---- */
 
-#define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
+#define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read */
 #define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
 #define PHI__FAULT_SNIPPET_MOST 500u /* bytes quoted of a body without a message */
 
@@ -198,7 +198,7 @@ static bool phi__fault_says_any(phi_str s, const char *patterns) {
     return false;
 }
 
-/* wire.md part 10, and those of behaviours C 42 that mean nothing else. */
+/* What providers say of a prompt that is too long: phrases that mean nothing else. */
 static const char phi__fault_overflows[] =
     "prompt is too long\0"
     "prompt too long\0"
@@ -248,7 +248,7 @@ static const char phi__fault_paces[] = "throttl\0too many tokens, please wait\0"
 static const char phi__fault_text_paces[] =
     "rate limit\0rate_limit\0too many requests\0per min\0please wait\0";
 
-/* Money, not pace: waiting does not help. wire.md 1.4. quota_exceeded: a day's, at Google. */
+/* Money, not pace: waiting does not help. quota_exceeded: a day's, at Google. */
 static const char phi__fault_quotas[] =
     "insufficient_quota\0quota_exceeded\0insufficient quota\0insufficient balance\0"
     "insufficient credits\0insufficient funds\0credit balance is too low\0"

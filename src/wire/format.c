@@ -1,6 +1,6 @@
 /* format.c - decides how a target gives structured output. One place for all protocols: a codec
    only states its abilities (phi__codec_rules) and writes its field. If the target cannot, or does
-   not accept the schema, a tool delivers the output. wire.md parts 2 to 8. */
+   not accept the schema, a tool delivers the output. */
 
 #include "wire/codec_in.h"
 #include "wire/structured.h"

@@ -1,6 +1,6 @@
 /* frames.c - frames of application/vnd.amazon.eventstream, and JSON objects one after the other.
 
-   A frame, big-endian (wire.md part 8):
+   A frame, big-endian:
        u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all
        before
    A frame that lies whole in the bytes fed is read where it is; a frame in pieces is put together

@@ -181,7 +181,6 @@ PHI__FN bool phi__render_is_image(const phi_content *c) {
     return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
 }
 
-/* wire.md parts 2, 3 and 8. */
 PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type) {
     static const char *const all[] = {"image/png", "image/jpeg", "image/webp", NULL};
     if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
@@ -352,7 +351,7 @@ PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str dat
     phi__buf_text(&e->scratch, after);
 }
 
-/* wire.md part 2: never below 1024 */
+/* Anthropic takes no budget below 1024 tokens. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level) {
     switch (level) {
     case PHI_THINKING_OFF: return 0;

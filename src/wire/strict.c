@@ -1,8 +1,8 @@
 /* strict.c - rewrites a JSON Schema for a provider: into a strict form, in which the members of
    each schema are written in one fixed order, so that equal schemas give equal bytes; or into
-   Gemini's form, which changes only what Google refuses. For the keywords of each provider see
-   wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and Anthropic, and
-   Google's documentation, as of November 2026. */
+   Gemini's form, which changes only what Google refuses. The keywords of each provider are
+   those of the lists of "supported schemas" of OpenAI, Azure and Anthropic, and of Google's
+   documentation, as of November 2026. */
 #include "wire/codec_in.h"
 
 #include <stdio.h>

@@ -121,6 +121,23 @@ TEST(what_is_no_address_has_no_parts_that_are_not_there) {
     CHECK(phi__url_split(phi__str("http://a\0b/x", 12), &url) && url.host.len == 3);
 }
 
+TEST(an_address_is_at_its_host_and_not_at_one_that_looks_like_it) {
+    static const char *const at[] = {"https://api.openai.com/v1", "https://API.OpenAI.com",
+                                     "https://eu.api.openai.com:443/v1",
+                                     "https://ada:pw@api.openai.com/"};
+    static const char *const not_at[] = {"https://api.openai.com.evil/v1",
+                                         "https://evilapi.openai.com/",
+                                         "https://h/api.openai.com/",
+                                         "https://api.openai.com@evil/",
+                                         "https://h/?u=https://api.openai.com/",
+                                         "api.openai.com",
+                                         ""};
+    for (size_t i = 0; i < PHI__COUNT(at); i++)
+        CHECK(phi__url_is_at(phi_str_of(at[i]), "api.openai.com"));
+    for (size_t i = 0; i < PHI__COUNT(not_at); i++)
+        CHECK(!phi__url_is_at(phi_str_of(not_at[i]), "api.openai.com"));
+}
+
 TEST(a_reference_without_a_base_or_memory_leads_nowhere) {
     phi_allocator allocator = test_allocator();
     phi_memory memory;
@@ -142,4 +159,5 @@ TEST(a_reference_without_a_base_or_memory_leads_nowhere) {
 TEST_MAIN(TEST_ENTRY(parts_are_those_that_libcurl_finds),
           TEST_ENTRY(a_reference_leads_to_where_libcurl_goes),
           TEST_ENTRY(what_is_no_address_has_no_parts_that_are_not_there),
+          TEST_ENTRY(an_address_is_at_its_host_and_not_at_one_that_looks_like_it),
           TEST_ENTRY(a_reference_without_a_base_or_memory_leads_nowhere))

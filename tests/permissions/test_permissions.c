@@ -314,6 +314,12 @@ TEST(a_verdict_says_which_part_it_is_of_and_why) {
     says(p, "ls $'\\\\q'", "allowed: `ls \\q`: it only reads");
     says(p, "A=(1 2)", "to be approved: `A=(1 2)`: no rule allows it");
     says(p, "x 2> f", "to be approved: `x`: no rule allows it");
+    /* a substitution before any other word: found by fuzz_shell, whose sanitizers see more */
+    says(
+        p, "select(ls `pwd`) | x\xef\xbf\xbd",
+        "to be approved: a command line that cannot be read with certainty (it is no valid command "
+        "line): no rule allows it");
+    says(p, "`pwd`", "to be approved: ``pwd``: no rule allows it");
     says(p, "ls < /f", "to be approved: reading /f: no rule allows it");
     memset(&rule, 0, sizeof rule);
     rule.verdict = DENY;
