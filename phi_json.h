@@ -716,11 +716,11 @@ PHI_API phi_status phi_yaml_write(phi_arena *arena, const phi_json *node, uint32
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xdd1e09ab
+#if PHI__IMP_BASE != 0xc4e5dba6
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xdd1e09ab
+#define PHI__IMP_BASE 0xc4e5dba6
 
 /* ---- src/base/base_in.h ---- */
 
@@ -916,7 +916,7 @@ typedef struct phi__url {
     phi_str origin; /* "https://ada:key@host:8080": all before the path */
     phi_str user;   /* "ada:key"; at NULL: there is no "@" */
     phi_str site;   /* "[::1]:8080", as written: host and port */
-    phi_str host;   /* without the brackets of "[::1]" */
+    phi_str host;   /* without the brackets of "[::1]"; empty if there is more after them */
     phi_str port;   /* "443" of https, else "80", if none is written */
     phi_str path;   /* from its "/" to "?" or "#"; may be empty */
     phi_str query;  /* after "?", before "#" */
@@ -2199,9 +2199,10 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
     for (at = end; at > from && url.at[at - 1] != '@';) at--;
     if (at > from) out->user = phi__str(url.at + from, at - 1 - from);
     out->site = out->host = phi__str(url.at + at, end - at);
-    if (at < end && url.at[at] == '[') { /* without its "]" there is no host */
+    if (at < end && url.at[at] == '[') { /* no host: without its "]", and as "[::1].example" */
         size_t close = phi__str_find(out->site, 0, "]");
         colon = close == SIZE_MAX ? SIZE_MAX : phi__str_find(out->site, close, ":");
+        if (close != SIZE_MAX && phi__min(colon, out->site.len) != close + 1) close = SIZE_MAX;
         out->host =
             close == SIZE_MAX ? phi__str(url.at + at, 0) : phi__str(url.at + at + 1, close - 1);
     } else if ((colon = phi__str_find(out->site, 0, ":")) != SIZE_MAX)

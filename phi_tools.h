@@ -57,7 +57,7 @@
 #if PHI__PUB_BASE_ARENA != 0x8a0e48ee
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PHI_3 != 0x78c1efc8
+#if PHI__PUB_PHI_3 != 0x7dc6a63b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT_JSON != 0x85d3c6aa
@@ -23261,17 +23261,17 @@ PHI_API const phi_strategy *phi_strategy_trm(void) {
 #endif /* PHI__IMP_ORCHESTRATE */
 
 #ifdef PHI__IMP_CONFIG
-#if PHI__IMP_CONFIG != 0xb783a916
+#if PHI__IMP_CONFIG != 0x3a45f91e
 #error "phi: two versions of src/config in one file"
 #endif
 #else
-#define PHI__IMP_CONFIG 0xb783a916
+#define PHI__IMP_CONFIG 0x3a45f91e
 
 /* ---- src/config/config_in.h ---- */
 
 /* config_in.h - the tables of a configuration. From them follow what the reader checks and warns
    about, the structs that are filled, the JSON Schema, the reference in docs/, and what
-   phi_config_write writes; the JSON of settings has tables of its own (config_json.c).
+   phi_config_write writes; the JSON of settings has its own tables (config_json.c).
 
    A table lists the fields of one kind of TOML table. phi__cfg_take checks a node against a
    table and fills the struct that the table describes. Sections of phi_tools.h have tables of the
@@ -28903,6 +28903,7 @@ PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name
             phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
             ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name, &type);
         PHI_ASSERT(found); /* by the check of the file */
+        (void)found;
         m->taken.type = type.value;
     }
     phi__cfg_strat_choose(&m->taken, &m->desc);
@@ -29490,7 +29491,7 @@ static const phi__cfg_field phi__policy_rows[] = {
     PHI__C_INT_IN(policy, policy, max_input_tokens, PHI__NO_LIMIT, 1, 0, "8000",
                   "Tokens of a request at most."),
     PHI__C_INT_IN(policy, policy, reserve_output_tokens, 0, 0, 1000000000, "2000",
-                  "Of these, tokens kept free for the answer; 0: none."),
+                  "Tokens of these that are kept free for the answer; 0: none."),
     PHI__C_U32_IN(policy, policy, max_messages, "null", "Messages at most (default: no limit)."),
     PHI__C_U32_IN(policy, policy, max_turns, "null", "The newest turns alone (default: no limit)."),
     PHI__C_INT_IN(policy, policy, keep_last_turns, 0, 0, 1000000, "3",
@@ -29608,8 +29609,9 @@ static const phi__cfg_field phi__strategy_rows[] = {
     PHI__C_PART(strategy, tot, tot, "Options of a tree of thoughts."),
     PHI__C_PART(strategy, got, got, "Options of a graph of thoughts."),
     PHI__C_PART(strategy, trm, trm, "Options of recursive refinement."),
-    PHI__C_PART(strategy, adaptive, adaptive,
-                "Options of the choice by the prompt; its strategies have theirs beside it.")};
+    PHI__C_PART(
+        strategy, adaptive, adaptive,
+        "Options of the choice by the prompt; the strategies it chooses from have their own.")};
 PHI__TABLE(strategy, "strategy.instances", "A strategy.")
 
 static const phi__cfg_field phi__cot_rows[] = {
@@ -45201,11 +45203,11 @@ PHI__FN void phi__serve_drop(phi__serve_exchange *exchange) {
 #endif /* PHI__IMP_SERVE */
 
 #ifdef PHI__IMP_MCP
-#if PHI__IMP_MCP != 0xc94fe1d0
+#if PHI__IMP_MCP != 0x82108eb1
 #error "phi: two versions of src/mcp in one file"
 #endif
 #else
-#define PHI__IMP_MCP 0xc94fe1d0
+#define PHI__IMP_MCP 0x82108eb1
 
 /* ---- src/mcp/mcp_in.h ---- */
 
@@ -59369,7 +59371,7 @@ static phi__stdio *phi__stdio_of(const phi__mcp_link *link) {
 /* ---- ends ---- */
 
 static void phi__stdio_in(phi__stdio *s, uint32_t ms) {
-    (void)phi__mcp_timer_in(s->io, &s->timer, ms);
+    (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + (uint64_t)ms * 1000);
 }
 
 /* The child is gone, or was never there: reported once. The session may free the link. */
@@ -60874,11 +60876,11 @@ PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name) {
 #endif /* PHI__IMP_MCP */
 
 #ifdef PHI__IMP_OPENAPI
-#if PHI__IMP_OPENAPI != 0x6e158a0a
+#if PHI__IMP_OPENAPI != 0x9ddbdcbe
 #error "phi: two versions of src/openapi in one file"
 #endif
 #else
-#define PHI__IMP_OPENAPI 0x6e158a0a
+#define PHI__IMP_OPENAPI 0x9ddbdcbe
 
 /* ---- src/openapi/api_in.h ---- */
 
@@ -65219,14 +65221,13 @@ static phi_status phi__opreq_base(phi__openapi_request *r) {
         phi__buf_add_str(&r->url, server);
     else if (phi__str_find(server, 0, "://") != SIZE_MAX)
         return phi__opreq_refuse(r, "Error: The server's URL is not http or https");
-    else if (!phi__url_resolve(&r->url, r->op->api->url,
-                               server.len > 0 ? server : PHI__LIT("./")) &&
-             !r->url.failed)
+    else
+        (void)phi__url_resolve(&r->url, r->op->api->url, server.len > 0 ? server : PHI__LIT("./"));
+    if (r->url.failed) return PHI_NO_MEMORY;
+    if (!phi__url_split(phi__buf_str(&r->url), &parts) || !parts.web)
         return phi__opreq_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
-    if (r->url.failed) return PHI_NO_MEMORY;
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    (void)phi__url_split(phi__buf_str(&r->url), &parts);
     if (parts.user.at != NULL) /* results show the URL */
         return phi__opreq_refuse(
             r, "Error: The server's URL has a user: set up user and password instead");
@@ -65753,11 +65754,11 @@ PHI__FN void phi__body_free(phi__openapi_body *b) {
 #endif /* PHI__IMP_OPENAPI */
 
 #ifdef PHI__IMP_SECTIONS
-#if PHI__IMP_SECTIONS != 0x9ce551c5
+#if PHI__IMP_SECTIONS != 0x91096701
 #error "phi: two versions of src/sections in one file"
 #endif
 #else
-#define PHI__IMP_SECTIONS 0x9ce551c5
+#define PHI__IMP_SECTIONS 0x91096701
 
 /* ---- src/sections/section_in.h ---- */
 
@@ -65905,7 +65906,7 @@ PHI__TABLE_LIST(mcp, "mcp", "Servers of the Model Context Protocol, whose tools 
 static const phi__cfg_field phi__mcp_oauth_rows[] = {
     PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
                      "Who is authorized: a person at a browser, or the client by its secret."),
-    PHI__C_TEXT_IN(oauth, desc, client_id, "Of a client that the server knows."),
+    PHI__C_TEXT_IN(oauth, desc, client_id, "The id of a client that the server knows."),
     PHI__C_PLAIN_AS(oauth, desc.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
                     "Its secret."),
     PHI__C_CHOICE_IN(oauth, desc, client_auth, phi__sec_mcp_auth_choices, "\"any\"",
@@ -66298,7 +66299,8 @@ static const phi__cfg_field phi__openapi_instance_rows[] = {
     PHI__C_TEXT_IN(spec, desc.auth, client_id, "For the client credentials of oauth2."),
     PHI__C_PLAIN_AS(spec, desc.auth.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
                     "The same."),
-    PHI__C_TEXT_IN(spec, desc.auth, token_url, "Of oauth2 (default: the document's)."),
+    PHI__C_TEXT_IN(spec, desc.auth, token_url,
+                   "The address of oauth2's tokens (default: the document's)."),
     PHI__C_PLAIN(spec, headers, MAP, PHI__CFG_SECRET, "{}", "HTTP headers of every request."),
     PHI__C_SECS(spec, desc.timeout_ms, "timeout_secs", PHI__NO_LIMIT, "30",
                 "Seconds of a request."),
@@ -66955,8 +66957,7 @@ static const phi__cfg_field phi__permissions_rows[] = {
     PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
                   "What happens to calls that no rule matches."),
     PHI__C_TABLES(permissions, rules, permission_rule, "Rules; their order has no meaning."),
-    PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
-                "The absolute path that ~ stands for: \"${HOME}\"."),
+    PHI__C_TEXT(permissions, home, PHI__CFG_PATH, "The absolute path that ~ means: \"${HOME}\"."),
     PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
                  "A pattern of the tools that run shell commands.")};
 

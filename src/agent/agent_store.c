@@ -54,7 +54,7 @@ static bool phi__stored_counts(phi__agent *agent, phi__session *session) {
 
 /* The session is that of the log's last run; for a log without one it is new, unless the agent was
    made for it. Nothing changes on failure but counts, which may have grown. */
-static bool phi__stored_go_on(phi__agent *agent, bool anew, bool given_session) {
+static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi__entry *last = phi__stored_last_run(agent->thread);
     phi__session *taken = NULL;
@@ -67,7 +67,7 @@ static bool phi__stored_go_on(phi__agent *agent, bool anew, bool given_session) 
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
     if (done) done = phi__stored_counts(agent, taken != NULL ? taken : agent->line.session);
-    if (done && !logged && !given_session && anew) {
+    if (done && !logged && !given_session && fresh) {
         phi__take_random_id(agent, made);
         done = phi__line_renew(agent, phi_str_of(made));
     }

@@ -115,10 +115,10 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
 
 /* The messages may be the old log's own. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
-    bool anew = agent->thread->journal == NULL;
+    bool fresh = agent->thread->journal == NULL;
     phi_thread before;
-    if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
-    if (anew) {
+    if (!fresh && !phi__history_put_anew(agent, messages, count)) return false;
+    if (fresh) {
         phi__exchange_begin(agent, &before);
         if (!phi__about_carry(agent->thread, &before) ||
             (count > 0 && !phi__history_put(agent->thread, messages, count, 0))) {
@@ -127,7 +127,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
         }
         phi__about_move(agent->thread, &before);
     }
-    if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_evict_now(agent);
+    if (phi__exchange_done(agent, fresh ? &before : NULL, false)) phi__stored_evict_now(agent);
     return true;
 }
 

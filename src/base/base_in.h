@@ -195,7 +195,7 @@ typedef struct phi__url {
     phi_str origin; /* "https://ada:key@host:8080": all before the path */
     phi_str user;   /* "ada:key"; at NULL: there is no "@" */
     phi_str site;   /* "[::1]:8080", as written: host and port */
-    phi_str host;   /* without the brackets of "[::1]" */
+    phi_str host;   /* without the brackets of "[::1]"; empty if there is more after them */
     phi_str port;   /* "443" of https, else "80", if none is written */
     phi_str path;   /* from its "/" to "?" or "#"; may be empty */
     phi_str query;  /* after "?", before "#" */

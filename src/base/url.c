@@ -26,9 +26,10 @@ PHI__FN bool phi__url_split(phi_str url, phi__url *out) {
     for (at = end; at > from && url.at[at - 1] != '@';) at--;
     if (at > from) out->user = phi__str(url.at + from, at - 1 - from);
     out->site = out->host = phi__str(url.at + at, end - at);
-    if (at < end && url.at[at] == '[') { /* without its "]" there is no host */
+    if (at < end && url.at[at] == '[') { /* no host: without its "]", and as "[::1].example" */
         size_t close = phi__str_find(out->site, 0, "]");
         colon = close == SIZE_MAX ? SIZE_MAX : phi__str_find(out->site, close, ":");
+        if (close != SIZE_MAX && phi__min(colon, out->site.len) != close + 1) close = SIZE_MAX;
         out->host =
             close == SIZE_MAX ? phi__str(url.at + at, 0) : phi__str(url.at + at + 1, close - 1);
     } else if ((colon = phi__str_find(out->site, 0, ":")) != SIZE_MAX)

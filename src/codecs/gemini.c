@@ -388,7 +388,7 @@ static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi_
 /* The name of the member that makes it a part of another kind; length 0: it is none. Members that
    describe the part's data do not count. */
 static phi__json_text phi__gemini_other(phi_str raw) {
-    static const char *const beside[] = {"text",
+    static const char *const others[] = {"text",
                                          "thought",
                                          "thoughtSignature",
                                          "functionCall",
@@ -405,7 +405,7 @@ static phi__json_text phi__gemini_other(phi_str raw) {
     phi__json_text key, none = {NULL, 0, false};
     if (!phi__json_cursor_in_object(&c, raw)) return none;
     while (phi__json_cursor_next_key(&c, &key)) {
-        if (phi__json_cursor_peek(&c) != PHI_JSON_NULL && !phi__opaque_knows(beside, key))
+        if (phi__json_cursor_peek(&c) != PHI_JSON_NULL && !phi__opaque_knows(others, key))
             return key;
         (void)phi__json_cursor_skip(&c);
     }

@@ -534,13 +534,16 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
     }
 }
 
-/* The status of an answer, or the reason of an incomplete one, which may be missing. */
-static const phi__stop_word phi__resp_stop_words[] = {
+/* The status of an answer. */
+static const phi__stop_word phi__resp_status_words[] = {
     {"completed\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
+    {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true}};
+
+/* The reason of an incomplete answer, or its status if the reason is missing. */
+static const phi__stop_word phi__resp_reason_words[] = {
     {"max_output_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
     {"content_filter\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
-    {"incomplete\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false},
-    {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true}};
+    {"incomplete\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
 /* A terminal event, by its status word. */
 static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__resp_response *r,
@@ -565,10 +568,12 @@ static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__r
     phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, i);
-    if (r->error.len > 2 && !incomplete)
+    if (incomplete)
+        phi__classify_stop(a, phi__resp_reason_words, PHI__COUNT(phi__resp_reason_words), none);
+    else if (r->error.len > 2)
         phi__classify_event(a, r->error);
     else
-        phi__classify_stop(a, phi__resp_stop_words, PHI__COUNT(phi__resp_stop_words), none);
+        phi__classify_stop(a, phi__resp_status_words, PHI__COUNT(phi__resp_status_words), none);
 }
 
 /* ---- events ---- */

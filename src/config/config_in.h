@@ -1,6 +1,6 @@
 /* config_in.h - the tables of a configuration. From them follow what the reader checks and warns
    about, the structs that are filled, the JSON Schema, the reference in docs/, and what
-   phi_config_write writes; the JSON of settings has tables of its own (config_json.c).
+   phi_config_write writes; the JSON of settings has its own tables (config_json.c).
 
    A table lists the fields of one kind of TOML table. phi__cfg_take checks a node against a
    table and fills the struct that the table describes. Sections of phi_tools.h have tables of the

@@ -617,6 +617,7 @@ PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name
             phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
             ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name, &type);
         PHI_ASSERT(found); /* by the check of the file */
+        (void)found;
         m->taken.type = type.value;
     }
     phi__cfg_strat_choose(&m->taken, &m->desc);

@@ -414,7 +414,7 @@ static const phi__cfg_field phi__policy_rows[] = {
     PHI__C_INT_IN(policy, policy, max_input_tokens, PHI__NO_LIMIT, 1, 0, "8000",
                   "Tokens of a request at most."),
     PHI__C_INT_IN(policy, policy, reserve_output_tokens, 0, 0, 1000000000, "2000",
-                  "Of these, tokens kept free for the answer; 0: none."),
+                  "Tokens of these that are kept free for the answer; 0: none."),
     PHI__C_U32_IN(policy, policy, max_messages, "null", "Messages at most (default: no limit)."),
     PHI__C_U32_IN(policy, policy, max_turns, "null", "The newest turns alone (default: no limit)."),
     PHI__C_INT_IN(policy, policy, keep_last_turns, 0, 0, 1000000, "3",
@@ -532,8 +532,9 @@ static const phi__cfg_field phi__strategy_rows[] = {
     PHI__C_PART(strategy, tot, tot, "Options of a tree of thoughts."),
     PHI__C_PART(strategy, got, got, "Options of a graph of thoughts."),
     PHI__C_PART(strategy, trm, trm, "Options of recursive refinement."),
-    PHI__C_PART(strategy, adaptive, adaptive,
-                "Options of the choice by the prompt; its strategies have theirs beside it.")};
+    PHI__C_PART(
+        strategy, adaptive, adaptive,
+        "Options of the choice by the prompt; the strategies it chooses from have their own.")};
 PHI__TABLE(strategy, "strategy.instances", "A strategy.")
 
 static const phi__cfg_field phi__cot_rows[] = {

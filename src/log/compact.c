@@ -124,7 +124,7 @@ typedef struct phi__compacting {
     phi_compaction_config config;
     const phi_token_counter *counter;
     phi_arena *arena;
-    bool anew;        /* summaries are summed up like all else */
+    bool again;       /* summaries are summed up like all else */
     uint8_t *durable; /* of each item: it always stays; NULL: none does */
     phi__compact_turn *turns;
     size_t turn_count, run_count;
@@ -336,7 +336,7 @@ static uint64_t phi__compact_tokens(const phi__compacting *c, size_t from, size_
 /* Not to be put into lines, since it is no line itself. */
 static bool phi__compact_is_whole(const phi__compacting *c, size_t item) {
     uint32_t flags = c->items[item].flags;
-    return !c->anew && (flags & PHI_ITEM_SUMMARY) != 0 && (flags & PHI_ITEM_LINES) == 0;
+    return !c->again && (flags & PHI_ITEM_SUMMARY) != 0 && (flags & PHI_ITEM_LINES) == 0;
 }
 
 static bool phi__compact_same_turn(const phi__compacting *c, size_t item) {
@@ -460,9 +460,9 @@ static phi_status phi__section_of(const phi__compacting *c, size_t from, size_t 
     while (from + 1 < to && phi__compact_is_marker(c, from)) from++;
     s->named = from < to ? c->items[c->turns[from].from].message : NULL;
     bool raw = phi__compact_look(c, s, &summaries);
-    if (carries ? summaries && !c->anew : raw) status = phi__lines_sum_up(c, s);
+    if (carries ? summaries && !c->again : raw) status = phi__lines_sum_up(c, s);
     s->worth = (raw || carries) && s->after < s->before;
-    if (c->anew && summaries) s->worth = true;
+    if (c->again && summaries) s->worth = true;
     return status;
 }
 
@@ -626,7 +626,7 @@ static phi_status phi__compact_whole(phi__compacting *c) {
 
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
-                                     const phi_token_counter *counter, phi_arena *arena, bool anew,
+                                     const phi_token_counter *counter, phi_arena *arena, bool again,
                                      phi__compacted *out) {
     phi_status status = PHI_OK;
     phi__compacting c = PHI_ZERO;
@@ -639,7 +639,7 @@ PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
     c.counter = counter;
     c.arena = arena;
     c.out = out;
-    c.anew = anew;
+    c.again = again;
     if (count > 0) status = phi__compact_whole(&c);
     phi__free(arena->memory, c.durable, c.durable != NULL ? count : 0);
     return status;

@@ -185,11 +185,11 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out);
 
-/* The same, with its figures. anew: for a writer that sums up all that the plan replaces: summaries
-   are in it, too, and so are those of runs beyond the scope. */
+/* The same, with its figures. If `again`, it is for a writer that sums up all that the plan
+   replaces: earlier summaries are in it, too, and so are those of runs beyond the scope. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
-                                     const phi_token_counter *counter, phi_arena *arena, bool anew,
+                                     const phi_token_counter *counter, phi_arena *arena, bool again,
                                      phi__compacted *out);
 
 /* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none

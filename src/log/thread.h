@@ -255,7 +255,7 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- views ---- */
 
-/* A message of a lane's view, and the entries that it stands for. */
+/* A message of a lane's view, and the entries that it represents. */
 typedef struct phi_view_item {
     const phi_message *message;
     uint64_t from, to; /* equal for a message entry of the log */

@@ -43,7 +43,7 @@ static phi__stdio *phi__stdio_of(const phi__mcp_link *link) {
 /* ---- ends ---- */
 
 static void phi__stdio_in(phi__stdio *s, uint32_t ms) {
-    (void)phi__mcp_timer_in(s->io, &s->timer, ms);
+    (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + (uint64_t)ms * 1000);
 }
 
 /* The child is gone, or was never there: reported once. The session may free the link. */

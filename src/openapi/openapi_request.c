@@ -287,14 +287,13 @@ static phi_status phi__opreq_base(phi__openapi_request *r) {
         phi__buf_add_str(&r->url, server);
     else if (phi__str_find(server, 0, "://") != SIZE_MAX)
         return phi__opreq_refuse(r, "Error: The server's URL is not http or https");
-    else if (!phi__url_resolve(&r->url, r->op->api->url,
-                               server.len > 0 ? server : PHI__LIT("./")) &&
-             !r->url.failed)
+    else
+        (void)phi__url_resolve(&r->url, r->op->api->url, server.len > 0 ? server : PHI__LIT("./"));
+    if (r->url.failed) return PHI_NO_MEMORY;
+    if (!phi__url_split(phi__buf_str(&r->url), &parts) || !parts.web)
         return phi__opreq_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
-    if (r->url.failed) return PHI_NO_MEMORY;
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    (void)phi__url_split(phi__buf_str(&r->url), &parts);
     if (parts.user.at != NULL) /* results show the URL */
         return phi__opreq_refuse(
             r, "Error: The server's URL has a user: set up user and password instead");

@@ -91,7 +91,7 @@ PHI__TABLE_LIST(mcp, "mcp", "Servers of the Model Context Protocol, whose tools 
 static const phi__cfg_field phi__mcp_oauth_rows[] = {
     PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
                      "Who is authorized: a person at a browser, or the client by its secret."),
-    PHI__C_TEXT_IN(oauth, desc, client_id, "Of a client that the server knows."),
+    PHI__C_TEXT_IN(oauth, desc, client_id, "The id of a client that the server knows."),
     PHI__C_PLAIN_AS(oauth, desc.client_secret, "client_secret", TEXT, PHI__CFG_SECRET, "null",
                     "Its secret."),
     PHI__C_CHOICE_IN(oauth, desc, client_auth, phi__sec_mcp_auth_choices, "\"any\"",

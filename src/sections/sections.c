@@ -492,8 +492,7 @@ static const phi__cfg_field phi__permissions_rows[] = {
     PHI__C_CHOICE(permissions, otherwise, phi__sec_perm_verdicts, "\"ask\"",
                   "What happens to calls that no rule matches."),
     PHI__C_TABLES(permissions, rules, permission_rule, "Rules; their order has no meaning."),
-    PHI__C_TEXT(permissions, home, PHI__CFG_PATH,
-                "The absolute path that ~ stands for: \"${HOME}\"."),
+    PHI__C_TEXT(permissions, home, PHI__CFG_PATH, "The absolute path that ~ means: \"${HOME}\"."),
     PHI__C_PLAIN(permissions, shell_tools, TEXT, 0, "\"bash\"",
                  "A pattern of the tools that run shell commands.")};
 

@@ -227,14 +227,14 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
     const phi_json *found = NULL;
-    phi_str beside = phi__str("", 0);
-    *choice = beside;
+    phi_str others = phi__str("", 0);
+    *choice = others;
     while (phi_json_next(&it) != NULL) {
         phi__strict_kind kind = phi__strict_of(it.key)->kind;
         if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
-        if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
+        if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) others = it.key;
         if (kind != PHI__STRICT_CHOICE) continue;
-        if (found != NULL) beside = it.key;
+        if (found != NULL) others = it.key;
         found = it.at;
         *choice = it.key;
     }
@@ -242,8 +242,8 @@ static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, 
     if ((phi__str_is(*choice, "oneOf") || phi__str_is(*choice, "allOf")) &&
         phi_json_count(found) != 1)
         (void)phi__strict_no(s, *choice, "has no strict form");
-    else if (beside.len > 0)
-        (void)phi__strict_no(s, beside, "beside anyOf or $ref has no strict form");
+    else if (others.len > 0)
+        (void)phi__strict_no(s, others, "beside anyOf or $ref has no strict form");
     return found;
 }
 
@@ -720,10 +720,10 @@ static void phi__strict_set_one(phi__strict *s, phi_json *node, const char *word
 /* {"$ref": r, "description": d} becomes {"description": d, "anyOf": [{"$ref": r}]}. */
 static void phi__strict_lone_ref(phi__strict *s, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
-    bool beside = false;
+    bool others = false;
     if (phi_json_get(node, "$ref") == NULL) return;
-    while (phi_json_next(&it) != NULL) beside = beside || it.key.len == 0 || it.key.at[0] != '$';
-    if (!beside) return;
+    while (phi_json_next(&it) != NULL) others = others || it.key.len == 0 || it.key.at[0] != '$';
+    if (!others) return;
     if (phi_json_get(node, "anyOf") != NULL) {
         (void)phi__strict_no(s, PHI__LIT("$ref"), "beside anyOf is not taken");
         return;

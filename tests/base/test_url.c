@@ -113,6 +113,14 @@ TEST(what_is_no_address_has_no_parts_that_are_not_there) {
     CHECK(phi__str_is(url.user, "ada:key") && phi__str_is(url.host, "h"));
     CHECK(phi__url_split(phi_str_of("ftp://h"), &url) && !url.web && !url.secure);
     CHECK(phi__url_split(phi_str_of("http://[::1/x"), &url) && url.host.len == 0);
+    static const char *const odd[] = {"http://[::1].evil.com/", "http://[::1]x:80",
+                                      "http://[::1]a"};
+    for (size_t i = 0; i < PHI__COUNT(odd); i++) {
+        CURLU *theirs = curl_url();
+        CHECK(curl_url_set(theirs, CURLUPART_URL, odd[i], 0) != CURLUE_OK); /* libcurl refuses it */
+        CHECK(phi__url_split(phi_str_of(odd[i]), &url) && url.host.len == 0);
+        curl_url_cleanup(theirs);
+    }
     CHECK(phi__url_split(phi_str_of("http://@h"), &url) && url.user.at != NULL &&
           url.user.len == 0);
     CHECK(phi__url_split(phi_str_of("http://a@b@h"), &url) && phi__str_is(url.user, "a@b"));

@@ -668,6 +668,23 @@ TEST(errors_are_classified_wherever_they_stand) {
     check_end("incomplete", "", PHI_FAILURE_SERVER, false);
 }
 
+/* The words of a status mean nothing as a reason: a gateway may say anything there. */
+TEST(a_reason_is_no_status) {
+    static const char *const words[] = {"completed", "failed", "cancelled", "next_year"};
+    for (size_t i = 0; i < PHI__COUNT(words); i++) {
+        char members[80];
+        stream s;
+        stream_begin(&s, P);
+        done(&s, 0, CALL("b", "incomplete", "{\\\"a"));
+        (void)snprintf(members, sizeof members, ",\"incomplete_details\":{\"reason\":\"%s\"}",
+                       words[i]);
+        finish(&s, "incomplete", members);
+        CHECK_EQ_INT(s.assembly.failure.kind, PHI_FAILURE_NONE);
+        CHECK(s.assembly.unknown_stop && s.content[0].incomplete);
+        stream_free(&s);
+    }
+}
+
 TEST(a_stream_without_its_end_is_truncated) {
     stream s;
     check_failure("", PHI_FAILURE_NETWORK, true);
@@ -803,7 +820,7 @@ TEST_MAIN(TEST_ENTRY(the_body_stores_nothing_and_asks_for_encrypted_reasoning),
           TEST_ENTRY(an_id_counts_before_an_index_and_either_is_enough),
           TEST_ENTRY(a_finished_item_overwrites_its_deltas), TEST_ENTRY(a_cut_call_is_never_run),
           TEST_ENTRY(usage_is_split_so_that_input_excludes_the_cache),
-          TEST_ENTRY(errors_are_classified_wherever_they_stand),
+          TEST_ENTRY(errors_are_classified_wherever_they_stand), TEST_ENTRY(a_reason_is_no_status),
           TEST_ENTRY(a_stream_without_its_end_is_truncated),
           TEST_ENTRY(garbage_of_every_type_is_survived),
           TEST_ENTRY(a_gateway_may_leave_out_index_type_or_all_items_but_the_last_event),

@@ -67,6 +67,7 @@ static void what_is_no_address_is_refused(void) {
     check_join("http://h/a", "/a\r\nX: 1", NULL);
     check_join("http://h/a", huge, NULL);
     check_join("h/a", "/a", NULL);
+    check_join("http://[::1]/a", "http://[::1].evil.com/a", NULL);
     free(huge);
 }
 

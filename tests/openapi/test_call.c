@@ -495,6 +495,8 @@ TEST(the_base_is_the_hosts_or_the_first_server) {
     base("\"servers\":[{\"url\":\"/v1\"}],", NULL,
          "Error: No base URL: the document names no server, or a relative one");
     base("", NULL, "Error: No base URL: the document names no server, or a relative one");
+    base("\"servers\":[{\"url\":\"localhost:8080/v1\"}],", NULL,
+         "Error: No base URL: the document names no server, or a relative one");
     base("\"servers\":[{\"url\":\"ftp://h\"}],", NULL,
          "Error: The server's URL is not http or https");
     base("\"servers\":[{\"url\":\"https://h?a=b\"}],", NULL,
