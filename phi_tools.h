@@ -31068,11 +31068,11 @@ PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, p
 #endif /* PHI__IMP_CONFIG */
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x07bd1f8b
+#if PHI__IMP_TOOLS != 0x1b5792b4
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x07bd1f8b
+#define PHI__IMP_TOOLS 0x1b5792b4
 
 /* ---- src/tools/tools_in.h ---- */
 
@@ -34070,9 +34070,9 @@ static void phi__re_sort(uint32_t *rows, size_t width, size_t n) {
 
 /* The ranges of the set being made: in order and apart. */
 static void phi__re_set_order(phi__re_tree *tree) {
-    phi__range *rows = tree->ranges + tree->open;
     size_t n = tree->range_count - tree->open, i, kept = 0;
     if (n < 2) return;
+    phi__range *rows = tree->ranges + tree->open;
     for (i = 1; i < n && rows[i].first > rows[i - 1].last + 1; i++) continue;
     if (i == n) return;
     phi__re_sort((uint32_t *)(void *)rows, 2, n);
@@ -38618,11 +38618,11 @@ PHI__FN size_t phi__reg_resolve(const phi__registry *registry, const char *const
 #endif /* PHI__IMP_TOOLS */
 
 #ifdef PHI__IMP_PERMISSIONS
-#if PHI__IMP_PERMISSIONS != 0x1f348204
+#if PHI__IMP_PERMISSIONS != 0x2f69cc3a
 #error "phi: two versions of src/permissions in one file"
 #endif
 #else
-#define PHI__IMP_PERMISSIONS 0x1f348204
+#define PHI__IMP_PERMISSIONS 0x2f69cc3a
 
 /* ---- src/permissions/shell_in.h ---- */
 
@@ -39477,8 +39477,9 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    /* A rule that denies asks of what only may be such a call, and no other rule counts before. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
-        a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
         return PHI_OK;
     }

@@ -702,10 +702,11 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     }
     if (a->answer->content_cap < assembly->count && !phi__answer_room(a->answer)) a->lost = true;
     /* A delta, or the end of a block that phi does not interpret, is an event. */
+    if (a->lost || (part != PHI__PART_DELTA && part != PHI__PART_BLOCK_END)) return;
     const phi__draft *draft = &assembly->drafts[block];
     bool opaque =
         part == PHI__PART_BLOCK_END && draft->kind == PHI_CONTENT_OPAQUE && !draft->incomplete;
-    if (a->lost || (part != PHI__PART_DELTA && !opaque)) return;
+    if (part == PHI__PART_BLOCK_END && !opaque) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step.wall_ms;
     phi_content_kind kind = phi__assembly_kind(assembly, block);
     if (!phi__attempt_emit_start(run))

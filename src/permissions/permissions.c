@@ -611,8 +611,9 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
+    /* A rule that denies asks of what only may be such a call, and no other rule counts before. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
-        a->scope == PHI_PERMISSION_SCOPE_EXACT) {
+        part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
         return PHI_OK;
     }

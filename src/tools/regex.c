@@ -200,9 +200,9 @@ static void phi__re_sort(uint32_t *rows, size_t width, size_t n) {
 
 /* The ranges of the set being made: in order and apart. */
 static void phi__re_set_order(phi__re_tree *tree) {
-    phi__range *rows = tree->ranges + tree->open;
     size_t n = tree->range_count - tree->open, i, kept = 0;
     if (n < 2) return;
+    phi__range *rows = tree->ranges + tree->open;
     for (i = 1; i < n && rows[i].first > rows[i - 1].last + 1; i++) continue;
     if (i == n) return;
     phi__re_sort((uint32_t *)(void *)rows, 2, n);

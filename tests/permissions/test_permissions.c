@@ -791,6 +791,9 @@ TEST(a_rule_names_the_options_that_a_command_may_have) {
 }
 
 TEST(always_refuses_what_no_rule_should_allow) {
+    /* what may be a call that a rule denies: found by fuzz_shell */
+    always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"o \\\"rm -r/\\\"\"}",
+           "`rm -r/`: it deletes the system or the home directory");
     always(PHI_PERMISSION_SCOPE_EXACT, "bash", "{\"command\":\"rm -rf build\"}",
            "`rm -rf build`: it deletes directories");
     always(PHI_PERMISSION_SCOPE_KIND, "bash", "{\"command\":\"/bin/rm -fR x\"}",
