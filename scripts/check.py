@@ -27,10 +27,11 @@ HEADERS = list(amalgamate.OUT)
 C = ["c99", "c11", "c17", "c2x"]
 CPP = ["c++11", "c++14", "c++17", "c++20"]
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
+OPTIMISED = ("gcc", "c2x")
 # They have no atomics. What is not NEEDED is compiled with where it is there.
 OTHERS = ("tcc", "pcc")
 NEEDED = ("tcc",)
-LEVELS = [("gcc", "c99", "-O1"), ("gcc", "c99", "-O3"), ("gcc", "c++17", "-O3"), ("clang", "c99", "-O3"),
+LEVELS = [("gcc", "c99", "-Os"), ("gcc", "c99", "-O1"), ("gcc", "c99", "-O3"), ("gcc", "c++17", "-O3"), ("clang", "c99", "-O3"),
           ("clang", "c++17", "-Os")]
 ASKED_FOR = {"levels"}  # groups that run if they are named: make soak does it
 WARN_C = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wundef",
@@ -145,22 +146,67 @@ def job_implementation(cc, std, header):
     run(compiler(cc, std) + ["-fsyntax-only", path])
 
 
+_objects, _objects_lock = {}, threading.Lock()
+
+
+def once(key, make):
+    """What make() returns, made by the first job that asks for it: several jobs look at one object file."""
+    with _objects_lock:
+        first = key not in _objects
+        if first:
+            _objects[key] = concurrent.futures.Future()
+    if first:
+        try:
+            _objects[key].set_result(make())
+        except Exception as e:
+            _objects[key].set_exception(e)
+    return _objects[key].result()
+
+
+def implementation(cc, std):
+    """The object file of all headers, not optimised, so that it names what dead code would call, too. It is for programs
+    that stay in their place (-no-pie): a constant is in no section that is written to."""
+    def make():
+        path = source(tag("all", cc, std) + ".c", includes(HEADERS, True))
+        run(compiler(cc, std) + ["-fno-pic", "-c", path, "-o", path + ".o"])
+        return path + ".o"
+    return once((cc, std), make)
+
+
+def tcc_objects(defines):
+    """The two objects of a program of one thread that calls every function of a build with these macros."""
+    def make():
+        name = tag("tcc", *defines)
+        paths = [source(name + "_impl.c", includes(HEADERS, True)), source(name + "_user.c", user_program("c99", defines))]
+        for path in paths:
+            compile_shifted(["tcc"], ["-DPHI_NO_THREADS", *["-D" + d for d in defines], "-c", path, "-o", path + ".o"])
+        return [path + ".o" for path in paths]
+    return once(("tcc", *defines), make)
+
+
 def link(name, command, impl, user, libs, execute=True):
-    """Two files of one program: the implementation, and its user."""
-    one, two = source(name + "_impl.c", impl), source(name + "_user.c", user)
+    """Two files of one program: the implementation (its text, or an object), and its user."""
     program = os.path.join(OUT, name)
-    run(command + ["-c", one, "-o", program + "_impl.o"])
+    if impl.endswith(".o"):
+        one = impl
+    else:
+        one = program + "_impl.o"
+        run(command + ["-c", source(name + "_impl.c", impl), "-o", one])
+    two = source(name + "_user.c", user)
     run(command + ["-c", two, "-o", program + "_user.o"])
     driver = [w for w in command if not w.startswith(("-x", "-W", "-std", "-I")) and
               w not in ("c", "c++", INC)]
-    run(driver + [program + "_impl.o", program + "_user.o", "-o", program] + libs)
+    run(driver + [one, program + "_user.o", "-o", program] + libs)
     if execute:
         run([program])
 
 
 def job_link(cc, std, order):
-    link(tag("link", cc, std), compiler(cc, std), includes(order + order, True), user_program(std),
-         ["-lcurl"])
+    """Headers in this order, each twice; one dialect with what an optimiser warns of."""
+    level = ["-O2"] if (cc, std) == OPTIMISED else []
+    impl = implementation(cc, std) if std == C[0] else includes(order + order, True)
+    link(tag("link", cc, std), compiler(cc, std) + level, impl, user_program(std),
+         ["-lcurl"] + ["-no-pie"] * impl.endswith(".o"))
 
 
 def job_order(order, implement):
@@ -217,13 +263,15 @@ def job_other_compiler(cc):
         return f"no {cc}"
     path = source(tag("decl", cc) + ".c", includes(HEADERS + HEADERS) + CALL)
     compile_shifted([cc], ["-c", path, "-o", path + ".o"])
-    name = tag("link", cc)
-    one = source(name + "_impl.c", includes(HEADERS, True))
-    two = source(name + "_user.c", user_program("c99"))
-    program = os.path.join(OUT, name)
-    for path in (one, two):
-        compile_shifted([cc], ["-DPHI_NO_THREADS", "-c", path, "-o", path + ".o"])
-    run([cc, one + ".o", two + ".o", "-o", program, "-lcurl"])
+    program = os.path.join(OUT, tag("link", cc))
+    if cc == "tcc":
+        objects = tcc_objects([])
+    else:
+        objects = [source(program + "_impl.c", includes(HEADERS, True)), source(program + "_user.c", user_program("c99"))]
+        for path in objects:
+            compile_shifted([cc], ["-DPHI_NO_THREADS", "-c", path, "-o", path + ".o"])
+        objects = [path + ".o" for path in objects]
+    run([cc, *objects, "-o", program, "-lcurl"])
     run([program])
     return None
 
@@ -282,9 +330,9 @@ def job_msvc(std, header):
                                   "-fsyntax-only", path])
 
 
-def nothing_left(name, defines):
+def nothing_left(path, defines):
     """None of the functions of the features that these macros leave out is in the object file."""
-    there = run(["nm", "--defined-only", os.path.join(OUT, name) + "_impl.o"])
+    there = run(["nm", "--defined-only", path])
     out = set()
     for path in [p for d in defines if d in FEATURES for p in glob.glob(os.path.join(ROOT, FEATURES[d]))]:
         with open(path, encoding="utf-8") as file:
@@ -299,16 +347,13 @@ def job_profile(defines):
     of functions without generating code), and a program of one thread that calls all there is. tcc makes that within
     a second, and keeps the functions that nobody calls."""
     name, macros = tag("profile", *defines), ["-D" + d for d in defines]
-    one, two = source(name + "_impl.c", includes(HEADERS, True)), source(name + "_user.c", user_program("c99", defines))
+    one = source(name + "_impl.c", includes(HEADERS, True))
     for cc, std in (("gcc", "c99"), ("clang", "c99"), ("gcc", "c++17")):
         run(compiler(cc, std) + macros + ["-fsyntax-only", one])
-    program = os.path.join(OUT, name)
-    for path in (one, two):
-        compile_shifted(["tcc"], ["-DPHI_NO_THREADS", *macros, "-c", path, "-o", path[:-2] + ".o"])
-    run(["tcc", program + "_impl.o", program + "_user.o", "-o", program] +
-        ([] if "PHI_NO_CURL" in defines else ["-lcurl"]))
+    program, objects = os.path.join(OUT, name), tcc_objects(defines)
+    run(["tcc", *objects, "-o", program] + ([] if "PHI_NO_CURL" in defines else ["-lcurl"]))
     run([program])
-    nothing_left(name, defines)
+    nothing_left(objects[0], defines)
 
 
 def readme_program():
@@ -317,14 +362,16 @@ def readme_program():
         return re.search(r"```c\n(.*?)```", file.read(), re.S).group(1)
 
 
-def size_of(name, text, libs=("-lcurl",)):
-    """Bytes of code and constants (the column `text` of size) of a program, stripped, and its file."""
-    path = source(tag("size", name) + ".c", text)
-    command = compiler("gcc", "c99") if name == "everything" else ["gcc", "-I", INC]
-    run(command + ["-Os", "-ffunction-sections", "-fdata-sections", "-c", path, "-o", path + ".o"])
-    run(["gcc", "-Wl,--gc-sections", path + ".o", "-o", path + ".out", *libs])
-    size = int(run(["size", path + ".out"]).split("\n")[1].split()[0])
-    return size, path + ".out"
+def sizes_of(text, mains):
+    """[(bytes of code and constants (the column `text` of size), file)] of the programs that begin in these functions
+    of a file, each without what it does not reach."""
+    path, sizes = source("size.c", text), []
+    run(["gcc", "-I", INC, "-Os", "-ffunction-sections", "-fdata-sections", "-c", path, "-o", path + ".o"])
+    for main in mains:
+        program = f"{path}.{main}"
+        run(["gcc", "-Wl,--gc-sections", f"-Wl,--defsym=main={main}", path + ".o", "-o", program, "-lcurl"])
+        sizes.append((int(run(["size", program]).split("\n")[1].split()[0]), program))
+    return sizes
 
 
 def with_tools(hello):
@@ -348,13 +395,13 @@ HELLO_MOST = 370_000  # bytes; where they go: scripts/sizes.py
 
 
 def job_sizes():
-    """What a program pays for: README's program, the same with two tools, and all there is. docs/embedding.md has a
-    table."""
-    hello, program = size_of("hello", readme_program())
-    tools, _ = size_of("tools", with_tools(readme_program()))
+    """What a program pays for: README's program, and the same with two tools. scripts/sizes.py and docs/embedding.md
+    have more."""
+    hello = readme_program().replace("int main(", "int hello(")
+    tools = with_tools(readme_program()).split("#include <stdlib.h>")[1].replace("int main(", "int tools(")
+    (hello, program), (tools, _) = sizes_of(hello + tools, ["hello", "tools"])
     if hello > HELLO_MOST:
         raise Failed(f"README's program has {hello:,} bytes of text, at most {HELLO_MOST:,}")
-    everything, _ = size_of("everything", includes(HEADERS, True) + user_program("c99"))
     there = run(["nm", "--defined-only", program])
     named = sorted(set(re.findall(rf"^[0-9a-f]+ [tTrRdD] ({NOT_NAMED})$", there, re.M)))
     # gcc folds functions of equal code into one, whose name may be anyone's: three of a kind are no accident
@@ -362,7 +409,7 @@ def job_sizes():
     named = [name for name, kind in zip(named, kinds) if kinds.count(kind) > 2]
     if named:
         raise Failed("README's program names none of these, and has them: " + " ".join(named))
-    return f"text of hello {hello:,} bytes, with two tools {tools:,}, of everything {everything:,}"
+    return f"text of hello {hello:,} bytes, with two tools {tools:,}"
 
 
 # What a reader of a header has before him may not grow again.
@@ -411,17 +458,12 @@ def job_counts():
     return "; ".join(said + [f"phi_agent_desc {fields} fields", f"{len(macros)} PHI_NO_ macros"])
 
 
-def symbols(cc, name, defines):
-    """An object file. It is not optimised, so that it names what dead code would call, too."""
-    path = source(f"sym_{name}.c", includes(HEADERS, True))
-    run(compiler(cc, "c99") + ["-O0", "-fno-pic", "-w"] + ["-D" + d for d in defines] +
-        ["-c", path, "-o", path + ".o"])
-    return path + ".o"
-
-
 def job_audit(profile):
+    """What the object file of a profile asks for; of all there is, the one with threads, too."""
     name = profile or "full"
-    needed = run(["nm", "-u", symbols("clang", name.replace(" ", "_"), profile.split())])
+    needed = run(["nm", "-u", tcc_objects(profile.split())[0]])
+    if not profile:
+        needed += run(["nm", "-u", implementation("clang", "c99")])
     bad = [m.group(0) for m in re.finditer(rf"^ +[Uw] (?:{PROFILES[profile]})(?:@\S+)?$", needed, re.M)]
     if bad:
         raise Failed(f"{name}: these should not be needed:\n" + "\n".join(bad))
@@ -432,7 +474,7 @@ def job_audit(profile):
 
 def job_names():
     """What is exported is public and a function; nothing is a variable, exported or not."""
-    listing = run(["nm", symbols("gcc", "names", [])])
+    listing = run(["nm", implementation("gcc", "c99")])
     bad = []
     for line in listing.split("\n"):
         found = re.match(r"^[0-9a-f]+ (\w) (\S+)$", line)
@@ -565,7 +607,7 @@ def job_idioms():
     command = [sys.executable, os.path.join(ROOT, "scripts", "check_idioms.py")] + [os.path.join(INC, h) for h in HEADERS]
     said = run(command).strip()
     path = source("idioms.c", run(command + ["--program"]))
-    run(["gcc", "-O0", "-g", "-w", "-I", INC, path, "-o", path + ".out", "-lcurl"])
+    run(["gcc", "-w", "-I", INC, path, implementation("gcc", "c99"), "-no-pie", "-o", path + ".out", "-lcurl"])
     run([path + ".out"])
     return said
 
@@ -647,7 +689,6 @@ def jobs():
         yield "profiles", tag("profile", *defines), job_profile, (defines,)
     yield "sizes", "sizes", job_sizes, ()
     yield "counts", "counts", job_counts, ()
-    yield "optimised", "optimised", job_optimised, ("gcc", "c99", "-O2", HEADERS)  # sizes has -Os
     for cc, std, level in LEVELS:
         yield "levels", f"level {cc} {std} {level}", job_optimised, (cc, std, level, HEADERS)
     for cc, level in itertools.product(COMPILERS, ("-O1", "-O2", "-O3", "-Os")):

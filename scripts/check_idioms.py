@@ -154,8 +154,8 @@ def constructors(header):
 
 
 def program(header):
-    """Ends nothing, by every function that ends something."""
-    lines = ['#define PHI_IMPLEMENTATION', '#include "phi_tools.h"', "int main(void) {"]
+    """Ends nothing, by every function that ends something; to be linked with the implementation."""
+    lines = ['#include "phi_tools.h"', "int main(void) {"]
     for name, (returns, parameters) in header.functions.items():
         if not DESTROYS.search(name) or returns != "void" or len(parameters) != 1:
             continue
