@@ -41,15 +41,15 @@ typedef struct phi_response_info {
     phi_status status; /* the status of AGENT_END; PHI_BUSY while running; PHI_STALE */
     phi_agent agent;
     phi_str loop_id;
-    phi_str id;                 /* of the request */
+    phi_str id;                 /* id of the request */
     phi_str query;              /* the prompt: its first text block */
     const phi_message *message; /* the last answer of the run; NULL: there is none yet */
     phi_str text;               /* the last text block of `message`; empty: there is none */
     const phi_failure *failure; /* NULL: none */
-    phi_usage usage;            /* of the run, so far or in total */
+    phi_usage usage;            /* usage of the run, so far or in total */
     double cost;
     int64_t asked_ms, ended_ms; /* Unix time; ended_ms 0: the run has not ended */
-    int64_t first_event_ms;     /* when the first delta of an answer came; 0: not yet */
+    int64_t first_event_ms;     /* Unix time of the first delta of an answer; 0: none came yet */
 } phi_response_info;
 
 /* A prompt, and settings for this request only. Zero means default for every field but text and

@@ -73,10 +73,10 @@ PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_s
 
 /* Zero means default for every field but desc_fn. */
 typedef struct phi_restore_desc {
-    /* Gives the desc of one agent of the text: writes it into `out`, which is zeroed. agent_id
-       (also terminated) and `index`, counted from 0, identify the agent. Pointers in the desc are
-       borrowed as by phi_agent_new. `agents` has the agents made so far, those of the lines before.
-       False: the agent is left out. */
+    /* Provides the desc of one agent in the text: writes the desc to `out`, which is zeroed.
+       agent_id (also terminated) and `index`, counted from 0, identify the agent. Pointers in the
+       desc are borrowed as by phi_agent_new. `agents` has the agents of the lines before. False:
+       the agent is left out. */
     bool (*desc_fn)(void *user_data, phi_str agent_id, size_t index, const phi_agent *agents,
                     phi_agent_desc *out);
     void *user_data;
