@@ -19,9 +19,9 @@ PHI_API const struct phi__feature *phi_feature_capture(void);         /* options
 PHI_API const struct phi__feature *phi_feature_argument_stream(void); /* phi_tool.fields */
 PHI_API const struct phi__feature *phi_feature_cache_stats(void);     /* phi_agent_info.cache */
 
-/* phi_agent_desc.format and other formats of answers, and phi_tool.strict */
+/* formats of answers (such as phi_agent_desc.format), and phi_tool.strict */
 PHI_API const struct phi__feature *phi_feature_formats(void);
-PHI_API const struct phi__feature *phi_feature_deferral(void);     /* deferred, may_defer */
+PHI_API const struct phi__feature *phi_feature_deferral(void);     /* tools' deferred, may_defer */
 PHI_API const struct phi__feature *phi_feature_tool_sources(void); /* tool_options.sources */
 
 #ifdef __cplusplus
