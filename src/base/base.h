@@ -111,7 +111,7 @@ typedef struct phi_memory {
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit has refused memory */
+    uint64_t refusals; /* the number of times that this limit has refused memory */
 } phi_memory;
 
 /* Initializes a root budget. `allocator` is copied; if it or its realloc_fn is NULL, the C

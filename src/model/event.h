@@ -73,7 +73,7 @@ typedef enum phi_event_kind {
     /* text: "approaching_limit" or "at_limit"; context. Emitted once each time a level is
        reached */
     PHI_EV_CONTEXT_WARNING,
-    PHI_EV_PRUNED, /* pruned: the messages that tools took out of the view, when a turn was over */
+    PHI_EV_PRUNED, /* pruned: the messages that tools removed from the view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or this was refused */
     /* text: the request that is about to be sent, as JSON
        (phi_agent_desc.options.capture_requests) */
@@ -148,8 +148,8 @@ typedef enum phi_input {
 typedef struct phi_event {
     phi_event_kind kind;
     phi_agent agent;
-    void *user_data; /* the agent's */
-    /* from 1, over the whole runtime; there are gaps only if an agent was freed or reset */
+    void *user_data; /* phi_agent_desc.user_data */
+    /* counts from 1, over the whole runtime; gaps occur only if an agent was freed or reset */
     uint64_t seq;
     int64_t timestamp_ms; /* Unix time */
     phi_str loop_id;
@@ -162,20 +162,20 @@ typedef struct phi_event {
     /* MESSAGE_..., TURN_END, TOOL_END. In deltas: the answer as it was when the event was popped,
        while `partial` is exact */
     const phi_message *message;
-    /* TURN_END, AGENT_END, SUBAGENT_END; NULL: there was no answer or no memory */
+    /* TURN_END, AGENT_END, SUBAGENT_END; NULL: no answer or no memory */
     const phi_usage *usage;
     const struct phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after an error */
-    /* AGENT_END: the messages of the run, for phi_thread_message_at while the run's lane is the
-       active one. INPUT_DROPPED without a text: message_count messages were dropped while the event
-       queue was full. */
+    /* AGENT_END: the messages of the run, for phi_thread_message_at while the run's lane is active.
+       INPUT_DROPPED without a text: message_count messages were dropped while the event queue was
+       full. */
     size_t first_message, message_count;
     const struct phi_loop_info *loop;        /* AGENT_START */
     const struct phi_compaction *compaction; /* COMPACTION_... */
     phi_ticket ticket;                       /* DECISION */
     int point;                               /* DECISION: a phi_hook_point */
-    /* RETRY: attempt is the one that failed, from 1; attempts is how many there may be, including
-       the first (PHI_UNLIMITED). FAILOVER: attempt is the number of this switch, from 1; attempts
-       is how many switches the run may make. */
+    /* RETRY: attempt is the number of the failed attempt, from 1; attempts is the most that may be
+       made, including the first (PHI_UNLIMITED). FAILOVER: attempt is the number of this switch,
+       from 1; attempts is the most switches that the run may make. */
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
     phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END, PARALLEL_END */
