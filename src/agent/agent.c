@@ -239,7 +239,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__line_restart(agent);
-    phi__input_free_queues(agent); /* the last run freed its injected messages */
+    phi__input_free_queues(agent); /* injected messages were freed with the last run */
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
         old = &before;

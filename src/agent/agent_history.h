@@ -40,11 +40,12 @@ PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Moves an agent that has a store to another thread: saves and leaves the current thread, and loads
-   the thread with this id. If the store has none, a new thread begins; NULL: a new thread with an
-   id that phi makes. The session is that of the thread's last run, or else a new one. Input from
-   phi_steer and phi_follow_up stays queued. Queued events are purged, and pointers in popped events
-   become invalid. PHI_BUSY: a run is active, or another writer has the thread; PHI_MISUSE: the
-   agent has no store; or the store's status. After any of these nothing changed. */
+   the thread with this id. If the store has no such thread, a new thread begins. If thread_id is
+   NULL, a new thread begins under an id that phi makes. The session is that of the thread's last
+   run, or else a new one. Input from phi_steer and phi_follow_up stays queued. Queued events are
+   purged, and pointers in popped events become invalid. PHI_BUSY: a run is active, or another
+   writer has the thread; PHI_MISUSE: the agent has no store; or the store's status. After any of
+   these nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
 /* Describes which messages of the view the policy would send now, as text in the arena: a line for

@@ -74,7 +74,7 @@ PHI__FN void phi__end_drop(phi__agent *agent);
 /* Frees the agents that were retired in the step, then ends the step. Freeing can call the host,
    for example to close a host's provider, so in_step is cleared last. */
 PHI__FN void phi__end_of_step(phi_runtime *rt);
-PHI__FN void phi__end_destroy_retired(phi_runtime *rt); /* frees rt->retired */
+PHI__FN void phi__end_destroy_retired(phi_runtime *rt); /* frees the agents in rt->retired */
 
 /* Returns the last message that a model would see, or NULL. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
@@ -92,7 +92,8 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
 
 /* snapshot.c: true while the runtime is being saved or loaded. phi_step does nothing then. */
 PHI__FN bool phi__crew_under_way(const phi_runtime *rt);
-PHI__FN void phi__crew_drop(phi_runtime *rt); /* when the runtime is freed */
+/* Gives up an active save or load, when the runtime is freed. */
+PHI__FN void phi__crew_drop(phi_runtime *rt);
 
 /* Makes the agent's run, active or over, its last run: the agent is freed once the run's events
    were popped. */

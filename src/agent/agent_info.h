@@ -41,8 +41,7 @@ typedef struct phi_agent_info {
     phi_usage run_usage;
     double run_cost;
     phi_spending spending; /* spending of this agent and of all agents below it */
-    /* how the last model call's view was projected, before hooks; zero if that call had no policy
-       */
+    /* figures of the last model call's projection, before hooks; zero if that call had no policy */
     phi_projection_meta projection;
     phi_cache_stats cache;           /* over all runs; zero without phi_feature_cache_stats */
     size_t memory_used, memory_peak; /* bytes of this agent: now, and the most so far */

@@ -82,8 +82,8 @@ static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     return true;
 }
 
-/* Copies like phi__said_copy, but adds to an arena in use, since an active request points to its
-   older copies. Texts equal to `there` are in the arena already and are not copied. */
+/* Copies like phi__said_copy, but into an arena in use: an active request points to older copies in
+   it. If desc->texts is `there`, the texts are in the arena already and are not copied. */
 static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
@@ -396,8 +396,8 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
         limits.max_tokens = UINT64_MAX;
         limits.max_cost = 0;
-        /* phi_agent_get_desc returns these limits. A caller who changes one of them and sets them
-           again means that limit to apply. */
+        /* Cleared, so that a limit takes effect if the caller sets it in a desc from
+           phi_agent_get_desc. */
         limits.disable = false;
     }
     return limits;
@@ -739,7 +739,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->system_prompt = phi__make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.own;
-    /* system_prompt_tokens stays 0 if it was not given, since the estimate for it changes. */
+    /* system_prompt_tokens stays 0 if it was not given, since its estimate changes. */
     const phi_model *model = &out->model;
     phi_compaction_config given = agent->desc.compaction;
     if (given.max_context_tokens == 0) given.max_context_tokens = model->context_window;
@@ -999,7 +999,7 @@ static bool phi__set_copy(phi__agent_setting *s) {
            phi__set_take_tools(s);
 }
 
-/* ---- the exchange ---- */
+/* ---- replacing the agent's desc ---- */
 
 /* Changes the default timeout of calls: tools that have the old value get the new one. */
 static void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {

@@ -94,7 +94,7 @@ static bool phi__history_put(phi_thread *thread, const phi_message *messages, si
     phi__entry *entries = phi__history_draft(thread, messages, count, flags, 0);
     if (entries == NULL) return false;
     phi__append_attach(thread, entries, count);
-    thread->loops.restored = true; /* calls in these messages come from elsewhere */
+    thread->loops.restored = true; /* no run of this thread made the calls in these messages */
     return true;
 }
 
@@ -109,7 +109,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
         return false;
     }
     phi__append_attach(thread, entries, count);
-    thread->loops.restored = true; /* calls in these messages come from elsewhere */
+    thread->loops.restored = true; /* no run of this thread made the calls in these messages */
     return true;
 }
 

@@ -10,7 +10,7 @@
 struct phi__lent {
     phi_thread thread;
     phi_memory memory;
-    phi__link link; /* in rt->threads */
+    phi__link link; /* link in rt->threads */
 };
 
 /* The most ended runs with unpopped events that a step checks. Runs later in the list have newer
@@ -189,7 +189,7 @@ PHI_API void phi_thread_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     phi__link *link = rt->one_shot_over.first;
     bool inside = rt->in_step;
-    rt->in_step = true; /* keeps the memory of agents that callbacks free */
+    rt->in_step = true; /* delays freeing the memory of agents that callbacks free */
     while (link != NULL) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         link = link->next;

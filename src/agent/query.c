@@ -8,7 +8,7 @@
 
 enum {
     PHI__QUERY_TOTAL_MS = 60000,
-    PHI__QUERY_BYTES = 8 << 20, /* of an answer's body */
+    PHI__QUERY_BYTES = 8 << 20, /* the most bytes of an answer's body */
     PHI__QUERY_PAGES = 100,
     PHI__QUERY_MODELS = 10000,
     PHI__QUERY_UNITS = 64, /* encoder units between two checks of its status */
@@ -21,8 +21,8 @@ struct phi_query {
     phi__speaker seat; /* the model and its codec, in `arena` */
     phi_deadlines deadlines;
     phi_arena arena;        /* the model, results and failure */
-    phi_arena work;         /* of the active request */
-    phi__buf body, headers; /* of the request's answer */
+    phi_arena work;         /* memory of the active request */
+    phi__buf body, headers; /* body and headers of the answer */
     phi__secrets secrets;
     phi__fetch *fetch;
     int http_status;

@@ -35,7 +35,8 @@ typedef struct phi_runtime_desc {
     /* The clock, which never goes back (default: the system's). Of the time between two steps,
        deadlines count at most one second: docs/loop.md, "Which time counts". */
     uint64_t (*clock_us_fn)(void *user_data);
-    void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
+    /* source of random bytes (default: the system's) */
+    void (*random_fn)(void *user_data, void *out, size_t len);
     /* passed to watch_fn, clock_us_fn and random_fn */
     void *user_data;
     /* records all runs, or plays a recording (record/replay.h). Borrowed until phi_runtime_free
@@ -89,7 +90,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
    deadline is running or a run is active. */
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
 PHI_API int phi_next_timeout(const phi_runtime *rt);
-/* the host calls this if watch_fn is set */
+/* Reports that fd is ready for `have` (PHI_WATCH_ bits). For hosts with a watch_fn. */
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have);
 
 /* Ends the wait of a phi_step. Any thread. */

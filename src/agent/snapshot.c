@@ -474,7 +474,7 @@ static phi_status phi__crew_finish(phi_runtime *rt, phi_arena *arena, const phi_
     return PHI_OK;
 }
 
-/* Begins to load the text, or continues with the same text. PHI_OK: loading. */
+/* Begins to load the text, or continues with the same text. PHI_OK: the text is being loaded. */
 static phi_status phi__crew_load_begin(phi_runtime *rt, phi_str text) {
     if (rt->snapshots.loading != NULL) {
         if (rt->snapshots.loading->text.at == text.at &&

@@ -66,9 +66,9 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
    the agents below it. Each call works for about step_budget_us. PHI_BUSY: there is more, call
    again. Until the last call the runtime is paused: phi_step does nothing, but events can be
    popped. If the host changes an agent meanwhile, the agent is written as it is when its line ends;
-   a freed agent is left out. arena NULL: gives up. PHI_OK: the text is complete. PHI_MISUSE: called
-   inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY; the status of a
-   store. After any of these the snapshot is given up. */
+   a freed agent is left out. If arena is NULL, gives up the snapshot. PHI_OK: the text is complete.
+   PHI_MISUSE: called inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY;
+   the status of a store. After any of these the snapshot is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */

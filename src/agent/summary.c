@@ -17,7 +17,7 @@ enum {
     PHI__SUMMARY_ARGUMENTS = 500 /* bytes kept of a call's arguments */
 };
 
-/* A summary in work. It is in the writer's arena. */
+/* A summary that is being written. It is in the writer's arena. */
 typedef struct phi__summary {
     const phi_view_item **items; /* the items to sum up */
     size_t count, next;
@@ -29,7 +29,7 @@ typedef struct phi__summary {
     phi_written written;
     phi_span *spans; /* spans to replace; spans[into] gets the summary */
     size_t span_count, into;
-    bool asked_for;      /* by phi_summarize: nobody polls for the result */
+    bool asked_for;      /* phi_summarize began it: nobody polls for the result */
     uint64_t posts_from; /* messages injected since then go to the writer's runs */
     uint64_t base_seq;
     uint32_t lane;
@@ -277,7 +277,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.model = desc->model != NULL ? *desc->model : agent->desc.model;
     d.provider = desc->model == NULL ? agent->desc.provider : NULL;
     d.max_tokens = max_tokens;
-    d.cache.mode = PHI_CACHE_DISABLED; /* each prompt is new */
+    d.cache.mode = PHI_CACHE_DISABLED; /* no two prompts are alike, so marks are useless */
     d.compaction.disable = true;
     d.options.disable_facts = true;
     d.limits.max_turns = 1;
@@ -298,7 +298,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
 static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over,
                                                     NULL};
 
-/* For a compactor, whose request has copies of the log: the log need not stay in memory. */
+/* For a compactor. Its request has copies of the log, so the log need not stay in memory. */
 static const phi__child_watch phi__summary_watch_job = {true, false, NULL, NULL, phi__summary_over,
                                                         NULL};
 
@@ -367,8 +367,9 @@ typedef struct phi__summary_job {
     phi_agent writer;
 } phi__summary_job;
 
-/* Uses phi's own plan, but empties the spans that the plan would replace by lines: the last of them
-   gets the summary. Spans with shortened results stay as planned. */
+/* Plans the spans as phi's own plan does. Spans that this plan would replace by summary lines are
+   emptied, and the last of them gets the model's summary. Spans with shortened results stay as
+   planned. */
 static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
                                     const phi_compaction_request *request) {
     phi_compaction_config config = request->config;

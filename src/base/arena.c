@@ -85,7 +85,7 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
 
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
-    if ((size_t)(arena->end - arena->at) < pad || /* without a block, 0 < 0 is false */
+    if ((size_t)(arena->end - arena->at) < pad || /* false without a block: both sides are 0 */
         (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
         if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2) {
             struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));

@@ -54,7 +54,7 @@ extern "C" {
 typedef struct phi_runtime phi_runtime;
 typedef struct phi_arena phi_arena;
 typedef struct phi_transport phi_transport;
-typedef struct phi_tape phi_tape; /* phi_tools.h */
+typedef struct phi_tape phi_tape; /* described in phi_tools.h */
 
 /* Bytes with a length; not terminated. Each function or struct that uses a phi_str says who owns
    the bytes. */
@@ -109,7 +109,7 @@ typedef struct phi_allocator {
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
-    size_t limit_bytes;        /* 0: none */
+    size_t limit_bytes;        /* 0: no limit */
     size_t used_bytes, peak_bytes;
     uint64_t refusals; /* the number of times that this limit has refused memory */
 } phi_memory;

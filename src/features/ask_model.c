@@ -2,7 +2,7 @@
    so the rest of the loop knows only one model. See features_in.h. */
 #include "features/features_in.h"
 
-/* The agent's own model, while a run has its own. */
+/* The agent's own model while a run uses another one. */
 struct phi__ask_model {
     phi_arena arena; /* memory of the run's model */
     phi__speaker own;

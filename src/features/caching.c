@@ -79,7 +79,7 @@ static void phi__caching_sent(const phi__agent *agent, phi__caching *c,
     const phi__cached *last = &c->last;
     phi__cached *now = &c->now;
     uint64_t n = 0;
-    bool same = last->items == 0; /* any list begins with an empty one */
+    bool same = last->items == 0; /* every history begins with an empty one */
     if (!c->known) {
         now->model = phi__caching_model(&agent->desc.model);
         now->system = phi__hash(spec->system_prompt, 2);
@@ -113,7 +113,7 @@ static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
     }
     c->expected = read + usage->cache_write;
     c->last = c->now;
-    c->changed = 0; /* another attempt of this request equals this one */
+    c->changed = 0; /* a retry of this request sends the same parts */
 }
 
 /* Called when the messages so far are gone. */

@@ -200,8 +200,8 @@ enum {
     PHI__COMPACTIONS_MOST = 8, /* compactions of a turn */
     /* compactions in a row that save nothing, before the run fails */
     PHI__COMPACTIONS_IDLE_MOST = 2,
-    /* after an overflow, a plan must save more than one such part of the view, or else the oldest
-       part is cut off, too */
+    /* After an overflow, a plan must save more than 1/4 of the view. Otherwise the oldest part is
+       cut off, too. */
     PHI__COMPACTIONS_WORTH = 4
 };
 

@@ -162,7 +162,8 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
     phi_arena_init(&slot->arena, &agent->memory, 0);
     bool good = phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite);
     const char *id = slot->rewrite.op_id;
-    if (good && (id == NULL || id[0] == '\0')) { /* lets another process see if it was applied */
+    /* by the op_id another process sees if it was applied */
+    if (good && (id == NULL || id[0] == '\0')) {
         phi_str kept;
         phi__rewrite_name(agent->thread, made);
         good = phi__arena_str(&slot->arena, phi_str_of(made), &kept);
@@ -239,7 +240,7 @@ static phi__state phi__deferred_at(phi__moment *moment) {
     const phi__deferred *slot = ((const phi__deferrals *)moment->agent_state)->waits;
     switch (moment->point) {
     case PHI__POINT_RUN_ENDS:
-    case PHI__POINT_RUN_OVER: /* the run's last hook may have deferred one */
+    case PHI__POINT_RUN_OVER: /* the run's last hook may have deferred a rewrite */
         if (slot == NULL) break;
         if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
             (void)phi__deferred_note_over(agent);

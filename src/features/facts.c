@@ -44,8 +44,8 @@ static size_t phi__facts_place(const void *list, size_t count, size_t size, phi_
     return from;
 }
 
-/* Opens a gap for one struct in such a list and returns the list. NULL: no memory, and nothing
-   changed. */
+/* Opens a gap for one struct in a sorted list of structs, and returns the list. NULL: no memory,
+   and nothing changed. */
 static void *phi__facts_open(phi_memory *memory, void *list, size_t *count, size_t *cap,
                              size_t size, size_t at) {
     char *grown = (char *)phi__grow(memory, list, cap, *count + 1, size);
@@ -55,7 +55,7 @@ static void *phi__facts_open(phi_memory *memory, void *list, size_t *count, size
     return grown;
 }
 
-/* Removes the struct at this index from such a list. */
+/* Removes the struct at this index from a list of structs. */
 static void phi__facts_close(void *list, size_t *count, size_t size, size_t at) {
     char *from = (char *)list + at * size;
     memmove(from, from + size, (--*count - at) * size);
@@ -425,7 +425,8 @@ static int64_t phi__facts_number(const phi_message *m) {
     return n;
 }
 
-/* Searches the request backwards for an unbroken row of updates. False: no memory. */
+/* Searches the request backwards for an unbroken row of updates, back to one with all facts. False:
+   no memory. */
 static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tellings *out) {
     const phi__request_spec *spec = &run->attempt.spec;
     int64_t want = -1;
@@ -488,7 +489,7 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
 
 typedef struct phi__facts_update {
     phi__buf text, gone; /* changed facts; keys of removed facts */
-    phi__buf keys;       /* for the update's details */
+    phi__buf keys;       /* keys for the update's details */
 } phi__facts_update;
 
 static void phi__facts_put_key(phi__buf *out, phi_str key, uint64_t hash) {

@@ -174,7 +174,7 @@ static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-/* ---- which failures, and where to ---- */
+/* ---- which failures lead to which seat ---- */
 
 /* True if the agent changes to another model after this failure. A request that phi itself could
    not make for a model of the list has no HTTP status. Such a failure does not concern the other
@@ -202,8 +202,8 @@ static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *
     return (f->list->given.on & class_of) != 0;
 }
 
-/* Finds the next seat, in a ring, that has not failed in this turn. After an overflow, its window
-   must be larger than `window`. False: there is none. */
+/* Finds the next seat, in a ring, that has not failed in this turn. After an overflow, the seat's
+   model must have a window larger than `window`. False: there is no such seat. */
 static bool phi__failover_next(const phi__agent *agent, const phi__failover_agent *f,
                                const phi__failover_run *r, uint64_t window, uint32_t *to) {
     uint32_t count = (uint32_t)f->list->given.model_count + 1;

@@ -67,7 +67,7 @@ typedef struct phi__attached_ops {
 
 struct phi__attached {
     phi__link link;
-    const phi__attached_ops *ops; /* static */
+    const phi__attached_ops *ops; /* a static table */
     phi__agent *agent;            /* NULL while not attached */
 };
 

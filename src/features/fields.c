@@ -17,7 +17,7 @@ typedef struct phi__emitted {
 
 /* The feature's state of a run. */
 typedef struct phi__fields {
-    phi__emitted *emitted; /* by the index of the answer's block */
+    phi__emitted *emitted; /* one for each block of the answer, by index */
     size_t count, cap;
     size_t from; /* all blocks before this one are complete and reported */
 } phi__fields;

@@ -58,7 +58,7 @@ typedef struct phi_context {
     /* tokens: estimate for the request, with system prompt and tools; limit: the policy's limit, or
        the model's window */
     uint64_t tokens, limit;
-    size_t messages, shown; /* messages in the view; messages of these that are sent */
+    size_t messages, shown; /* messages in the view; how many of them are sent */
     /* SUMMARY_NEEDED: the entries that need a summary, both included */
     uint64_t need_from, need_to;
 } phi_context;
@@ -77,7 +77,7 @@ typedef struct phi_forgotten {
 /* A group of parallel runs; record/session.h has the record of a group. */
 typedef struct phi_parallel {
     phi_str session_id;
-    const phi_str *loop_ids; /* PARALLEL_START */
+    const phi_str *loop_ids; /* in PARALLEL_START */
     size_t loop_count;
     phi_str selected_loop_id; /* only PARALLEL_END has this and the fields below */
     size_t selected_index;
@@ -86,7 +86,7 @@ typedef struct phi_parallel {
 
 /* How far a reasoning strategy has come. */
 typedef struct phi_strategy_progress {
-    phi_str name, phase; /* such as "tot"; such as "generating" */
+    phi_str name, phase; /* name such as "tot"; phase such as "generating" */
     /* model calls made so far, and the most that may be made, including tool rounds */
     uint64_t calls, most_calls;
     uint32_t nodes; /* thoughts so far */

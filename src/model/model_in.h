@@ -74,8 +74,8 @@ PHI__FN bool phi__model_same_server(const char *a, const char *b);
 PHI__FN bool phi__model_is_at(const phi_model *model, const char *address);
 
 typedef struct phi__texts_args {
-    uint64_t n;         /* for {n} */
-    phi_str text, name; /* for {text}; for {name} and {most} */
+    uint64_t n;         /* value of {n} */
+    phi_str text, name; /* values of {text}; of {name} and {most} */
 } phi__texts_args;
 
 /* Returns the template of a text. texts NULL: phi's own texts. */

@@ -8,8 +8,8 @@
 
 enum { PHI__TEXTS_MOST = 4096 }; /* bytes of a host's text */
 
-/* All texts lie one after the other in one struct, and all names in another. Places of 16 bits take
-   a quarter of the bytes of a pointer table. */
+/* All texts lie one after the other in one struct, and all names in another. Offsets of 16 bits
+   take a quarter of the space of pointers. */
 #define PHI_X(id, name, text) char id##_text[sizeof text];
 typedef struct phi__texts_bytes {
     PHI_TEXT_LIST(PHI_X)
@@ -47,7 +47,7 @@ PHI__FN const char *phi__texts_get(const phi_texts *texts, phi_text which) {
     return given != NULL ? given : phi__texts_own(which);
 }
 
-/* ---- holes ---- */
+/* ---- holes: {n}, {text}, {name} and {most} ---- */
 
 typedef enum phi__texts_hole {
     PHI__TEXTS_NONE = 0, /* no more holes */
