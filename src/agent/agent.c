@@ -148,8 +148,6 @@ PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const ch
     return phi_abort(handle);
 }
 
-/* ---- public: budgets ---- */
-
 /* Sums that overflow mean "no limit". */
 static uint32_t phi__agent_more(uint32_t limit, uint32_t by) {
     return by >= PHI_UNLIMITED - limit ? PHI_UNLIMITED : limit + by;

@@ -39,8 +39,8 @@ PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format) {
 /* ---- freeing ----
 
    A freed agent is taken out of every table at once. Its memory is freed when the step ends,
-   because the host function that freed the agent may have been called by code that still uses it.
-   */
+   because the host function that freed the agent may have been called by code that still uses
+   it. */
 
 PHI__FN void phi__end_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
@@ -83,8 +83,7 @@ static void phi__end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
-        /* Freeing may call the host, so the loop starts over. A child without a slot is being freed
-           already. */
+        /* Freeing may call the host: start over. A child without a slot is being freed already. */
         if (phi__find_hidden(child) && child->slot != NULL) {
             phi__end_drop(child);
             next = agent->tree.first_child;
@@ -136,8 +135,7 @@ PHI__FN void phi__end_drop(phi__agent *agent) {
 
    The new log is made at the old log's address, because parts of a log point to that address. The
    old log is kept until nothing can fail, because the new one may be made of its messages. Events,
-   responses, an active compaction and hidden agents point into the old log and are dropped with it.
-   */
+   responses, an active compaction and hidden agents point into the old log and go with it. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     phi__thread_move(before, agent->thread);

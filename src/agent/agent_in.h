@@ -16,16 +16,14 @@ PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 /* Checks a model's base_url. The message begins with `what`. */
 PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char *base_url);
 
-/* Checks a model. The message begins with `what`. own: the provider to use for any model, or NULL.
-   */
+/* Checks a model. The message begins with `what`. own: the provider to use, or NULL. */
 PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi_provider *own,
                                     const phi_model *model);
 
 PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
                                      const phi_tool *tools, size_t tool_count);
 
-/* Checks `extra` for this model. own: the host's provider for the model, or NULL. `what` names the
-   field in the message. */
+/* Checks a model's `extra`; `what` names its field. own: the host's provider, or NULL. */
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra);
 
@@ -95,8 +93,7 @@ PHI__FN bool phi__crew_under_way(const phi_runtime *rt);
 /* Gives up an active save or load, when the runtime is freed. */
 PHI__FN void phi__crew_drop(phi_runtime *rt);
 
-/* Makes the agent's run, active or over, its last run: the agent is freed once the run's events
-   were popped. */
+/* Makes the agent's run, active or over, its last: the agent is freed after its last event. */
 PHI__FN void phi__shot_last(phi__agent *agent);
 
 /* Called at the end of a step, after popped events were released. */

@@ -1,6 +1,6 @@
-/* agent_make.c - checks a phi_agent_desc, makes an agent from it, and changes an agent's settings.
-   All defaults of phi_agent_desc except the model's are resolved here. A refusal names the field
-   and changes nothing. */
+/* agent_make.c - checks a phi_agent_desc, makes an agent from it, and changes agents' settings. All
+   defaults of a desc except the model's are resolved here. A refusal names the field and changes
+   nothing. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 
@@ -11,8 +11,6 @@
 /* ---- options, extra, raw tools and texts of a desc ---- */
 
 enum { PHI__AGENT_SAID_WORDS = 240 };
-
-/* ---- checks ---- */
 
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra) {
@@ -54,8 +52,6 @@ static phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
                                               desc->options.extra);
     return status == PHI_OK ? phi__said_check_raws(rt, desc) : status;
 }
-
-/* ---- copies ---- */
 
 static bool phi__said_text(phi_arena *arena, const char **text) {
     phi_str copy;
@@ -108,12 +104,9 @@ static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *a
     return false;
 }
 
-/* ---- checks of a phi_agent_desc ---- */
+/* ---- checks of a desc's model ---- */
 
-/* ---- the model ---- */
-
-/* True if the URL has a host and the scheme "http" or "https", and no spaces or control characters.
-   */
+/* True if the URL is http or https and has a host, and no spaces or control characters. */
 static bool phi__check_url_fits(phi_str url) {
     phi__url parts;
     for (size_t i = 0; i < url.len; i++)
@@ -396,14 +389,11 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
         limits.max_tokens = UINT64_MAX;
         limits.max_cost = 0;
-        /* Cleared, so that a limit takes effect if the caller sets it in a desc from
-           phi_agent_get_desc. */
+        /* A limit from phi_agent_get_desc then takes effect if the caller sets it. */
         limits.disable = false;
     }
     return limits;
 }
-
-/* ---- profiles ---- */
 
 static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) {
     char made[PHI__UUID_SIZE];
@@ -445,8 +435,6 @@ PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
     return merged;
 }
 
-/* ---- all fields ---- */
-
 /* Fills in the defaults of zero fields. Calling it twice is harmless. */
 static void phi__make_defaults(phi_agent_desc *desc) {
     for (size_t i = 0; i < PHI__COUNT(phi__make_default); i++) {
@@ -466,7 +454,6 @@ static void phi__make_defaults(phi_agent_desc *desc) {
     if (memory->max_response_bytes == 0) memory->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
-/* Copies the desc's filters. False: no memory. */
 static bool phi__take_filters(phi__agent *agent, const phi_agent_desc *desc, phi_filter **out) {
     size_t bytes = phi__mul(desc->input.filter_count, sizeof **out);
     *out = NULL;
@@ -510,8 +497,7 @@ static bool phi__take_segment(phi__agent *agent, const char *config_id) {
     return done;
 }
 
-/* Sets the agent's model. If own is NULL, the provider is that of the model's protocol. False: no
-   memory. */
+/* Sets the agent's model. own NULL: the provider of the model's protocol. False: no memory. */
 static bool phi__take_model(phi__agent *agent, const phi_provider *own, const phi_model *model) {
     phi__speaker seat;
     if (!phi__speaker_take(agent->rt, &agent->model_arena, own, model, &seat)) return false;
@@ -636,8 +622,6 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     if (desc->ids.session_id == NULL) session = phi_str_of(made);
     return phi__line_join(agent, session);
 }
-
-/* ---- making one agent ---- */
 
 /* If the agent has a memory limit, makes the failure that reports the limit as reached. The failure
    outlives the logs that hold it. False: no memory. */
@@ -811,8 +795,6 @@ static bool phi__set_has(const phi__agent_setting *s, uint32_t fields) {
     return (s->fields & fields) != 0;
 }
 
-/* ---- the fields ---- */
-
 /* A member of phi_agent_desc, and the PHI_SET_ bit that replaces the member. */
 typedef struct phi__set_member {
     uint32_t field;
@@ -867,10 +849,7 @@ static const phi__set_member phi__set_members[] = {
     PHI__SET_MEMBER(PHI_SET_RAW_TOOLS, tool_options.raw_tool_count),
     PHI__SET_MEMBER(PHI_SET_TEXTS, texts)};
 
-/* ---- checks of a change ---- */
-
-/* Checks the new tools. If only the hooks or the model change, checks the current tools by their
-   new rules. */
+/* Checks new tools, or the current tools by new rules if the hooks or the model change. */
 static phi_status phi__set_check_tools(const phi__agent_setting *s) {
     const phi_agent_desc *d = &s->desc;
     phi_runtime *rt = s->agent->rt;
@@ -915,8 +894,6 @@ static phi_status phi__set_may(phi__agent *agent, uint32_t fields) {
     return (fields & ~(uint32_t)PHI__AGENT_SET_LIVE) != 0 ? phi__find_idle(agent, "phi_agent_set")
                                                           : PHI_OK;
 }
-
-/* ---- copies ---- */
 
 /* Sets the agent's model, provider and thinking, and the part of loop ids that names them. False:
    no memory; phi__set_drop restores the old values. */

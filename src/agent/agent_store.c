@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-/* Sets the error about the thread with this id. If `words` is empty, the message is the status's
-   text. */
+/* Sets the error about this thread. If `words` is empty, the message is the status's text. */
 static phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
                                     phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
@@ -54,8 +53,7 @@ static bool phi__stored_counts(phi__agent *agent, phi__session *session) {
 }
 
 /* Takes the session of the log's last run. For a log without runs the session is new, unless the
-   agent was made with a session id. On failure nothing changes except counts, which may have grown.
-   */
+   agent was made with a session id. On failure only counts have changed: they may have grown. */
 static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi__entry *last = phi__stored_last_run(agent->thread);
@@ -148,8 +146,7 @@ PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_de
 
 /* ---- public ---- */
 
-/* Moves the agent to another thread of its store. *gone is true if the host has freed the agent
-   meanwhile. */
+/* Moves the agent to another thread of its store. *gone: the host has freed the agent. */
 static phi_status phi__stored_exchange(phi__agent *agent, const char *id, uint64_t *torn,
                                        bool *gone, char *words, size_t words_size) {
     phi_thread before;
@@ -197,8 +194,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
 /* The new log begins with plain messages. A rewrite that holds them would not work: an empty log
    has nothing to replace, and later the messages of one span could only be compacted together. */
 
-/* Fills the new log. If the old log is in a store, the new one goes to the same store under this
-   id. */
+/* Fills the new log. If the old log is in a store, the new one goes there under this id. */
 static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before, bool empty,
                                     const char *id, char *words, size_t words_size) {
     phi_thread *thread = agent->thread;
@@ -216,8 +212,7 @@ static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before,
     thread->loops.restored = before->loops.restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) {
-        /* If the whole log could not be stored, it is removed from the store again. Nobody outside
-           knows its id. */
+        /* A log that could not be stored whole is removed again. Nobody else knows its id. */
         phi__journal_close(thread);
         if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
     }
@@ -239,11 +234,9 @@ static phi_status phi__session_begin(phi__agent *agent, const char *what, bool e
     if (status != PHI_OK)
         return phi__session_error(agent, what, agent->thread->journal->id, status, words);
     phi__take_random_id(agent, session_id);
-    phi__take_random_id(
-        agent,
-        /* Made even without a store, so that an agent draws the same random numbers with and
-           without one. */
-        thread_id);
+    phi__take_random_id(agent,
+                        /* even without a store, so that an agent draws the same random numbers */
+                        thread_id);
     phi__session *session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);

@@ -1,5 +1,4 @@
-/* dry_run.c - checks a transcript, settings or an agent before a request is sent, and explains what
-   an agent sends. */
+/* dry_run.c - checks a transcript, settings or an agent before a request, and explains a view. */
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
 #include "agent/dry_run.h"
@@ -20,8 +19,6 @@ typedef struct phi__foreseen {
     bool said;
 } phi__foreseen;
 
-/* ---- the messages ---- */
-
 static const phi_message *phi__ahead_last(const phi__fold *fold) {
     for (size_t i = fold->count; i > 0; i--)
         if (fold->items[i - 1].message->role != PHI_ROLE_EXTENSION)
@@ -40,8 +37,7 @@ static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last
     return true;
 }
 
-/* Finds the places of the items that the policy sends. Without a policy, places in `made` stays
-   NULL. */
+/* Finds the places of the items that the policy sends. No policy: made->places stays NULL. */
 static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     phi__proj_order order;
     memset(made, 0, sizeof *made);
@@ -54,8 +50,6 @@ static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     f->left = made->meta.messages_included < made->meta.messages_total;
     return status;
 }
-
-/* ---- the request ---- */
 
 /* Fills the spec as a model call does (loop/model_call.c). */
 static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_size) {
@@ -83,8 +77,6 @@ static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_si
     if (!phi__head_foresee(agent, spec, f->arena)) return PHI_NO_MEMORY;
     return phi__format_apply(agent->codec, spec, f->arena, words, words_size);
 }
-
-/* ---- the message ---- */
 
 static bool phi__ahead_thinks(const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
@@ -205,8 +197,6 @@ static const phi__codec *phi__dry_codec(const phi_model *model, char *words, siz
     return codec;
 }
 
-/* ---- settings ---- */
-
 /* Appends to the terminated text in words. */
 static void phi__dry_say(char *words, size_t words_size, const char *format, ...) PHI_PRINTF(3, 4);
 
@@ -281,8 +271,6 @@ static phi_status phi__dry_settings(const phi_agent_desc *desc, phi_arena *scrat
             phi__dry_say(words, words_size, "tool \"%s\" is not sent", desc->tools[i].name);
     return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
 }
-
-/* ---- the transcript as a whole ---- */
 
 static phi_status phi__dry_transcript(const phi_preflight_desc *desc, phi_arena *scratch,
                                       char *words, size_t words_size) {

@@ -1,5 +1,4 @@
-/* dry_run.h - before a request: finds what the provider would refuse, and what phi would leave
-   out. */
+/* dry_run.h - before a request: what the provider would refuse, and what phi would leave out. */
 #ifndef PHI_AGENT_DRY_RUN_H
 #define PHI_AGENT_DRY_RUN_H
 

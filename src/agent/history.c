@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-/* ---- checking messages ---- */
-
 /* Refuses data that cannot be written as JSON, since saving the history would lose it. */
 static phi_status phi__history_check_data(const phi_thread *thread, const char *what,
                                           phi_str data) {
@@ -131,8 +129,6 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     return true;
 }
 
-/* ---- continuing ---- */
-
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread) {
     size_t i = thread->fold.count;
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
@@ -166,8 +162,6 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
         return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
     return phi__find_idle(agent, what);
 }
-
-/* ---- reading messages from JSON ---- */
 
 /* Reads the messages into the arena. Their strings point into the JSON text. */
 static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message **out,

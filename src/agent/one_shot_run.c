@@ -13,8 +13,7 @@ struct phi__lent {
     phi__link link; /* link in rt->threads */
 };
 
-/* The most ended runs with unpopped events that a step checks. Runs later in the list have newer
-   events. */
+/* The most ended runs that a step checks for unpopped events. Later runs have newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
 /* Reports the input that waits for a later run as dropped. */
@@ -77,8 +76,6 @@ static phi_status phi__shot_idle(const phi_thread *thread, const char *what) {
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
 
-/* ---- a run ---- */
-
 static phi_status phi__shot_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->prompts == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
@@ -104,8 +101,7 @@ static phi_status phi__shot_check_going_on(phi_runtime *rt, const phi_run_desc *
     return phi__history_goes_on(rt, desc->thread, "phi_run");
 }
 
-/* Checks the loop ids. A loop_id must be new, since it identifies the run in the log and in files.
-   */
+/* Checks the loop ids. A loop_id must be new: it identifies the run in the log and in files. */
 static phi_status phi__shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
     bool had = false;

@@ -81,8 +81,6 @@ static void phi__query_unread(phi_query *q, const char *words) {
     phi__query_failed(q, &failure, PHI_PARSE);
 }
 
-/* ---- a page ---- */
-
 static bool phi__query_take(void *ctx, const phi_model_info *info) {
     phi_query *q = (phi_query *)ctx;
     size_t n = q->info.model_count;
@@ -245,8 +243,7 @@ static phi_status phi__query_ask_page(phi_query *q, phi_str page) {
 
 /* ---- the request that counts tokens ---- */
 
-/* Finds the items that a model call would send. Renderings kept with the items are not used, since
-   they belong to runs. */
+/* Finds the items that a model call would send, without their renderings, which belong to runs. */
 static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request_spec *spec) {
     const phi__fold *fold = &agent->thread->fold;
     phi__proj_order order;

@@ -34,8 +34,7 @@ typedef struct phi_query_desc {
     phi_deadlines deadlines;
 } phi_query_desc;
 
-/* The state and the results of a query. The query owns the pointers, which are valid until the
-   query is freed. */
+/* The state and results of a query, which owns the pointers. They are valid until it is freed. */
 typedef struct phi_query_info {
     phi_status status;          /* PHI_BUSY while the query is under way */
     const phi_failure *failure; /* why the query failed; NULL: it did not fail */

@@ -1,5 +1,4 @@
-/* response.c - phi_prompt_with and its responses: a prompt with options for its run, and a handle
-   to the answer. */
+/* response.c - phi_prompt_with: a prompt with options for its run, and a handle to the answer. */
 #include "agent/response.h"
 #include "agent/agent_in.h"
 #include "features/features_in.h"
@@ -54,8 +53,7 @@ static bool phi__response_name(phi__response *response, const phi_prompt_desc *d
            phi__response_keep(response->agent, query, &response->query);
 }
 
-/* Returns the request's own tools, or else the agent's, without those that are not allowed. NULL:
-   no memory. */
+/* Returns the allowed tools of the request, or else of the agent. NULL: no memory. */
 static phi_tool *phi__response_tools(const phi__agent *agent, const phi_prompt_desc *desc,
                                      phi_arena *arena, size_t *count) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
@@ -155,8 +153,6 @@ static phi_str phi__response_text(const phi_message *message) {
     return phi__str("", 0);
 }
 
-/* ---- requests ---- */
-
 static phi_status phi__response_check(phi_runtime *rt, const char *what,
                                       const phi_prompt_desc *desc) {
     const char *fault = NULL;
@@ -208,8 +204,7 @@ static phi_status phi__response_check_extra(phi__agent *agent, const phi_prompt_
                                  desc->model != NULL ? desc->model : &own.model, desc->extra);
 }
 
-/* Checks the request's model. The model must accept the agent's extra and the names of the run's
-   tools. */
+/* Checks that the request's model accepts the agent's extra and the names of the run's tools. */
 static phi_status phi__response_check_model(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
     if (desc->model == NULL) return PHI_OK;

@@ -148,8 +148,7 @@ static size_t phi__feature_room(size_t bytes) {
     return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
 }
 
-/* Called when all features are known: gives each feature its place in agents and runs, and opens
-   it. */
+/* Gives each feature its place in agents and runs and opens it, when all features are known. */
 static void phi__feature_open(phi_runtime *rt) {
     phi__features *features = &rt->features;
     for (size_t i = 0; i < features->count; i++) {
@@ -173,8 +172,7 @@ static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc)
     return true;
 }
 
-/* Makes the failure for a used-up memory_limit_bytes. The failure outlives the logs that hold it.
-   */
+/* Makes the failure for a used-up memory_limit_bytes. It outlives the logs that hold it. */
 static void phi__at_limit_name_all(phi_runtime *rt) {
     (void)snprintf(
         rt->at_limit.words, sizeof rt->at_limit.words,

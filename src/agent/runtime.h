@@ -103,8 +103,7 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
 typedef struct phi_error {
     phi_status status;
-    /* names the field or the place; never NULL; owned by the runtime, valid until its next
-       failure */
+    /* names the field or the place; never NULL; valid until the runtime's next failure */
     const char *message;
 } phi_error;
 

@@ -127,8 +127,6 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
                : phi__error(handle.rt, status, "phi_agent_snapshot: %s", phi_status_text(status));
 }
 
-/* ---- reading ---- */
-
 /* Returns the desc with the ids of the snapshot. */
 static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
@@ -172,8 +170,7 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     return NULL;
 }
 
-/* Restores an agent outside of a step. On failure the handle's rt is NULL, and phi_last_error says
-   why. */
+/* Restores an agent outside of a step. On failure rt is NULL, and phi_last_error says why. */
 static phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how) {
     phi_agent none = PHI_ZERO;
@@ -209,18 +206,15 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
 
 /* ---- all agents of a runtime as one text with a line for each ---- */
 
-/* phi_step does nothing until the text is complete. So only the host itself can change agents
-   between two calls. */
-
-/* ---- saving ---- */
+/* phi_step does nothing until the text is complete, so only the host can change agents
+   meanwhile. */
 
 struct phi__snap_saving {
     phi__buf text; /* the finished lines, and the one being written */
     phi_arena scratch;
     phi_arena_mark empty;
     size_t count;
-    /* Agents are written by their depth in the tree, parents first. next: the next slot to look at.
-       */
+    /* Agents are written by depth in the tree, parents first. next: the next slot to check. */
     uint32_t depth, next;
     bool deeper;
     /* the agent being written; rt NULL: none */
@@ -256,8 +250,7 @@ static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     }
 }
 
-/* Writes one piece: the beginning of an agent's line, or one line of its thread. PHI_BUSY: there is
-   more. */
+/* Writes the beginning of an agent's line, or one line of its thread. PHI_BUSY: there is more. */
 static phi_status phi__crew_piece(phi_runtime *rt, struct phi__snap_saving *s) {
     phi_status status = PHI_BUSY;
     bool begins = s->agent.rt == NULL;

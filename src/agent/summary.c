@@ -35,8 +35,6 @@ typedef struct phi__summary {
     uint32_t lane;
 } phi__summary;
 
-/* ---- the request ---- */
-
 static void phi__summary_put(phi__buf *out, phi_str text, size_t most) {
     size_t n = phi__utf8_cut(text, phi__min(most, text.len));
     phi__buf_add(out, text.at, n);
@@ -152,8 +150,6 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     phi__buf_free(&prompt);
     return status;
 }
-
-/* ---- the answer ---- */
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi_thread *thread = writer->thread;
@@ -341,8 +337,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     return PHI_OK;
 }
 
-/* Collects the items to sum up: those inside spans without messages, except DURABLE items and
-   extensions. */
+/* Collects the items to sum up: in spans without messages, but not DURABLE or extensions. */
 static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_view_item *items,
                                 size_t count) {
     size_t at = 0;

@@ -32,8 +32,7 @@ void __asan_unpoison_memory_region(void const volatile *at, size_t size);
 #define PHI__ARENA_DEFAULT 2048u /* bytes of the first block */
 #define PHI__ARENA_MOST 65536u   /* bytes of the largest shared block */
 
-/* A block's header. It has 16 bytes on every supported platform, so the memory after it is aligned.
-   */
+/* A block's header. It has 16 bytes on every supported platform, which aligns the memory. */
 struct phi__block {
     struct phi__block *older;
     size_t bytes; /* including this header */

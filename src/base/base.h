@@ -90,8 +90,7 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* Returns a sentence for a status, or "unknown status" for an unknown number. Never NULL,
-   static. */
+/* Returns a sentence for a status, or "unknown status". Never NULL, static. */
 PHI_API const char *phi_status_text(int status);
 
 /* An allocator. phi gets memory only through realloc_fn, which works like realloc: ptr NULL

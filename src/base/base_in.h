@@ -151,8 +151,7 @@ PHI__FN void phi__arena_rewind(phi_arena *arena);
 /* Returns the bytes of all blocks in use. */
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
-/* Copies `s` and adds a terminator, which is not counted. False: no memory, and *out is unchanged.
-   */
+/* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 
 typedef struct phi__buf {
@@ -276,8 +275,7 @@ PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
 PHI__FN void phi__map_free(phi__map *map); /* calling it twice is harmless */
 
-/* Make room for one more item, or for `count` items in all. False: no memory, and nothing changed.
-   */
+/* Make room for one more item, or for `count` in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
 PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
 PHI__FN void phi__map_clear(phi__map *map); /* keeps the memory */
@@ -338,8 +336,7 @@ static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word
 
 static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
 
-/* Changes the state of a handle's slot from `from` to `to`. False: the handle is stale, or the slot
-   has another state. */
+/* Changes the state of a handle's slot. False: the handle is stale, or the state is not `from`. */
 PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
                              uint32_t to);
 
@@ -382,12 +379,10 @@ PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
 /* Writes 64 characters in lower case, not terminated. */
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
-/* Appends n bytes in base64. For encoding in pieces, every n except the last must be a multiple of
-   3. */
+/* Appends n bytes in base64. In pieces, every n except the last must be a multiple of 3. */
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 
-/* Appends the bytes that `text` encodes. False: not strict base64 (out is unchanged), or no memory.
-   */
+/* Appends the bytes that `text` encodes. False: not strict base64 (out is unchanged), no memory. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
 enum { PHI__UUID_SIZE = 37 }; /* including the terminator */

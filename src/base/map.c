@@ -76,8 +76,7 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* Each following item moves into the gap, unless the gap is before the place that the item's hash
-   gives. */
+/* Moves each following item into the gap, unless the gap is before the item's own place. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;

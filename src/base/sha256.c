@@ -6,8 +6,7 @@
    Eight bytes at a time, by half bytes: sixteen lookups in a table of 1 KiB. Half of the lookups do
    not depend on the previous bytes. */
 
-/* For each of the sixteen half bytes in eight bytes: the effect of its value on the CRC after these
-   eight bytes. */
+/* For each half byte of eight bytes: the effect of its value on the CRC after the eight bytes. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
      0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
@@ -240,8 +239,7 @@ static int phi__base64_value(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes four letters into up to three bytes. Returns the number of bytes, or 0 for a bad group.
-   */
+/* Decodes four letters. Returns the number of bytes, up to three, or 0 for a bad group. */
 static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
     size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
     uint32_t bits = 0;
@@ -271,8 +269,6 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
     }
     return !out->failed;
 }
-
-/* ---- ids of agents, sessions and messages ---- */
 
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";

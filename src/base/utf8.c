@@ -1,5 +1,4 @@
-/* utf8.c - UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF), text for
-   terminals, and dates. */
+/* utf8.c - UTF-8 as in RFC 3629 (no overlong forms, no surrogates), text for terminals, dates. */
 #include "base/base_in.h"
 #include <stdlib.h>
 #include <string.h>

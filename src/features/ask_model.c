@@ -74,8 +74,6 @@ PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out) {
     out->provider = ask->own.own;
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__ask_model_take(phi__moment *moment) {
     phi__ask_model_run *r = (phi__ask_model_run *)moment->run_state;
     if (r->ask == NULL) return PHI__RUN_ON;

@@ -19,8 +19,6 @@ static phi__attached_all *phi__attached_of(const phi__agent *agent) {
     return (phi__attached_all *)phi__feature_agent_state(agent, phi__attached_feature);
 }
 
-/* ---- objects ---- */
-
 PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
                                const phi__attached_ops *ops) {
     PHI_ASSERT(phi__attached_find(agent, ops->name) == NULL);
@@ -46,8 +44,7 @@ PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *n
     return NULL;
 }
 
-/* Calls `freed` for all objects. The callback may remove other objects, so each round starts at the
-   list's head. */
+/* Calls `freed` for all objects. It may remove other objects, so each round starts anew. */
 static void phi__attached_free_all(phi__attached_all *all) {
     while (all->objects.first != NULL) {
         phi__attached *object = PHI__OWNER(all->objects.first, phi__attached, link);
@@ -121,8 +118,8 @@ static phi_status phi__attached_load(phi__agent *agent, const phi_json *node) {
     return status;
 }
 
-/* Writes the objects, then the saved JSON that no room has claimed. Without objects and JSON,
-   writes nothing. */
+/* Writes the objects, and the saved JSON that no room has claimed. Writes nothing if all is
+   empty. */
 static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_arena *scratch) {
     bool any = all->saved.first != NULL;
     for (const phi__link *link = all->objects.first; link != NULL && !any; link = link->next)
@@ -143,8 +140,6 @@ static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_
     }
     phi__buf_char(out, '}');
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__attached_at(phi__moment *moment) {
     phi__attached_all *all = (phi__attached_all *)moment->agent_state;

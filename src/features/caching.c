@@ -139,8 +139,6 @@ static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
         phi__caching_forget(c);
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__caching_take(phi__moment *moment) {
     phi__caching *c = (phi__caching *)moment->agent_state;
     switch (moment->point) {

@@ -166,8 +166,6 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     return emitted;
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__capture_take(phi__moment *moment) {
     phi__capture *capture = (phi__capture *)moment->run_state;
     bool done = true;

@@ -137,8 +137,7 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
     rewrite.meta = made->meta;
     rewrite.written = made->written;
     if (rewrite.span_count == 0) return PHI_NOT_FOUND;
-    /* Only checks that the rewrite can be copied. The rest is checked when the rewrite is appended.
-       */
+    /* Only checks that the rewrite can be copied. Appending it checks the rest. */
     for (size_t i = 0; i < rewrite.span_count; i++) {
         const phi_span *span = &rewrite.spans[i];
         if (span->message_count > 0 && span->messages == NULL) return PHI_NOT_FOUND;
@@ -200,8 +199,7 @@ enum {
     PHI__COMPACTIONS_MOST = 8, /* compactions of a turn */
     /* compactions in a row that save nothing, before the run fails */
     PHI__COMPACTIONS_IDLE_MOST = 2,
-    /* After an overflow, a plan must save more than 1/4 of the view. Otherwise the oldest part is
-       cut off, too. */
+    /* After an overflow a plan must save more than 1/4, or the oldest part is cut off, too. */
     PHI__COMPACTIONS_WORTH = 4
 };
 
@@ -209,8 +207,7 @@ enum {
 typedef struct phi__compactions {
     uint8_t count, idle; /* of this turn: all compactions, and those that saved nothing */
     bool done;           /* a compaction was done, and the run is held for the hook after it */
-    /* The failure that caused the last compaction, in the thread's memory; NULL: the size of the
-       view. */
+    /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size */
     const phi_failure *overflow;
     phi__compacted *plan;    /* for the next compaction, in the turn's arena; or NULL */
     phi_compaction *emitted; /* figures of the active compaction, in the thread's memory */
@@ -220,8 +217,7 @@ typedef struct phi__compactions {
 typedef struct phi__compacted_by {
     phi__compactor_job *job; /* of the host's compactor; NULL: none is active */
     uint64_t tokens;         /* estimated tokens after the last compaction; 0: none was done */
-    /* the compactor was asked because of the memory limit; reset when the log fits its room again
-       */
+    /* the compactor was asked because of the memory limit; reset when the log fits again */
     bool asked;
 } phi__compacted_by;
 
@@ -238,8 +234,6 @@ static phi__state phi__compaction_hold(phi__run *run, bool done) {
     phi__compaction_of(run)->done = done;
     return PHI__RUN_HELD;
 }
-
-/* ---- planning ---- */
 
 /* Returns the agent's settings with defaults filled in from its model and prompt. If run is NULL,
    the prompt is not counted. */
@@ -318,8 +312,6 @@ static void phi__compaction_take_made(phi__agent *agent, phi__compacted_by *by, 
                PHI_OK;
     phi_arena_free(&scratch);
 }
-
-/* ---- when to compact ---- */
 
 /* True if the view has hardly grown since the last compaction. Without this check, a view that is
    too large even after a compaction would be compacted again in each turn. */
@@ -455,8 +447,7 @@ static bool phi__compaction_shrink(phi__run *run) {
     if (phi__compaction_of(run)->overflow == NULL ||
         (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
-    /* Cuts off half of the view. If the last time nothing was cut off, cuts off as much as
-       possible. */
+    /* Cuts off half of the view, or as much as possible if nothing was cut off last time. */
     phi__compactions *c = phi__compaction_of(run);
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;

@@ -200,8 +200,6 @@ static phi_status phi__edits_load(phi__run *run, phi__context_edits *edits, cons
     return edits->memo.failed || edits->summary.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__edits_take(phi__moment *moment) {
     phi__run *run = moment->run;
     phi__context_edits *edits = (phi__context_edits *)moment->run_state;

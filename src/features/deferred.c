@@ -48,8 +48,7 @@ static phi_status phi__deferred_note_get(phi__agent *agent, const phi_json *node
     return status;
 }
 
-/* Returns the note of the deferred rewrite, from the log's entries in memory. NULL: none is
-   deferred. */
+/* Returns the note of the deferred rewrite, from the entries in memory. NULL: none is deferred. */
 static const phi__note *phi__deferred_note_last(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {
@@ -146,10 +145,7 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
     return phi__deferred_over(agent, rewrite, status, words);
 }
 
-/* ---- deferring ---- */
-
-/* Defers a rewrite. If it replaces another deferred one, an event reports that, if memory allows.
-   */
+/* Defers a rewrite. An event reports the deferred one that it replaces, if memory allows. */
 static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
                                      bool noted) {
     char words[200], made[PHI__OP_MADE_SIZE];
@@ -206,8 +202,7 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
                               : phi__deferred_do(agent, rewrite, must_gain);
 }
 
-/* Applies a rewrite that was deferred when another process ended, and emits its outcome.
-   PHI_NO_MEMORY. */
+/* Applies a rewrite that another process had deferred, and emits the outcome. PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
     const phi__note *note = phi__deferred_note_last(agent->thread);
     phi_json *root = NULL;
@@ -232,8 +227,6 @@ PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent) {
     phi__deferred_forget(agent);
     return PHI_OK;
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__deferred_at(phi__moment *moment) {
     phi__agent *agent = moment->agent;

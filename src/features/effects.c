@@ -70,8 +70,7 @@ static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
     phi_arena *room = phi__thread_room(owner->thread);
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
-    /* A hidden agent's log may be freed before the event is popped, so the call's names are copied
-       to the owner's thread. */
+    /* A hidden agent's log may be freed before the event is popped: copy the call's names. */
     if (owner != call->run->agent &&
         (!phi__arena_str(room, event.tool_call_id, &event.tool_call_id) ||
          !phi__arena_str(room, event.tool_name, &event.tool_name)))
@@ -140,8 +139,6 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     return PHI_OK;
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__effects_take(phi__moment *moment) {
     phi__effects *round = (phi__effects *)moment->run_state;
     bool done = true;
@@ -193,8 +190,7 @@ PHI_API phi_str phi_call_tool_state(phi_call handle) {
                                               : phi__str(NULL, 0);
 }
 
-/* Keeps a snapshot for the current round of the agent and of the hidden agents below it. False: no
-   memory. */
+/* Keeps a snapshot for the round of the agent and of hidden agents below. False: no memory. */
 static bool phi__effects_keep(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     phi__run *run = agent->run;

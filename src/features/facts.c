@@ -44,8 +44,7 @@ static size_t phi__facts_place(const void *list, size_t count, size_t size, phi_
     return from;
 }
 
-/* Opens a gap for one struct in a sorted list of structs, and returns the list. NULL: no memory,
-   and nothing changed. */
+/* Opens a gap in a sorted list and returns the list. NULL: no memory, and nothing changed. */
 static void *phi__facts_open(phi_memory *memory, void *list, size_t *count, size_t *cap,
                              size_t size, size_t at) {
     char *grown = (char *)phi__grow(memory, list, cap, *count + 1, size);
@@ -82,8 +81,7 @@ static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, ph
     return true;
 }
 
-/* Sets a fact. version 0: one more than the old version. PHI_FULL, PHI_NO_MEMORY: nothing changed.
-   */
+/* Sets a fact. version 0: one more than before. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                  phi_str value, uint64_t version) {
     bool found;
@@ -156,8 +154,7 @@ static phi_status phi__facts_get(phi__fact_list *list, phi_memory *memory, const
     return status;
 }
 
-/* ---- groups: the facts of groups, and the memberships of agents; both lists are sorted by name
-   ---- */
+/* ---- the facts of groups, and the memberships of agents; both lists are sorted by name ---- */
 
 /* The facts feature's state of an agent: the agent's own facts and its groups. */
 typedef struct phi__facts_own {
@@ -334,8 +331,8 @@ static size_t phi__facts_shown_cost(const phi_fact *fact) {
     return bytes;
 }
 
-/* Writes a fact as a line. Each line break in the value is followed by blanks, so that only keys
-   begin lines. */
+/* Writes a fact as a line. Line breaks in the value are followed by blanks: only keys begin
+   lines. */
 static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
     phi__buf_char(out, '\n');
     phi__buf_add_str(out, fact->key);
@@ -425,8 +422,7 @@ static int64_t phi__facts_number(const phi_message *m) {
     return n;
 }
 
-/* Searches the request backwards for an unbroken row of updates, back to one with all facts. False:
-   no memory. */
+/* Searches the request backwards for updates, back to one with all facts. False: no memory. */
 static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tellings *out) {
     const phi__request_spec *spec = &run->attempt.spec;
     int64_t want = -1;
@@ -630,8 +626,6 @@ static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,
     if (own->list.count > 0) phi__feature_join_all(agent->rt, phi_feature_facts);
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_PARSE;
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__facts_take(phi__moment *moment) {
     phi__facts_own *own = (phi__facts_own *)moment->agent_state;

@@ -72,8 +72,7 @@ PHI_API phi_fact_scope phi_fact_agent(phi_agent agent);
    the scope is full; PHI_STALE, PHI_NO_MEMORY. After any of these nothing changed. */
 PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
                                 uint64_t *version);
-/* Gets a fact of exactly this scope. PHI_NOT_FOUND: there is no such fact; PHI_STALE,
-   PHI_BAD_ARG. */
+/* Gets a fact of exactly this scope. PHI_NOT_FOUND: no such fact; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out);
 /* Lists all facts of a scope, sorted by key, in the arena. With scope.known lists the facts that
    the scope's agent knows, as the agent's next request would show them. PHI_STALE, PHI_BAD_ARG,

@@ -125,8 +125,7 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
     phi__sources_recheck(agent);
 }
 
-/* After a change of seat, gives the agent the source tools that its new model supports. False: no
-   memory. */
+/* After a change of seat, takes the source tools for the new model. False: no memory. */
 static bool phi__failover_ready(phi__agent *agent) {
     const phi__run *run = agent->run; /* NULL while a snapshot is loaded, which emits no events */
     return agent->sources == NULL || (run != NULL && run->own.toolset != NULL) ||
@@ -340,8 +339,7 @@ static phi__state phi__failover_next_or_pause(phi__run *run, phi__failover_agent
     return next;
 }
 
-/* When a run begins after stay_ms has passed, returns the agent to its own model, if there is room
-   for a call. */
+/* Returns the agent to its own model if a run begins after stay_ms and has room for a call. */
 static phi__state phi__failover_begun(phi__run *run, phi__failover_agent *f,
                                       const phi__failover_run *r) {
     char reason[PHI__FAILOVER_REASON];
@@ -451,8 +449,6 @@ static phi_status phi__failover_do_check(phi_runtime *rt, const phi_failover *fa
     }
     return PHI_OK;
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent *f) {
     phi__failover_run *r = (phi__failover_run *)moment->run_state;

@@ -60,8 +60,7 @@ typedef struct phi__attached_ops {
     /* Called after the agent's log was replaced by a copy of its view or by an empty log. May free
        the agent. NULL: not called. */
     void (*renewed)(phi__attached *object, bool copied);
-    /* Called when the agent is freed and has detached the object: frees the object's memory. May
-       call the host. */
+    /* Called when the agent is freed: frees the detached object's memory. May call the host. */
     void (*freed)(phi__attached *object);
 } phi__attached_ops;
 
@@ -71,8 +70,7 @@ struct phi__attached {
     phi__agent *agent;            /* NULL while not attached */
 };
 
-/* Attaches an object. No object of the same name may be attached. The object must not move while
-   attached. */
+/* Attaches an object under a name that must be free. An attached object must not move. */
 PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
                                const phi__attached_ops *ops);
 
@@ -153,8 +151,7 @@ typedef struct phi__failover_ops {
     bool (*inherit)(const phi__agent *agent, phi_arena *arena, phi_agent_desc *out);
 } phi__failover_ops;
 
-/* Copies a list into the agent's memory. A NULL list makes an empty result. False: no memory, and
-   nothing to free. */
+/* Copies a list (NULL: none) into the agent's memory. False: no memory, and nothing to free. */
 static inline bool phi__failover_make(phi__agent *agent, const phi_failover *given,
                                       phi__failover_made *out) {
     memset(out, 0, sizeof *out);

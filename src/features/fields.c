@@ -50,8 +50,7 @@ static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emit
 
 /* ---- while the answer arrives ---- */
 
-/* Returns the tool that a block calls, if the tool has on_field. NULL: no such tool, or the name
-   has not arrived. */
+/* Returns the tool that a block calls. NULL: its name has not arrived, or it has no on_field. */
 static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     const phi__draft *draft = &assembly->drafts[block];
@@ -61,8 +60,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
-/* Returns the scanner of a block, and makes it if needed. NULL: the block needs none, or there is
-   no memory. */
+/* Returns the scanner of a block, or makes it. NULL: the block needs none, or no memory. */
 static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_memory *memory = &run->agent->memory;
@@ -151,16 +149,13 @@ static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolca
     return block < f->count && f->emitted[block].tool != NULL ? &f->emitted[block] : NULL;
 }
 
-/* Called when the answer is complete and a call was made from the block. False: the agent was
-   freed. */
+/* Called when a call was made from the block of a complete answer. False: the agent was freed. */
 static bool phi__fields_adopt(const phi__fields *f, const phi__toolcall *call) {
     phi__emitted *emitted = phi__fields_of_call(f, call);
     if (emitted == NULL) return true;
     phi__json_fields_free(&emitted->scan);
     return emitted->tool == call->tool || phi__fields_take_back(call->run, f, emitted);
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__fields_take(phi__moment *moment) {
     phi__run *run = moment->run;

@@ -54,10 +54,8 @@ PHI_API const phi__feature *phi_feature_formats(void) {
     return &feature;
 }
 
-/* ---- features without points ----
-
-   The loop reaches these features by pointers. A pointer is NULL if the runtime does not have the
-   feature. */
+/* ---- features without points: the loop reaches them by pointers, which are NULL without them
+   ---- */
 
 static void phi__pointed_deferral(phi_runtime *rt) {
     rt->features.deferral = phi__deferral_tools_ops();

@@ -41,8 +41,7 @@ typedef struct phi_pruned {
     size_t timestamp_count;
 } phi_pruned;
 
-/* A revert. Steps have names such as "n12", for entry 12 of the thread. The JSON has only the
-   numbers. */
+/* A revert. A step has a name such as "n12": entry 12 of the thread. The JSON has the number. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;
@@ -55,8 +54,7 @@ typedef struct phi_reverted {
 
 /* How near the request of a model call is to its limit. */
 typedef struct phi_context {
-    /* tokens: estimate for the request, with system prompt and tools; limit: the policy's limit, or
-       the model's window */
+    /* tokens: estimate of the request with prompt and tools; limit: the policy's, or the window */
     uint64_t tokens, limit;
     size_t messages, shown; /* messages in the view; how many of them are sent */
     /* SUMMARY_NEEDED: the entries that need a summary, both included */

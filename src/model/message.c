@@ -1,5 +1,5 @@
-/* message.c - messages as data: copies messages, joins their text, and writes and reads their
-   interchange JSON. */
+/* message.c - messages as data: copying, joining text, writing and reading their interchange
+   JSON. */
 #include "model/model_in.h"
 
 #include "model/citations.h"
@@ -45,8 +45,7 @@ static bool phi__citations_range(phi_citation *c, const phi_json *node, const ch
     return true;
 }
 
-/* Reads the range in a document. Anthropic writes it in the citation itself, Bedrock in `location`.
-   */
+/* Reads the range in a document: Anthropic's in the citation itself, Bedrock's in `location`. */
 static void phi__citations_place(phi_citation *c, const phi_json *node) {
     static const char *const places[] = {"documentChar", "documentPage", "documentChunk",
                                          "searchResultLocation"};
@@ -275,8 +274,6 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
     return phi__message_copy_at(arena, out, of_message, PHI__COUNT(of_message));
 }
 
-/* ---- writing ---- */
-
 /* The most levels that a value may have. Readers accept 512 levels by default, and the objects
    around the value need some. */
 enum { PHI__MESSAGE_DEPTH = 448 };
@@ -459,8 +456,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__records_some(out, "api", message->protocol);
         phi__message_put_usage(out, &message->usage);
         phi__records_some(out, "error_message", message->error_message);
-        /* Two 64-bit numbers as hexadecimal digits, since other readers' JSON numbers have only 53
-           bits. */
+        /* hexadecimal digits of two 64-bit numbers: JSON numbers of other readers have 53 bits */
         char digits[33];
         uint64_t n = message->prefix;
         int i;
@@ -483,8 +479,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-/* Adds without overflow. A server may report any number, and a sum that wraps to 0 would lift the
-   limits. */
+/* Adds without overflow: a server may report any number, and a wrapped sum would lift limits. */
 static void phi__message_count(uint64_t *to, uint64_t more) {
     *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
 }
@@ -796,8 +791,7 @@ static phi_status phi__message_extra(phi__message_reader *r, const phi_json *con
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* True if the object looks like an extension. The Rust original accepts extensions with any role.
-   */
+/* True if the object looks like an extension. The Rust original ignores the role, too. */
 static bool phi__message_is_extension(const phi_json *const *in) {
     return !phi_json_is(in[PHI__MESSAGE_IN_CONTENT], PHI_JSON_ARRAY) &&
            phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) &&

@@ -102,8 +102,7 @@ typedef struct phi_message {
     /* Only in assistant messages, down to error_message. */
     phi_stop_reason stop_reason;
     phi_str raw_stop_reason; /* as the provider sent it; not in the JSON */
-    /* model, provider and protocol that answered; protocol: PHI_PROTOCOL_..., or empty if not known
-       */
+    /* model, provider and protocol that answered; protocol: PHI_PROTOCOL_..., or empty */
     phi_str model, provider, protocol;
     phi_usage usage;
     phi_str error_message;

@@ -1,5 +1,4 @@
-/* model.h - models: name, endpoint, settings of requests, and the quirks of protocols. These are
-   only data. */
+/* model.h - models: name, endpoint, settings of requests, and quirks of protocols, as data. */
 #ifndef PHI_MODEL_MODEL_H
 #define PHI_MODEL_MODEL_H
 
@@ -212,8 +211,7 @@ typedef struct phi_model {
     phi_codec_fn codec;
 } phi_model;
 
-/* Returns the dollars for a usage by the model's rates. Reasoning is part of output and not charged
-   again. */
+/* Returns the dollars for a usage by the model's rates. Output already includes reasoning. */
 PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 
 /* A host's own translation (phi_agent_desc.translate_fn), called before each request. It must be

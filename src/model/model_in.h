@@ -32,8 +32,8 @@ PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 
-/* Writes a text as a JSON value on one line. A text that is not JSON is written as a string, and an
-   empty text as {}. */
+/* Writes a text as a JSON value on one line; as a string if it is not JSON; as {} if it is
+   empty. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
 
 /* Writes a JSON text as a value on one line, with the key unless key is NULL. False: the text is
@@ -47,8 +47,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
    Responses is a host's own name and stays. The result is the argument or a static string. */
 PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol);
 
-/* Reads a message like phi_message_from_json, but from a tree. The tree's strings are not copied.
-   */
+/* Reads a message like phi_message_from_json, but from a tree, and without copying its strings. */
 PHI__FN phi_status phi__message_read_get(const phi_json *root, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
 
@@ -57,8 +56,7 @@ PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena
                                                 phi_message *out, phi_parse_error *error);
 PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node);
 
-/* Reads a value that phi__message_put_value wrote. If node is NULL, *out stays unchanged. False: no
-   memory. */
+/* Reads a value of phi__message_put_value. node NULL: *out is unchanged. False: no memory. */
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
 
 /* Returns a protocol's name in the Rust original's JSON; `protocol` may have either spelling. NULL:
@@ -68,8 +66,7 @@ PHI__FN const char *phi__message_read_api(phi_str protocol);
 /* Returns the word in the JSON; "" for PHI_STOP_REASON_NONE. Static. */
 PHI__FN const char *phi__message_stop_text(phi_stop_reason reason);
 
-/* True if two addresses have the same scheme, host and port, compared byte by byte. NULL equals "".
-   */
+/* True if two addresses have the same scheme, host and port, byte by byte. NULL equals "". */
 PHI__FN bool phi__model_same_server(const char *a, const char *b);
 PHI__FN bool phi__model_is_at(const phi_model *model, const char *address);
 
