@@ -234,9 +234,10 @@ static phi_status phi__session_begin(phi__agent *agent, const char *what, bool e
     if (status != PHI_OK)
         return phi__session_error(agent, what, agent->thread->journal->id, status, words);
     phi__take_random_id(agent, session_id);
-    phi__take_random_id(agent,
-                        /* even without a store, so that an agent draws the same random numbers */
-                        thread_id);
+    phi__take_random_id(
+        agent,
+        /* without a store, too, so that an agent always draws the same random numbers */
+        thread_id);
     phi__session *session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);

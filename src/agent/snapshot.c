@@ -360,7 +360,7 @@ struct phi__snap_loading {
     phi_str text;
     size_t at;       /* offset of the next line */
     uint64_t agents; /* number of agents, from line 1 */
-    bool has_head;   /* line 1 is about the whole */
+    bool has_head;   /* line 1 describes the whole snapshot */
     phi_arena arena; /* memory of line 1 */
     phi_str facts;   /* JSON; empty: line 1 has no facts */
     phi_agent *made;

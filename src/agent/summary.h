@@ -19,7 +19,7 @@ extern "C" {
 typedef struct phi_summary_desc {
     const phi_model *model;   /* the model that writes the summary (default: the agent's own) */
     const char *instructions; /* the system prompt of that model (default: phi's) */
-    uint32_t max_tokens;      /* of a summary (default 2,000) */
+    uint32_t max_tokens;      /* for one summary (default 2,000) */
     /* how much of the history is sent at once, by estimate (default: half of the model's window,
        but at most 30,000; at least 100) */
     uint64_t chunk_tokens;

@@ -158,7 +158,7 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
     phi_arena_init(&slot->arena, &agent->memory, 0);
     bool good = phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite);
     const char *id = slot->rewrite.op_id;
-    /* by the op_id another process sees if it was applied */
+    /* the op_id shows another process if it was applied */
     if (good && (id == NULL || id[0] == '\0')) {
         phi_str kept;
         phi__rewrite_name(agent->thread, made);

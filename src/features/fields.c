@@ -141,8 +141,7 @@ static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     return true;
 }
 
-/* Returns the scanner of a call's block. NULL: it has none; after a restore, answers and started
-   calls have no scanners. */
+/* Returns the scanner of a call's block. NULL: the block has none, for example after a restore. */
 static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     if (f->count == 0) return NULL;
     size_t block = (size_t)(call->block - call->run->reply->content);

@@ -54,8 +54,8 @@ typedef enum phi_event_kind {
     PHI_EV_RETRACT,
     /* failure; attempt, attempts; delay_ms until the next attempt; text: a log line */
     PHI_EV_RETRY,
-    PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
-    PHI_EV_INPUT_DROPPED,    /* text: input that no model will see; input; source: why */
+    PHI_EV_INPUT_REJECTED, /* text: a filter's reason; the run ends after it */
+    PHI_EV_INPUT_DROPPED,  /* text: input that no model will see; input: its origin; source: why */
     PHI_EV_COMPACTION_START, /* compaction: only its first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     /* a hook answered PHI_WAIT: ticket, point, text; for a tool: call, tool_call_id, tool_name,

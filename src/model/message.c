@@ -303,8 +303,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
 }
 
 /* True if the text, without all its layers of JSON quotes, is empty or a JSON value. Such a text in
-   a JSON string could be taken for the value itself, so it keeps its quotes when written and read.
-   */
+   a JSON string could be taken for the value itself, so its quotes are always kept. */
 static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;

@@ -56,7 +56,7 @@ PHI__FN phi_status phi__message_read_get_blocks(const phi_json *array, phi_arena
                                                 phi_message *out, phi_parse_error *error);
 PHI__FN phi_usage phi__message_read_get_usage(const phi_json *node);
 
-/* Reads a value of phi__message_put_value. node NULL: *out is unchanged. False: no memory. */
+/* Reads what phi__message_put_value wrote. node NULL: *out is unchanged. False: no memory. */
 PHI__FN bool phi__message_read_get_value(const phi_json *node, phi_arena *arena, phi_str *out);
 
 /* Returns a protocol's name in the Rust original's JSON; `protocol` may have either spelling. NULL:
