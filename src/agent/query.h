@@ -34,7 +34,7 @@ typedef struct phi_query_desc {
     phi_deadlines deadlines;
 } phi_query_desc;
 
-/* The state and results of a query, which owns the pointers. They are valid until it is freed. */
+/* A query's state and results. The pointers are valid until the query is freed. */
 typedef struct phi_query_info {
     phi_status status;          /* PHI_BUSY while the query is under way */
     const phi_failure *failure; /* why the query failed; NULL: it did not fail */

@@ -61,7 +61,7 @@ typedef struct phi_prompt_desc {
     /* the policy for this run's model calls and warnings; copied (default: the agent's policy,
        which does not change) */
     const phi_policy *policy;
-    /* a thread of the agent's store, for phi_agent_use_thread (default: the current thread) */
+    /* calls phi_agent_use_thread with this id first (default: the current thread) */
     const char *thread_id;
     bool new_thread; /* calls phi_agent_use_thread with NULL first */
     /* the limits of this run; a field that is zero has the default of phi_limits; copied (default:
@@ -97,7 +97,7 @@ typedef struct phi_prompt_desc {
     /* JSON text about this run, for the host: AGENT_START, the LOOP_START entry and the record of
        the run have it. Never sent; copied (default: none) */
     const char *metadata;
-    /* the format of this run's answers; copied; part of its snapshots (default: the agent's) */
+    /* format of this run's answers; copied; part of the run's snapshots (default: the agent's) */
     const phi_format *format;
     bool has_temperature; /* this run sends `temperature` (default: the agent's setting) */
     double temperature;

@@ -159,15 +159,15 @@ typedef struct phi_event {
     phi_call call;       /* in TOOL_... events */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
-    /* In MESSAGE_..., TURN_END and TOOL_END. In deltas: the answer as it was when the event was
-       popped, while `partial` is exact */
+    /* In MESSAGE_..., TURN_END, AGENT_END, TOOL_UPDATE, TOOL_END and RETRACT. In deltas: the answer
+       as it was when the event was popped, while `partial` is exact */
     const phi_message *message;
-    /* in TURN_END, AGENT_END and SUBAGENT_END; NULL: no answer or no memory */
+    /* in TURN_END, AGENT_END, SUBAGENT_END, THREAD_UPDATED; NULL: no answer or no memory */
     const phi_usage *usage;
     const struct phi_failure *failure; /* in ERROR, RETRY, FAILOVER; in AGENT_END after an error */
     /* AGENT_END: the messages of the run, for phi_thread_message_at while the run's lane is active.
-       INPUT_DROPPED without a text: message_count messages were dropped while the event queue was
-       full. */
+       THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED without a text:
+       message_count messages were dropped while the event queue was full. */
     size_t first_message, message_count;
     const struct phi_loop_info *loop;        /* in AGENT_START */
     const struct phi_compaction *compaction; /* in COMPACTION_... events */
@@ -178,7 +178,7 @@ typedef struct phi_event {
        from 1; attempts is the most switches that the run may make. */
     uint32_t attempt, attempts;
     uint32_t delay_ms; /* in RETRY */
-    /* in ERROR, REWRITE, FAILOVER, AGENT_END, SUBAGENT_END and PARALLEL_END */
+    /* in ERROR, RETRY, REWRITE, FAILOVER, AGENT_END, SUBAGENT_END and PARALLEL_END */
     phi_status status;
     uint64_t elapsed_ms; /* in TOOL_HEARTBEAT: time since the call was started or resumed */
     /* in INPUT_DROPPED, and in MESSAGE_... of a user's message: where the message came from */
