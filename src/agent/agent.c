@@ -1,10 +1,8 @@
-/* agent.c - prompts agents, ends their runs, and changes their settings. */
+/* agent.c - begins and ends runs, and returns facts about agents. */
 #include "agent/agent_in.h"
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 #include "features/features_in.h"
-
-/* ---- public ---- */
 
 PHI_API void phi_agent_free(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
@@ -114,7 +112,7 @@ static phi_status phi__agent_end(phi_agent handle, uint32_t how) {
 PHI_API phi_status phi_abort(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_ABORT); }
 PHI_API phi_status phi_stop(phi_agent agent) { return phi__agent_end(agent, PHI__AGENT_STOP); }
 
-/* In the log, before anything is done. */
+/* Adds a note with the reason to the log before the run is aborted. False: no memory. */
 static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
     phi__run *run = agent->run;
     phi_str kept;
@@ -150,9 +148,7 @@ PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const ch
     return phi_abort(handle);
 }
 
-/* ---- public: budgets ---- */
-
-/* More than there are numbers for is no limit. */
+/* Sums that overflow mean "no limit". */
 static uint32_t phi__agent_more(uint32_t limit, uint32_t by) {
     return by >= PHI_UNLIMITED - limit ? PHI_UNLIMITED : limit + by;
 }
@@ -205,7 +201,7 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
                            : phi__deferred_withdraw(agent);
 }
 
-/* ---- public: changing it ---- */
+/* ---- public: changing an agent ---- */
 
 static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, const char *what) {
     if (handle.rt == NULL) return PHI_BAD_ARG;
@@ -213,11 +209,9 @@ static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, con
     return phi__find_idle(agent, what);
 }
 
-/* ---- public: identity ---- */
-
-/* A log that is in a store is kept: a fresh lane of it begins. All that may fail comes before
-   anything changes; without a store a session that no other agent shares is renamed, which needs no
-   memory. */
+/* Gives the agent a new session. A log in a store is kept, and the agent begins a fresh lane of it.
+   Everything that may fail comes before the first change. Without a store, a session that no other
+   agent shares is renamed, which needs no memory. */
 static phi_status phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
     char made[PHI__UUID_SIZE];
@@ -243,7 +237,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__line_restart(agent);
-    phi__input_free_queues(agent); /* injected messages went with the last run */
+    phi__input_free_queues(agent); /* injected messages were freed with the last run */
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
         old = &before;
@@ -266,7 +260,7 @@ PHI_API bool phi_agent_takes(phi_agent handle, phi_content_kind kind, phi_str mi
     return phi__render_way_of(agent->codec, &agent->desc.model, &probe) == PHI__RENDER_BLOCK;
 }
 
-/* ---- what an agent is, has and waits for, for the host ---- */
+/* ---- public: facts about an agent ---- */
 
 PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     const phi__agent *agent = phi__find_agent(handle);
@@ -288,7 +282,7 @@ PHI_API phi_agent_info phi_agent_get_info(phi_agent handle) {
     phi__pending_of(agent, &info.waiting);
     info.usage = agent->spent.usage;
     info.cost = agent->spent.cost;
-    /* In doubles: the sum of three counts may not fit. */
+    /* Uses doubles, since the sum of three counts may overflow. */
     const phi_usage *usage = &info.usage;
     double read = (double)usage->cache_read;
     double all = (double)usage->input + read + (double)usage->cache_write;

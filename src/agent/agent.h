@@ -26,7 +26,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
    agent's own tools and hooks. A zero or stale handle is harmless. */
 PHI_API void phi_agent_free(phi_agent agent);
 
-PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
+PHI_API bool phi_agent_alive(phi_agent agent); /* any thread may call this */
 
 /* True if the agent's current model takes blocks of this kind and type. For tools that can return
    such blocks: (PHI_CONTENT_DOCUMENT, "application/pdf"), (PHI_CONTENT_AUDIO, "audio/wav"). A
@@ -68,10 +68,10 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
    even if the inbox is full or there is no memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
-/* Aborts one run like phi_abort, with a reason. If loop_id is NULL, the active run. reason is
-   copied; NULL: no reason. AGENT_END has the reason, and so has a note of the kind PHI_NOTE_ABORT
-   in the log: {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run is active;
-   PHI_STALE, PHI_NO_MEMORY. After any of these nothing was done. */
+/* Aborts one run like phi_abort, with a reason. If loop_id is NULL, aborts the active run. reason
+   is copied; NULL: no reason. AGENT_END has the reason, and so has a note of the kind
+   PHI_NOTE_ABORT in the log: {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such
+   run is active; PHI_STALE, PHI_NO_MEMORY. After any of these nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
 /* Ends the run when the current turn is over, that is, when the answer is complete and its calls
@@ -83,57 +83,61 @@ PHI_API phi_status phi_stop(phi_agent agent);
    is enough. PHI_MISUSE: the agent has neither a run nor a budget. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 
-/* ---- changing it ---- */
+/* ---- changing an agent ---- */
 
-/* The fields that phi_agent_set can take from a desc. Those marked * can be set during a run, too.
-   All other fields of a desc stay as they were when the agent was made: ids, parent, profile,
-   user_data, tool_options.sources and result_directory, memory, store and thread_id (for these two
-   see phi_agent_use_thread), input.first_turn_trigger, workspace, translate_fn and
+/* The fields that phi_agent_set can take from a desc. Some can be set during a run, as their
+   comments say. All other fields of a desc stay as they were when the agent was made: ids, parent,
+   profile, user_data, tool_options.sources and result_directory, memory, store and thread_id (for
+   these two see phi_agent_use_thread), input.first_turn_trigger, workspace, translate_fn and
    token_counter. */
 typedef enum phi_set {
-    /* Also in the middle of a conversation. A config_id that was given stays. If a failover has
-       changed the agent's model, the agent leaves that model. */
+    /* The model can be changed in the middle of a conversation. A config_id that was given stays.
+       If a failover has changed the agent's model, the agent leaves that model. */
     PHI_SET_MODEL = 1 << 0,
     PHI_SET_PROVIDER = 1 << 1,      /* NULL: the provider of the model's protocol */
-    PHI_SET_SYSTEM_PROMPT = 1 << 2, /* NULL: none */
+    PHI_SET_SYSTEM_PROMPT = 1 << 2, /* NULL: no system prompt */
     PHI_SET_TOOLS = 1 << 3,         /* tools, tool_count: replace all of the agent's own tools */
     PHI_SET_TOOL_MODE = 1 << 4,     /* tool_options.mode, batch */
     /* tool_options.timeout_ms, and the timeout of every tool that has the old value */
     PHI_SET_TOOL_TIMEOUT = 1 << 5,
-    PHI_SET_TOOL_CHOICE = 1 << 6,   /* * tool_options.choice */
+    PHI_SET_TOOL_CHOICE = 1 << 6,   /* tool_options.choice; can be set during a run */
     PHI_SET_DEFER_PERCENT = 1 << 7, /* tool_options.defer_percent */
     PHI_SET_RAW_TOOLS = 1 << 8,     /* tool_options.raw_tools, raw_tool_count */
     PHI_SET_EFFECTS = 1 << 9,       /* tool_options.effects */
-    PHI_SET_REPEAT = 1 << 10,       /* * tool_options.repeat_warn_after, repeat_stop_after */
-    PHI_SET_RESULTS = 1 << 11,      /* tool_options.max_result_bytes, max_result_image_bytes */
-    PHI_SET_HOOKS = 1 << 12,        /* hook_fn, hook_points, hook_user_data */
+    /* tool_options.repeat_warn_after, repeat_stop_after; can be set during a run */
+    PHI_SET_REPEAT = 1 << 10,
+    PHI_SET_RESULTS = 1 << 11, /* tool_options.max_result_bytes, max_result_image_bytes */
+    PHI_SET_HOOKS = 1 << 12,   /* hook_fn, hook_points, hook_user_data */
     PHI_SET_LIMITS = 1 << 13,
-    /* * the spending so far stays; paused runs check the new budget */
+    /* can be set during a run; the spending so far stays; paused runs check the new budget */
     PHI_SET_BUDGET = 1 << 14,
-    PHI_SET_DEADLINES = 1 << 15,  /* * except decision_ms, which changes with the next run */
-    PHI_SET_RETRY = 1 << 16,      /* * */
+    /* can be set during a run, except decision_ms, which changes with the next run */
+    PHI_SET_DEADLINES = 1 << 15,
+    PHI_SET_RETRY = 1 << 16,      /* can be set during a run */
     PHI_SET_THINKING = 1 << 17,   /* also changes later loop ids if no config_id was given */
-    PHI_SET_MAX_TOKENS = 1 << 18, /* * */
-    PHI_SET_OPTIONS = 1 << 19,    /* * all of them, including temperature and extra */
-    PHI_SET_CACHE = 1 << 20,      /* * */
+    PHI_SET_MAX_TOKENS = 1 << 18, /* can be set during a run */
+    /* all options, including temperature and extra; can be set during a run */
+    PHI_SET_OPTIONS = 1 << 19,
+    PHI_SET_CACHE = 1 << 20, /* can be set during a run */
     PHI_SET_FORMAT = 1 << 21,
     PHI_SET_KEEP = 1 << 22,
-    PHI_SET_COMPACTION = 1 << 23, /* compaction, compactor; ends a job of the old compactor */
+    PHI_SET_COMPACTION = 1 << 23, /* compaction, compactor; ends the old compactor's job */
     PHI_SET_POLICY = 1 << 24,     /* NULL: all messages are sent */
-    PHI_SET_QUEUES = 1 << 25,     /* * input.steering_mode, follow_up_mode, queue_limit */
-    PHI_SET_FILTERS = 1 << 26,    /* input.filters, filter_count */
-    PHI_SET_FAILOVER = 1 << 27,   /* NULL: none; the agent then returns to its own model */
-    PHI_SET_TEXTS = 1 << 28       /* NULL: phi's own */
+    /* input.steering_mode, follow_up_mode, queue_limit; can be set during a run */
+    PHI_SET_QUEUES = 1 << 25,
+    PHI_SET_FILTERS = 1 << 26,  /* input.filters, filter_count */
+    PHI_SET_FAILOVER = 1 << 27, /* NULL: no failover; the agent returns to its own model */
+    PHI_SET_TEXTS = 1 << 28     /* NULL: phi's own texts */
 } phi_set;
 
 /* Changes an agent: takes the fields with bits in `fields` from `to` and checks and copies them as
    phi_agent_new does; zero means the default. Sets either all of these fields or none. Other fields
-   of `to` are ignored. The new values are used from the next run on. Fields marked * can be set
-   during a run, too, and are then used from the run's next model call on (deadlines and retries:
-   from the next attempt; budget, queues and repeat limits: at once). `to` may be a desc from
-   phi_agent_get_desc, which returns the new values from now on. PHI_BUSY: a run is active, and a
-   field is not marked *; PHI_MISUSE: the agent belongs to phi_run; PHI_BAD_ARG, PHI_UNSUPPORTED:
-   phi_last_error names the field; PHI_STALE, PHI_NO_MEMORY. */
+   of `to` are ignored. The new values are used from the next run on. Fields that are set during a
+   run are used from the run's next model call on (deadlines and retries: from the next attempt;
+   budget, queues and repeat limits: at once). `to` may be a desc from phi_agent_get_desc, which
+   returns the new values from now on. PHI_BUSY: a run is active, and a field cannot be set during a
+   run; PHI_MISUSE: the agent belongs to phi_run; PHI_BAD_ARG, PHI_UNSUPPORTED: phi_last_error names
+   the field; PHI_STALE, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set(phi_agent agent, const phi_agent_desc *to, uint32_t fields);
 
 /* Removes the history and the messages in both queues, and starts a new session id. Needs no memory

@@ -1,4 +1,4 @@
-/* agent_end.c - the tree of agents, freeing them, and the exchange of an agent's log. */
+/* agent_end.c - keeps the tree of agents, frees agents, and exchanges an agent's log. */
 #include "agent/agent_in.h"
 
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]) {
@@ -38,8 +38,9 @@ PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format) {
 
 /* ---- freeing ----
 
-   An agent that is freed is taken out of every table at once; its memory goes when the step ends,
-   for the function of the host's that freed it may have been called with it in hand. */
+   A freed agent is taken out of every table at once. Its memory is freed when the step ends,
+   because the host function that freed the agent may have been called by code that still uses
+   it. */
 
 PHI__FN void phi__end_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
@@ -53,11 +54,11 @@ PHI__FN void phi__end_destroy(phi__agent *agent) {
     phi__disown(&agent->memory, &agent->workspace);
     phi__take_off_focus(agent);
     phi__take_off_filters(agent);
-    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
+    PHI_ASSERT(agent->memory.used_bytes == 0 ||
+               rt->abandoned); /* a host function may have been interrupted */
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
-/* The agents that were freed in the step. */
 PHI__FN void phi__end_destroy_retired(phi_runtime *rt) {
     while (rt->retired != NULL) {
         phi__agent *agent = rt->retired;
@@ -72,17 +73,17 @@ PHI__FN void phi__end_of_step(phi_runtime *rt) {
 }
 
 static void phi__end_cancel_children(phi__agent *agent) {
-    if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
+    if (agent->rt->closing) return; /* the closing runtime cancels or frees all runs itself */
     for (phi__agent *child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
         phi__schedule_cancel_tree(child, false);
 }
 
-/* frees those below it that are hidden */
+/* Frees the hidden agents below this agent. */
 static void phi__end_drop_hidden(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
         phi__agent *next = child->tree.next_child;
-        /* the host may be called: look again; a child without a slot is being freed already */
+        /* Freeing may call the host: start over. A child without a slot is being freed already. */
         if (phi__find_hidden(child) && child->slot != NULL) {
             phi__end_drop(child);
             next = agent->tree.first_child;
@@ -125,30 +126,29 @@ PHI__FN void phi__end_retire(phi__agent *agent) {
 PHI__FN void phi__end_drop(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;
-    rt->in_step = true; /* the tools' cancel functions must not step */
+    rt->in_step = true; /* the tools' cancel functions must not call phi_step */
     phi__end_retire(agent);
     if (!inside) phi__end_of_step(rt);
 }
 
-/* ---- replaces an agent's log by another, with the state that depends on it ----
+/* ---- replaces an agent's log and the state that depends on it ----
 
-   The new log is made at the old one's address, and the old one is kept aside until nothing can
-   fail: parts of a log point to that address, and the new log may be made of the old one's
-   messages. Everything that points into a log is dropped with it: events, responses, a compaction
-   at work, hidden agents. */
+   The new log is made at the old log's address, because parts of a log point to that address. The
+   old log is kept until nothing can fail, because the new one may be made of its messages. Events,
+   responses, an active compaction and hidden agents point into the old log and go with it. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     phi__thread_move(before, agent->thread);
 }
 
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
-    phi__journal_close(agent->thread); /* its entries must not be stored */
+    phi__journal_close(agent->thread); /* the new log's entries must not be stored */
     phi__journal_free_thread(agent->thread);
     phi__thread_move(agent->thread, before);
 }
 
-/* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not
-   begin, the agent stays until the end. */
+/* The host's compactor gets `end` here and may free the agent. in_step is true meanwhile: the
+   agent's memory stays until phi__end_of_step, and the compactor cannot begin a step. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;

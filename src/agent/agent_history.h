@@ -17,10 +17,11 @@ extern "C" {
    empty. Runs, lanes, rewrites, notes and entries outside of the view are not copied, and the usage
    in phi_thread_info starts at zero. The agent's own usage, budget and queues continue. The old log
    is freed, queued events are purged, responses become stale, and pointers in popped events become
-   invalid. If the old log is in a store, it is saved and stays there whole under its id; the new
-   log is in the same store under an id that phi makes (phi_agent_info.thread_id). PHI_BUSY: a run
-   is active; PHI_MISUSE: the agent belongs to phi_run, whose thread the host owns; PHI_NO_MEMORY
-   (both logs exist for a moment); the store's status. After any of these nothing changed. */
+   invalid. If the old log is in a store, the whole log is saved and stays there under its id. The
+   new log goes to the same store under an id that phi makes (phi_agent_info.thread_id). PHI_BUSY: a
+   run is active; PHI_MISUSE: the agent belongs to phi_run, whose thread the host owns;
+   PHI_NO_MEMORY (both logs exist for a moment); the store's status. After any of these nothing
+   changed. */
 PHI_API phi_status phi_agent_new_session(phi_agent agent, bool empty);
 
 /* Calls phi_agent_new_session (not empty) if the last run began more than threshold_ms ago. If
@@ -39,11 +40,12 @@ PHI_API phi_status phi_agent_rotate(phi_agent agent, uint64_t threshold_ms, bool
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
 /* Moves an agent that has a store to another thread: saves and leaves the current thread, and loads
-   the thread with this id. If the store has none, a new thread begins; NULL: a new thread with an
-   id that phi makes. The session is that of the thread's last run, or else a new one. Input from
-   phi_steer and phi_follow_up stays queued. Queued events are purged, and pointers in popped events
-   become invalid. PHI_BUSY: a run is active, or another writer has the thread; PHI_MISUSE: the
-   agent has no store; or the store's status. After any of these nothing changed. */
+   the thread with this id. If the store has no such thread, a new thread begins. If thread_id is
+   NULL, a new thread begins under an id that phi makes. The session is that of the thread's last
+   run, or else a new one. Input from phi_steer and phi_follow_up stays queued. Queued events are
+   purged, and pointers in popped events become invalid. PHI_BUSY: a run is active, or another
+   writer has the thread; PHI_MISUSE: the agent has no store; or the store's status. After any of
+   these nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 
 /* Describes which messages of the view the policy would send now, as text in the arena: a line for
@@ -77,7 +79,7 @@ PHI_API phi_status phi_agent_replace_messages(phi_agent agent, const phi_message
                                               size_t count);
 
 /* phi_agent_messages_to_json writes the messages of the agent's thread into the arena as a JSON
-   array; during a run those that it has so far. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the store's
+   array; during a run, the messages so far. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the store's
    status if evicted messages cannot be recalled. phi_agent_messages_from_json reads such a text and
    replaces the history as phi_agent_replace_messages does. PHI_PARSE: the text cannot be read,
    *error (if given) says why, and nothing changed. */

@@ -7,131 +7,127 @@
 #include "features/failover.h"
 #include "loop/loop_in.h"
 
-/* agent.c: PHI_OK, or words that begin with `what`. */
+/* PHI_OK if the agent may begin a run, or else a status and a message that begins with `what`. */
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what);
 
-/* PHI_NO_MEMORY, with words about the limit that phi__run_new met. */
+/* Returns PHI_NO_MEMORY. The message names the memory limit if that limit stopped phi__run_new. */
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what);
 
-/* Words begin with `what`. */
+/* Checks a model's base_url. The message begins with `what`. */
 PHI__FN phi_status phi__check_url(phi_runtime *rt, const char *what, const char *base_url);
 
-/* The same, where own is the provider that the agent has in any case, or NULL. */
+/* Checks a model. The message begins with `what`. own: the provider to use, or NULL. */
 PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi_provider *own,
                                     const phi_model *model);
 
 PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
                                      const phi_tool *tools, size_t tool_count);
 
-/* agent_make.c. Checks of a desc's options, extra and raw tools, and of an extra alone for a model;
-   own: the host's provider for it, or NULL; `what` names the field. */
+/* Checks a model's `extra`, the field that `what` names. own: the host's provider, or NULL. */
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra);
 
-/* Tools, as those of an agent that there is. */
+/* Checks tools for an existing agent, together with the agent's failover list and format. */
 PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools, size_t count);
 
-/* agent_make.c: copies of a desc's values. False: no memory; nothing changes, but for a model with
-   its provider and a segment, which are in agent->model_arena. */
+/* Writes a random UUID. */
 
 PHI__FN void phi__take_random_id(const phi__agent *agent, char out[PHI__UUID_SIZE]);
 
-/* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
+/* Makes an agent that works on the thread lent, or on its own thread if lent is NULL. Returns NULL
+   on failure; phi_last_error says why. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
-PHI__FN const phi_profile *phi__make_profile(phi_agent agent); /* NULL: none, or stale */
+/* Returns NULL if the agent has no profile or is stale. */
+PHI__FN const phi_profile *phi__make_profile(phi_agent agent);
 
-/* The desc with its unset fields filled from its profile. */
+/* Returns the desc with its unset fields filled in from its profile. */
 PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc);
 
-/* Fills in the defaults of zero fields of limits; twice is harmless. */
+/* Fills in the defaults of zero fields of limits. Calling it twice is harmless. */
 PHI__FN phi_limits phi__make_limits_of(const phi_limits *given);
 
-/* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the
-   thread's. Messages begin with the function called. */
+/* agent_store.c: phi__stored_check checks store and thread_id of a desc. phi__stored_open_thread
+   loads that thread; new loop ids continue the numbers in the thread. */
 PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 
 enum { PHI__AGENT_STORE_WORDS = 240 };
 
-/* agent.c: begin moves an agent's log to *before and leaves an empty one to fill, without memory.
-   Then undo brings the old log back, or done frees it, unlocks it in its store, and drops the state
-   that depends on it. before NULL: the log stays, only the dependent state is dropped. copied: the
-   new log begins with copies of the old one's view. False: the host has freed the agent
-   meanwhile. */
+/* agent_end.c: exchanges an agent's log. begin moves the log to *before and leaves an empty log to
+   fill; it needs no memory. Then either undo restores the old log, or done frees the old log,
+   unlocks it in its store, and drops all state that depends on it. If before is NULL, the log stays
+   and done only drops the dependent state. copied: the new log begins with copies of the old log's
+   view. done returns false if the host has freed the agent meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
 
-/* agent.c */
-
-/* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
-   goes with phi__end_destroy, at the end of the step. */
+/* Removes an agent from every table: its handle becomes stale, and nothing calls or wakes the
+   agent. At the end of the step, phi__end_destroy frees its memory. */
 PHI__FN void phi__end_retire(phi__agent *agent);
 
-/* The same; outside of a step its memory goes at once. */
+/* Retires an agent. Outside of a step, also frees the agent's memory at once. */
 PHI__FN void phi__end_drop(phi__agent *agent);
 
-/* A model of the host's that freed its agent from within `open` is closed in here: still inside the
-   step. */
+/* Frees the agents that were retired in the step, then ends the step. Freeing can call the host,
+   for example to close a host's provider, so in_step is cleared last. */
 PHI__FN void phi__end_of_step(phi_runtime *rt);
-PHI__FN void phi__end_destroy_retired(phi_runtime *rt); /* those that were freed in it */
+PHI__FN void phi__end_destroy_retired(phi_runtime *rt); /* frees the agents in rt->retired */
 
-/* history.c */
-/* The last message that a model would see; NULL: none. */
+/* Returns the last message that a model would see, or NULL. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 
-/* PHI_OK if a run may continue there, else PHI_MISUSE and a message that begins with `what`. It may
-   not after the model's own message, except after calls without results: these get them when the
-   run begins. */
+/* PHI_OK if a run may continue this thread, or else PHI_MISUSE and a message that begins with
+   `what`. A run cannot continue after an answer, unless the answer has calls without results. The
+   run then first gives these calls results. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
-/* snapshot.c */
-/* As phi_agent_restore, of a snapshot that was parsed, inside a step. NULL: phi_last_error says
-   why. */
+/* Restores an agent like phi_agent_restore, from a parsed snapshot and inside a step. NULL:
+   phi_last_error says why. */
 PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how);
 
-/* snapshot.c: the runtime is being saved or loaded: phi_step does nothing. */
+/* snapshot.c: true while the runtime is being saved or loaded. phi_step does nothing then. */
 PHI__FN bool phi__crew_under_way(const phi_runtime *rt);
-PHI__FN void phi__crew_drop(phi_runtime *rt); /* the runtime goes */
+/* Gives up an active save or load, when the runtime is freed. */
+PHI__FN void phi__crew_drop(phi_runtime *rt);
 
-/* one_shot_run.c */
-/* The agent's run, active or over, is its last: it is freed once its events were popped. */
+/* Makes the agent's run, active or over, its last: the agent is freed after its last event. */
 PHI__FN void phi__shot_last(phi__agent *agent);
 
-/* at the end of a step, with popped events released */
+/* Called at the end of a step, after popped events were released. */
 PHI__FN void phi__shot_retire(phi_runtime *rt);
 
-/* the runtime goes; there are no agents any more */
+/* Called when the runtime is freed and no agents are left. */
 PHI__FN void phi__shot_free_threads(phi_runtime *rt);
 
-/* One part of a system prompt, by the name of a slot. */
+/* The text for one slot of a system prompt. */
 typedef struct phi__profile_block {
-    const char *name; /* "identity"... */
+    const char *name; /* name of the slot, such as "identity" */
     const char *text;
 } phi__profile_block;
 
-/* The place of a block, and its length at most. */
+/* A place in a system prompt for one block, with the block's maximum length. */
 typedef struct phi__profile_slot {
     const char *name;
-    int order;         /* slots come in this order, equal ones as listed */
-    size_t max_length; /* characters (code points) at most; 0: all */
+    int order;         /* slots are sorted by order; slots of equal order stay as listed */
+    size_t max_length; /* in characters (code points); 0: no limit */
 } phi__profile_slot;
 
-/* The slots of the usual kinds of agent; static. agent: identity 500, instructions 2,000, tools
-   1,000, constraints 500. minimal: identity 1,000, task 3,000. The book, part "System prompts". */
+/* Return static slots for two kinds of agent. agent: identity 500, instructions 2,000, tools 1,000,
+   constraints 500 characters. minimal: identity 1,000, task 3,000 characters. */
 PHI__FN const phi__profile_slot *phi__profile_slots_agent(size_t *count);
 PHI__FN const phi__profile_slot *phi__profile_slots_minimal(size_t *count);
 
-/* Puts the blocks into their slots, cut to their lengths, with a blank line between them, in the
-   arena (terminated). A slot without a block, and a block without a slot, are left out; of two
-   blocks with one name the last counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
+/* Puts each block into its slot, cut to the slot's length, with a blank line between blocks. The
+   text is in the arena and terminated. Slots without a block and blocks without a slot are left
+   out. If blocks share a name, the last one counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
 PHI__FN phi_status phi__profile_compose(const phi__profile_slot *slots, size_t slot_count,
                                         const phi__profile_block *blocks, size_t block_count,
                                         phi_arena *arena, phi_str *out);
 
-/* parent NULL: harmless */
+/* Adds child to parent's children. A NULL parent is harmless. */
 PHI__FN void phi__end_adopt(phi__agent *parent, phi__agent *child);
 
 /* Frees the copies in desc.input.filters. */
@@ -139,7 +135,7 @@ PHI__FN void phi__take_off_filters(phi__agent *agent);
 
 PHI__FN void phi__take_off_focus(phi__agent *agent);
 
-/* Frees the copies of a format's texts. */
+/* Frees the strings of a copied format and clears the format. */
 PHI__FN void phi__take_off_format(phi__agent *agent, phi_format *format);
 
 PHI__FN void phi__end_destroy(phi__agent *agent);

@@ -1,5 +1,5 @@
-/* agent_make.c - checks a desc and makes an agent of it, and changes its settings. All defaults of
-   phi_agent_desc are resolved here, but those of its model. A refusal names the field and changes
+/* agent_make.c - checks a phi_agent_desc, makes an agent from it, and changes agents' settings. All
+   defaults of a desc except the model's are resolved here. A refusal names the field and changes
    nothing. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
@@ -8,13 +8,9 @@
 #include "agent/agent_history.h"
 #include "agent/agent_info.h"
 
-/* ---- the model ---- */
-
-/* ---- what a host says in requests: options, an extra, raw tools, texts ---- */
+/* ---- options, extra, raw tools and texts of a desc ---- */
 
 enum { PHI__AGENT_SAID_WORDS = 240 };
-
-/* ---- checks ---- */
 
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra) {
@@ -57,8 +53,6 @@ static phi_status phi__said_check(phi_runtime *rt, const phi_agent_desc *desc) {
     return status == PHI_OK ? phi__said_check_raws(rt, desc) : status;
 }
 
-/* ---- copies ---- */
-
 static bool phi__said_text(phi_arena *arena, const char **text) {
     phi_str copy;
     if (*text == NULL) return true;
@@ -84,8 +78,8 @@ static bool phi__said_raws(phi_arena *arena, phi_agent_desc *desc) {
     return true;
 }
 
-/* As phi__said_copy, into an arena that has others: a request under way points to those. `there`:
-   texts that are in it already, and are not copied again. */
+/* Copies like phi__said_copy, but into an arena in use: an active request points to older copies in
+   it. If desc->texts is `there`, the texts are in the arena already and are not copied. */
 static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_texts *there) {
     phi_arena_mark mark = phi_arena_save(arena);
     phi_request_options options;
@@ -101,8 +95,8 @@ static bool phi__said_add(phi_agent_desc *desc, phi_arena *arena, const phi_text
     return false;
 }
 
-/* Copies options, extra, raw tools and texts into an arena, which is made, and points the desc to
-   the copies. False: no memory, there is no arena, and the desc is not to be used. */
+/* Makes the arena, copies options, extra, raw tools and texts into it, and points the desc to the
+   copies. False: no memory, there is no arena, and the desc must not be used. */
 static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *arena) {
     phi_arena_init(arena, &agent->memory, 128);
     if (phi__said_add(desc, arena, NULL)) return true;
@@ -110,13 +104,9 @@ static bool phi__said_copy(phi__agent *agent, phi_agent_desc *desc, phi_arena *a
     return false;
 }
 
-/* ---- checks a phi_agent_desc ---- */
+/* ---- checks of a desc's model ---- */
 
-/* A refusal names the field and changes nothing. */
-
-/* ---- the model ---- */
-
-/* True if it is "http" or "https", the schemes of the transport, with a host. */
+/* True if the URL is http or https and has a host, and no spaces or control characters. */
 static bool phi__check_url_fits(phi_str url) {
     phi__url parts;
     for (size_t i = 0; i < url.len; i++)
@@ -180,9 +170,9 @@ PHI__FN phi_status phi__check_model(phi_runtime *rt, const char *what, const phi
     return phi__said_check_extra(rt, place, own, model, model->extra);
 }
 
-/* ---- what features check ---- */
+/* ---- failover, format and tools ---- */
 
-/* The list of an agent with that provider and those tools. NULL: harmless. */
+/* Checks a failover list for an agent with this provider and these tools. A NULL list passes. */
 static phi_status phi__check_failover(phi_runtime *rt, const phi_failover *failover,
                                       const phi_provider *own, const phi_tool *tools,
                                       size_t tool_count) {
@@ -215,7 +205,7 @@ PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools
                             : status;
 }
 
-/* ---- the rest ---- */
+/* ---- the other fields ---- */
 
 static phi_status phi__check_sources(phi_runtime *rt, const phi_agent_desc *desc) {
     for (size_t i = 0; i < desc->tool_options.source_count; i++)
@@ -285,7 +275,7 @@ static phi_status phi__check_effects(phi_runtime *rt, const phi_effect_policy *p
                             (unsigned)policy->max_state_bytes);
 }
 
-/* Checks the fields that phi_agent_set can change later, but failover. */
+/* Checks the fields that phi_agent_set can change later, except failover. */
 static phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_status status = PHI_OK;
     if (desc->failover != NULL)
@@ -350,19 +340,19 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
                             : status;
 }
 
-/* ---- making agents; all defaults but those of the model are resolved here ---- */
+/* ---- making agents ---- */
 
 enum {
-    PHI__AGENT_TURNS = 50, /* conformance C-17, and the two below */
+    PHI__AGENT_TURNS = 50,
     PHI__AGENT_TOKENS = 1000000,
     PHI__AGENT_DURATION_MS = 600000,
-    PHI__AGENT_RETRY_FACTOR = 2, /* conformance C-40 */
+    PHI__AGENT_RETRY_FACTOR = 2,
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
     PHI__AGENT_RESPONSE_BYTES = 268435456
 };
 
-/* A uint32_t of the desc that means its default when it is 0. */
+/* A uint32_t member of phi_agent_desc (its offset), and the default that 0 stands for. */
 typedef struct phi__default {
     uint16_t at;
     uint32_t value;
@@ -372,21 +362,23 @@ typedef struct phi__default {
     { (uint16_t) offsetof(phi_agent_desc, member), (value) }
 
 static const phi__default phi__make_default[] = {
-    PHI__DEFAULT(tool_options.batch, 4), PHI__DEFAULT(tool_options.timeout_ms, 120000),
+    PHI__DEFAULT(tool_options.batch, 4),
+    PHI__DEFAULT(tool_options.timeout_ms, 120000),
     PHI__DEFAULT(tool_options.defer_percent, 10),
-    PHI__DEFAULT(tool_options.repeat_warn_after, 3), /* demands, row 19, as the next */
+    PHI__DEFAULT(tool_options.repeat_warn_after, 3),
     PHI__DEFAULT(tool_options.repeat_stop_after, 5),
-    /* the largest text of conformance C-27, with line numbers, is whole; its images */
     PHI__DEFAULT(tool_options.max_result_bytes, 2097152),
     PHI__DEFAULT(tool_options.max_result_image_bytes, 20971520),
-    PHI__DEFAULT(retry.max_retries, 3), /* conformance C-40, as the next two */
-    PHI__DEFAULT(retry.initial_delay_ms, 1000), PHI__DEFAULT(retry.max_delay_ms, 30000),
-    PHI__DEFAULT(retry.max_server_delay_ms, 60000), /* DESIGN part 10 */
+    PHI__DEFAULT(retry.max_retries, 3),
+    PHI__DEFAULT(retry.initial_delay_ms, 1000),
+    PHI__DEFAULT(retry.max_delay_ms, 30000),
+    PHI__DEFAULT(retry.max_server_delay_ms, 60000),
     PHI__DEFAULT(deadlines.connect_ms, 15000),
-    PHI__DEFAULT(deadlines.first_event_ms, 300000), /* a cold local model loads for minutes */
-    PHI__DEFAULT(deadlines.idle_ms, 120000), PHI__DEFAULT(deadlines.total_ms, PHI_UNLIMITED),
+    PHI__DEFAULT(deadlines.first_event_ms, 300000), /* a local model can take minutes to load */
+    PHI__DEFAULT(deadlines.idle_ms, 120000),
+    PHI__DEFAULT(deadlines.total_ms, PHI_UNLIMITED),
     PHI__DEFAULT(deadlines.decision_ms, 300000),
-    PHI__DEFAULT(input.queue_limit, 64)}; /* spec, threads and strategies, D */
+    PHI__DEFAULT(input.queue_limit, 64)};
 
 PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
     phi_limits limits = *given;
@@ -397,13 +389,11 @@ PHI__FN phi_limits phi__make_limits_of(const phi_limits *given) {
         limits.max_turns = limits.max_duration_ms = PHI_UNLIMITED;
         limits.max_tokens = UINT64_MAX;
         limits.max_cost = 0;
-        /* A limit that is set later, over the desc as it reads back, counts. */
+        /* A limit from phi_agent_get_desc then takes effect if the caller sets it. */
         limits.disable = false;
     }
     return limits;
 }
-
-/* ---- profiles ---- */
 
 static bool phi__make_copy_profile(phi__agent *agent, const phi_profile *given) {
     char made[PHI__UUID_SIZE];
@@ -445,9 +435,7 @@ PHI__FN phi_agent_desc phi__make_merge(const phi_agent_desc *desc) {
     return merged;
 }
 
-/* ---- all of it ---- */
-
-/* Fills in the defaults of zero fields; twice is harmless. */
+/* Fills in the defaults of zero fields. Calling it twice is harmless. */
 static void phi__make_defaults(phi_agent_desc *desc) {
     for (size_t i = 0; i < PHI__COUNT(phi__make_default); i++) {
         char *at = (char *)desc + phi__make_default[i].at;
@@ -466,7 +454,6 @@ static void phi__make_defaults(phi_agent_desc *desc) {
     if (memory->max_response_bytes == 0) memory->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
-/* A copy of the desc's filters. False: no memory. */
 static bool phi__take_filters(phi__agent *agent, const phi_agent_desc *desc, phi_filter **out) {
     size_t bytes = phi__mul(desc->input.filter_count, sizeof **out);
     *out = NULL;
@@ -484,8 +471,8 @@ static bool phi__make_take_failover(phi__agent *agent, const phi_failover *given
     return true;
 }
 
-/* The middle of the agent's loop ids: config_id, or, at NULL, provider.slug[.thinking]; behaviours
-   B 29. False: no memory. */
+/* Sets the middle part of the agent's loop ids: config_id, or provider.slug[.thinking] if config_id
+   is NULL. False: no memory. */
 static bool phi__take_segment(phi__agent *agent, const char *config_id) {
     phi__buf segment;
     phi_str taken;
@@ -510,7 +497,7 @@ static bool phi__take_segment(phi__agent *agent, const char *config_id) {
     return done;
 }
 
-/* own: the provider whatever the model says; NULL: that of the model's protocol. */
+/* Sets the agent's model. own NULL: the provider of the model's protocol. False: no memory. */
 static bool phi__take_model(phi__agent *agent, const phi_provider *own, const phi_model *model) {
     phi__speaker seat;
     if (!phi__speaker_take(agent->rt, &agent->model_arena, own, model, &seat)) return false;
@@ -518,14 +505,15 @@ static bool phi__take_model(phi__agent *agent, const phi_provider *own, const ph
     return true;
 }
 
-/* Makes agent->projected, if it is not there: then taking a policy needs no memory. */
+/* Makes agent->projected unless it exists, so that phi__take_policy needs no memory afterwards. */
 static bool phi__take_projected(phi__agent *agent) {
     if (agent->projected == NULL)
         agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
     return agent->projected != NULL;
 }
 
-/* policy NULL: none; counter NULL: as it is. False: no memory. */
+/* Sets the policy and the token counter. A NULL policy removes the old one; a NULL counter keeps
+   the old one. False: no memory. */
 static bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
                              const phi_token_counter *counter) {
     bool counts = counter != NULL && counter->count_text != NULL;
@@ -537,7 +525,7 @@ static bool phi__take_policy(phi__agent *agent, const phi_policy *policy,
     return true;
 }
 
-/* Copies a format with its texts. False: no memory. */
+/* Copies a format and its strings. False: no memory. */
 static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_format *out) {
     const char *given = format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL;
     phi_str schema = {NULL, 0}, name = {NULL, 0};
@@ -635,10 +623,8 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     return phi__line_join(agent, session);
 }
 
-/* ---- making one ---- */
-
-/* Makes at_limit, where the agent has a limit; it outlives the logs that it is put into. False: no
-   memory. */
+/* If the agent has a memory limit, makes the failure that reports the limit as reached. The failure
+   outlives the logs that hold it. False: no memory. */
 static bool phi__at_limit_name(phi__agent *agent) {
     if (agent->desc.memory.limit_bytes == 0) return true;
     phi__limit_failure *at_limit =
@@ -737,7 +723,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->system_prompt = phi__make_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.own;
-    /* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
+    /* system_prompt_tokens stays 0 if it was not given, since its estimate changes. */
     const phi_model *model = &out->model;
     phi_compaction_config given = agent->desc.compaction;
     if (given.max_context_tokens == 0) given.max_context_tokens = model->context_window;
@@ -764,11 +750,11 @@ PHI__FN const phi_profile *phi__make_profile(phi_agent handle) {
     return agent != NULL ? agent->desc.profile : NULL;
 }
 
-/* ---- changing settings: any number at once, all of them or none ----
+/* ---- changing settings: any number at once, either all of them or none ----
 
-   A desc with the new values is made and checked. What needs memory is copied next: the model,
-   which is put back when a later copy fails, then the tools, last. After that nothing can fail, and
-   the new desc takes the place of the agent's. */
+   A desc with the new values is made and checked. Then everything that needs memory is copied:
+   first the model, which is restored if a later copy fails, and last the tools. After that nothing
+   can fail, and the new desc replaces the agent's. */
 
 enum {
     PHI__AGENT_SET_ALL = (PHI_SET_TEXTS << 1) - 1,
@@ -780,15 +766,15 @@ enum {
 
 static const uint32_t phi__agent_set_speaker = PHI_SET_MODEL | PHI_SET_PROVIDER;
 
-/* The model as it was, with what depends on it. */
+/* The agent's model before the change, with the values that depend on it. */
 typedef struct phi__agent_seat {
     phi__speaker speaker;
     phi_str segment;
-    phi_arena strings; /* of both */
+    phi_arena strings; /* holds the strings of speaker and segment */
     phi_thinking thinking;
 } phi__agent_seat;
 
-/* The new values, and their copies. */
+/* The new values and their copies. */
 typedef struct phi__agent_setting {
     phi__agent *agent;
     uint32_t fields;
@@ -798,20 +784,18 @@ typedef struct phi__agent_setting {
     phi_format format;
     phi_filter *filters;
     phi__failover_made models;
-    bool has_models; /* they were made */
+    bool has_models; /* models was made */
     phi_arena said;
-    bool has_said; /* the same */
+    bool has_said; /* said was made */
     phi__agent_seat before;
-    bool has_before; /* the agent has another model now */
+    bool has_before; /* the agent has a new model; `before` has the old one */
 } phi__agent_setting;
 
 static bool phi__set_has(const phi__agent_setting *s, uint32_t fields) {
     return (s->fields & fields) != 0;
 }
 
-/* ---- which ---- */
-
-/* A member of the desc, and the bit that replaces it. */
+/* A member of phi_agent_desc, and the PHI_SET_ bit that replaces the member. */
 typedef struct phi__set_member {
     uint32_t field;
     uint16_t at, bytes;
@@ -865,9 +849,7 @@ static const phi__set_member phi__set_members[] = {
     PHI__SET_MEMBER(PHI_SET_RAW_TOOLS, tool_options.raw_tool_count),
     PHI__SET_MEMBER(PHI_SET_TEXTS, texts)};
 
-/* ---- checks of a change ---- */
-
-/* Tools that the agent has are checked again where their rules have changed. */
+/* Checks new tools, or the current tools by new rules if the hooks or the model change. */
 static phi_status phi__set_check_tools(const phi__agent_setting *s) {
     const phi_agent_desc *d = &s->desc;
     phi_runtime *rt = s->agent->rt;
@@ -900,7 +882,8 @@ static phi_status phi__set_check(const phi__agent_setting *s) {
     return status;
 }
 
-/* PHI_OK, or why an agent that runs, or is somebody else's, cannot be changed now. */
+/* PHI_OK if these fields can be changed now. Refuses an agent of phi_run and, during a run, fields
+   that cannot change in a run. */
 static phi_status phi__set_may(phi__agent *agent, uint32_t fields) {
     phi_runtime *rt = agent->rt;
     if (fields == 0 || (fields & ~(uint32_t)PHI__AGENT_SET_ALL) != 0)
@@ -912,10 +895,8 @@ static phi_status phi__set_may(phi__agent *agent, uint32_t fields) {
                                                           : PHI_OK;
 }
 
-/* ---- copies ---- */
-
-/* Its model, provider and thinking, and the middle of its loop ids, which names them. False: no
-   memory, and the agent is as it was, or phi__set_drop makes it so. */
+/* Sets the agent's model, provider and thinking, and the part of loop ids that names them. False:
+   no memory; phi__set_drop restores the old values. */
 static bool phi__set_seat(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi__agent_seat *before = &s->before;
@@ -932,7 +913,7 @@ static bool phi__set_seat(phi__agent_setting *s) {
            phi__take_segment(agent, agent->line.segment_given ? before->segment.at : NULL);
 }
 
-/* The old tools stay if there is no memory. */
+/* Replaces the tools. False: no memory, and the old tools stay. */
 static bool phi__set_take_tools(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     phi_agent_desc *d = &s->desc;
@@ -966,12 +947,13 @@ static bool phi__set_copy_said(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     if (!phi__set_has(s, PHI__AGENT_SET_SAID)) return true;
     s->has_said = agent->run == NULL && phi__said_copy(agent, &s->desc, &s->said);
-    /* the run's request points to the old copies: they stay until a change between runs */
+    /* A run's request points to the old copies, so a change during a run adds its copies to the
+       same arena. The next change between runs frees them all. */
     return s->has_said ||
            (agent->run != NULL && phi__said_add(&s->desc, &agent->said, agent->desc.texts));
 }
 
-/* False: no memory; phi__set_drop undoes it. */
+/* Makes all copies. False: no memory; phi__set_drop undoes everything. */
 static bool phi__set_copy(phi__agent_setting *s) {
     phi__agent *agent = s->agent;
     const phi_agent_desc *d = &s->desc;
@@ -994,9 +976,9 @@ static bool phi__set_copy(phi__agent_setting *s) {
            phi__set_take_tools(s);
 }
 
-/* ---- the exchange ---- */
+/* ---- replacing the agent's desc ---- */
 
-/* Another default for the deadline of calls: tools that have the old one get the new one. */
+/* Changes the default timeout of calls: tools that have the old value get the new one. */
 static void phi__toolset_retime(phi__toolset *set, uint32_t from_ms, uint32_t to_ms) {
     for (size_t i = 0; i < set->count; i++)
         if (set->tools[i].timeout_ms == from_ms) set->tools[i].timeout_ms = to_ms;
@@ -1034,7 +1016,7 @@ static void phi__set_keep(phi__agent_setting *s) {
     s->desc.failover = desc->failover;
     s->desc.model = desc->model;
     s->desc.provider = desc->provider;
-    s->desc.tools = NULL; /* the agent has these three elsewhere */
+    s->desc.tools = NULL; /* the agent keeps tools, prompt and policy elsewhere */
     s->desc.tool_count = 0;
     s->desc.system_prompt = NULL;
     s->desc.policy = NULL;
@@ -1085,8 +1067,8 @@ PHI_API phi_status phi_agent_set(phi_agent handle, const phi_agent_desc *to, uin
     status = phi__set_now(agent, to, fields);
     if (status != PHI_OK || !moves) phi__failover_back(agent, at);
     if (status == PHI_OK && ends_job) {
-        /* The job of the compactor that was replaced. The host may free the agent in `end`: as
-           inside a step, it then stays until the end of this. */
+        /* Ends the job of the replaced compactor. The compactor's `end` may free the agent: in_step
+           keeps the agent's memory until phi__end_of_step. */
         phi_runtime *rt = agent->rt;
         bool inside = rt->in_step;
         rt->in_step = true;

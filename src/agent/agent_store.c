@@ -1,19 +1,19 @@
-/* agent_store.c - an agent whose thread is in a store: opens, continues and exchanges threads. */
+/* agent_store.c - opens, continues and exchanges the threads of agents that have a store. */
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
 
 #include <stdio.h>
 
-/* Sets the error about the thread of that id; without `words`, by the status. */
+/* Sets the error about this thread. If `words` is empty, the message is the status's text. */
 static phi_status phi__stored_error(phi__agent *agent, const char *what, const char *id,
                                     phi_status status, const char *words) {
     return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
                       words[0] != '\0' ? words : phi_status_text(status));
 }
 
-/* ---- continuing where the log ends ---- */
+/* ---- continuing a stored log ---- */
 
-/* By its id; NULL: none. */
+/* Finds a run's first entry by its loop id; NULL: there is none. */
 static const phi__entry *phi__agent_store_run(const phi_thread *thread, phi_str loop_id) {
     size_t i = thread->log.held;
     while (i-- > 0)
@@ -23,10 +23,10 @@ static const phi__entry *phi__agent_store_run(const phi_thread *thread, phi_str 
     return NULL;
 }
 
-/* Not a copied one, of a branch or of a strategy's call, but the branch that an evaluation
-   selected. */
+/* Returns the first entry of the last run that counts. Runs copied from a branch or from a
+   strategy's call do not count. If an evaluation selected a branch, the selected run counts. */
 static const phi__entry *phi__stored_last_run(const phi_thread *thread) {
-    size_t i = thread->log.held; /* it was read just now: nothing is evicted */
+    size_t i = thread->log.held; /* the log was read just now, so nothing is evicted */
     phi__json_found id;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -42,7 +42,7 @@ static const phi__entry *phi__stored_last_run(const phi_thread *thread) {
     return NULL;
 }
 
-/* Loop ids count on from the highest that the log has of the session. */
+/* Sets the session's counts so that new loop ids follow the highest one in the log. */
 static bool phi__stored_counts(phi__agent *agent, phi__session *session) {
     const phi_thread *thread = agent->thread;
     uint32_t loops = 0;
@@ -52,8 +52,8 @@ static bool phi__stored_counts(phi__agent *agent, phi__session *session) {
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
-/* The session is that of the log's last run; for a log without one it is new, unless the agent was
-   made for it. Nothing changes on failure but counts, which may have grown. */
+/* Takes the session of the log's last run. For a log without runs the session is new, unless the
+   agent was made with a session id. On failure only counts have changed: they may have grown. */
 static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi__entry *last = phi__stored_last_run(agent->thread);
@@ -96,8 +96,6 @@ static void phi__stored_emit_torn(phi__agent *agent, uint64_t torn) {
     (void)phi__events_emit(agent, &event);
 }
 
-/* ---- shared ---- */
-
 PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc) {
     const phi_store *store = desc->store;
     if (store == NULL)
@@ -118,7 +116,7 @@ PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc
     return PHI_OK;
 }
 
-/* The log was read from a store just now. PHI_OK, or a feature's status. */
+/* Calls the features after a log was read from a store. Returns PHI_OK or a feature's status. */
 static phi_status phi__feature_opened(phi__agent *agent) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
     (void)phi__feature_take(&moment);
@@ -148,7 +146,7 @@ PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_de
 
 /* ---- public ---- */
 
-/* *gone: the host has freed the agent meanwhile. */
+/* Moves the agent to another thread of its store. *gone: the host has freed the agent. */
 static phi_status phi__stored_exchange(phi__agent *agent, const char *id, uint64_t *torn,
                                        bool *gone, char *words, size_t words_size) {
     phi_thread before;
@@ -185,17 +183,18 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     if (status != PHI_OK)
         return phi__stored_error(agent, "phi_agent_use_thread", thread_id, status, words);
     if (!gone) phi__stored_emit_torn(agent, torn);
-    if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
+    if (!gone)
+        (void)phi__feature_opened(
+            agent); /* if memory runs out, the features get the log next time */
     return PHI_OK;
 }
 
-/* ---- begins a session, in a new log ---- */
+/* ---- beginning a session in a new log ---- */
 
-/* The new log begins with messages, not with a rewrite that holds them: a log without entries has
-   nothing that could be replaced, and the messages of one span could later be compacted only
-   together. */
+/* The new log begins with plain messages. A rewrite that holds them would not work: an empty log
+   has nothing to replace, and later the messages of one span could only be compacted together. */
 
-/* Into the store of the log before, if there is one; id: the new one's. */
+/* Fills the new log. If the old log is in a store, the new one goes there under this id. */
 static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before, bool empty,
                                     const char *id, char *words, size_t words_size) {
     phi_thread *thread = agent->thread;
@@ -213,8 +212,7 @@ static phi_status phi__session_fill(phi__agent *agent, const phi_thread *before,
     thread->loops.restored = before->loops.restored;
     status = phi__journal_sync(thread, words, words_size);
     if (status != PHI_OK) {
-        /* A log that could not be stored as a whole is removed from the store again: its id is not
-           known outside. */
+        /* A log that could not be stored whole is removed again. Nobody else knows its id. */
         phi__journal_close(thread);
         if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
     }
@@ -227,7 +225,7 @@ static phi_status phi__session_error(phi__agent *agent, const char *what, const 
     return phi__error(agent->rt, status, "%s: out of memory", what);
 }
 
-/* All that may fail comes first. */
+/* Begins a session. Everything that may fail comes before the first change. */
 static phi_status phi__session_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
     char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__AGENT_STORE_WORDS] = "";
@@ -236,7 +234,10 @@ static phi_status phi__session_begin(phi__agent *agent, const char *what, bool e
     if (status != PHI_OK)
         return phi__session_error(agent, what, agent->thread->journal->id, status, words);
     phi__take_random_id(agent, session_id);
-    phi__take_random_id(agent, thread_id); /* also without a store: chance is the same then */
+    phi__take_random_id(
+        agent,
+        /* without a store, too, so that an agent always draws the same random numbers */
+        thread_id);
     phi__session *session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);

@@ -1,4 +1,4 @@
-/* dry_run.c - prepares a caller's transcript, tools and settings for the codecs' own checks. */
+/* dry_run.c - checks a transcript, settings or an agent before a request, and explains a view. */
 #include "agent/agent_history.h"
 #include "agent/agent_in.h"
 #include "agent/dry_run.h"
@@ -6,20 +6,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- the thinking that an agent's next request would leave out; the agent stays as it is ---- */
+/* ---- the thinking that an agent's next request would leave out; the agent does not change ---- */
 
 typedef struct phi__foreseen {
     phi__agent *agent;
     phi_arena *arena;
-    phi__fold fold; /* the view, and the prompt to come; its items are in the arena */
+    phi__fold fold; /* the view and a prompt; its items are in the arena */
     phi_content text;
     phi_message prompt;
     phi__request_spec spec;
     bool left; /* the policy leaves messages out */
     bool said;
 } phi__foreseen;
-
-/* ---- the messages ---- */
 
 static const phi_message *phi__ahead_last(const phi__fold *fold) {
     for (size_t i = fold->count; i > 0; i--)
@@ -28,7 +26,7 @@ static const phi_message *phi__ahead_last(const phi__fold *fold) {
     return NULL;
 }
 
-/* True if a prompt comes before the next request: no run is active, or it has its answer. */
+/* True if a prompt will precede the next request: no run is active, or the run has its answer. */
 static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last) {
     if (agent->run == NULL || last == NULL) return true;
     if (last->role != PHI_ROLE_ASSISTANT) return false;
@@ -39,7 +37,7 @@ static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last
     return true;
 }
 
-/* The places of the items that the policy sends, in `made`; no policy: places is NULL. */
+/* Finds the places of the items that the policy sends. No policy: made->places stays NULL. */
 static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     phi__proj_order order;
     memset(made, 0, sizeof *made);
@@ -53,9 +51,7 @@ static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
     return status;
 }
 
-/* ---- the request ---- */
-
-/* As a model call's (loop/model_call.c). */
+/* Fills the spec as a model call does (loop/model_call.c). */
 static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_size) {
     phi__agent *agent = f->agent;
     phi__request_spec *spec = &f->spec;
@@ -82,8 +78,6 @@ static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_si
     return phi__format_apply(agent->codec, spec, f->arena, words, words_size);
 }
 
-/* ---- the words ---- */
-
 static bool phi__ahead_thinks(const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_THINKING && !m->content[i].incomplete &&
@@ -102,7 +96,7 @@ static void phi__ahead_say(phi__foreseen *f, char *words, size_t words_size, siz
                    (unsigned long long)from, cause);
 }
 
-/* False: no memory. */
+/* Reports the thinking that the request would leave out. False: no memory. */
 static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     const phi__codec *codec = f->agent->codec;
     phi__binding binding =
@@ -120,7 +114,7 @@ static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
         phi__ahead_say(f, words, words_size, p->dropped, f->spec.items[p->first].from,
                        phi__thinking_cause(f->agent, p->cause, false, f->left));
     if (done) {
-        /* Signed thinking of other models goes back to none of this one. */
+        /* Thinking that another model signed is never sent to this model. */
         size_t n = 0, first = 0;
         for (size_t i = 0; i < f->spec.item_count; i++) {
             const phi_message *m = f->spec.items[i].message;
@@ -136,7 +130,7 @@ static bool phi__ahead_look(phi__foreseen *f, char *words, size_t words_size) {
     return done;
 }
 
-/* phi_preflight of an agent; the scratch is not given back. */
+/* Does phi_preflight for an agent. The caller resets the scratch arena. */
 static phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char *words,
                                       size_t words_size) {
     phi__agent *agent = phi__find_agent(handle);
@@ -151,7 +145,7 @@ static phi_status phi__ahead_thinking(phi_agent handle, phi_arena *scratch, char
     return f.said ? PHI_UNSUPPORTED : PHI_OK;
 }
 
-/* ---- prepares a caller's transcript, tools and settings for the codecs' own checks ---- */
+/* ---- checks of a transcript ---- */
 
 static bool phi__dry_items(phi__request_spec *spec, const phi_message *messages, size_t count,
                            phi_arena *scratch) {
@@ -182,7 +176,7 @@ static bool phi__dry_tools(phi__request_spec *spec, const phi_tool *tools, size_
     return true;
 }
 
-/* A codec expects every string of a model but its key. */
+/* Fills in the strings of a model that codecs expect: all but the key. */
 static phi_model phi__dry_model(const phi_model *model) {
     phi_model filled = *model;
     if (filled.id == NULL) filled.id = "";
@@ -194,7 +188,7 @@ static phi_model phi__dry_model(const phi_model *model) {
     return filled;
 }
 
-/* NULL: there is none, and words say why. */
+/* Finds the codec of a model. NULL: no such protocol, and `words` has a message. */
 static const phi__codec *phi__dry_codec(const phi_model *model, char *words, size_t words_size) {
     const phi__codec *codec = phi__codec_of(NULL, model);
     if (codec == NULL)
@@ -203,9 +197,7 @@ static const phi__codec *phi__dry_codec(const phi_model *model, char *words, siz
     return codec;
 }
 
-/* ---- settings ---- */
-
-/* Appends to words, which are terminated. */
+/* Appends to the terminated text in words. */
 static void phi__dry_say(char *words, size_t words_size, const char *format, ...) PHI_PRINTF(3, 4);
 
 static void phi__dry_say(char *words, size_t words_size, const char *format, ...) {
@@ -220,7 +212,7 @@ static void phi__dry_say(char *words, size_t words_size, const char *format, ...
     va_end(args);
 }
 
-/* The members of both extras that phi writes always, or into this head. */
+/* Checks both extras for members that phi writes itself, always or in this request. */
 static phi_status phi__dry_extra(const phi__codec *codec, phi__request_spec *spec,
                                  const phi_agent_desc *desc, phi_arena *scratch, char *words,
                                  size_t words_size) {
@@ -266,7 +258,7 @@ static phi_status phi__dry_settings(const phi_agent_desc *desc, phi_arena *scrat
     phi_status status = phi__dry_extra(codec, &spec, desc, scratch, words, words_size);
     if (status != PHI_OK) return status;
     status = phi__takes_preflight(codec, &spec, words, words_size);
-    /* Raw tools that are for another protocol. */
+    /* Raw tools for other protocols are not sent. */
     for (size_t i = 0; i < desc->tool_options.raw_tool_count; i++)
         if (!phi__codec_is(codec->names, phi_str_of(desc->tool_options.raw_tools[i].protocol)))
             phi__dry_say(words, words_size, "tool_options.raw_tools[%u] is for %s", (unsigned)i,
@@ -279,8 +271,6 @@ static phi_status phi__dry_settings(const phi_agent_desc *desc, phi_arena *scrat
             phi__dry_say(words, words_size, "tool \"%s\" is not sent", desc->tools[i].name);
     return words[0] == '\0' ? PHI_OK : PHI_UNSUPPORTED;
 }
-
-/* ---- a transcript ---- */
 
 static phi_status phi__dry_transcript(const phi_preflight_desc *desc, phi_arena *scratch,
                                       char *words, size_t words_size) {
@@ -326,9 +316,9 @@ PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scra
     return status;
 }
 
-/* ---- the explanation of a projection, as text and in figures ---- */
+/* ---- phi_agent_explain ---- */
 
-/* One more line, if the last request left thinking out. */
+/* Adds a line if the last request left thinking out. */
 static phi_status phi__explained_thinking(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     const phi__thinking *thinking = &agent->prior.thinking;
     char line[240];
@@ -355,7 +345,7 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The opaque blocks of a message that the agent's protocol does not take, and one of them. */
+/* Counts the opaque blocks that the agent's protocol does not take. *one is the first of them. */
 static size_t phi__explained_foreign(const phi__agent *agent, const phi_message *m,
                                      const phi_content **one) {
     size_t n = 0;
@@ -367,8 +357,8 @@ static size_t phi__explained_foreign(const phi__agent *agent, const phi_message 
     return n;
 }
 
-/* A line for each message with opaque blocks that are not sent. A host's own model gets them all.
-   False: no memory. */
+/* Adds a line for each message with opaque blocks that are not sent. A host's provider gets all
+   blocks. False: no memory. */
 static bool phi__explained_opaque(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     const phi__fold *fold = &agent->thread->fold;
     phi__buf text;

@@ -1,5 +1,4 @@
-/* dry_run.h - before a request: finds what the provider would refuse, and what phi would leave
-   out. */
+/* dry_run.h - before a request: what the provider would refuse, and what phi would leave out. */
 #ifndef PHI_AGENT_DRY_RUN_H
 #define PHI_AGENT_DRY_RUN_H
 
@@ -27,16 +26,16 @@ typedef struct phi_preflight_desc {
     /* A desc, whose thinking, temperature, options, extra and raw tools are checked for its model
        (default: none) */
     const phi_agent_desc *settings;
-    /* An agent: checks if its next request would leave out thinking of earlier answers (after a
-       request phi_agent_explain and PHI_EV_WARNING report the same). The next request is the view
-       as the agent's policy sends it, with the current system prompt, tools and model; if no run is
-       active, a short prompt follows the view. Changes by hooks are not foreseen. The agent does
-       not change. The time grows with the view. (default: none) */
+    /* An agent: checks if its next request would leave out thinking of earlier answers. (After a
+       request, phi_agent_explain and PHI_EV_WARNING report such thinking.) The next request is the
+       view as the agent's policy sends it, with the current system prompt, tools and model; if no
+       run is active, a short prompt follows the view. Changes by hooks are not foreseen. The agent
+       does not change. The time grows with the view. (default: none) */
     phi_agent agent;
 } phi_preflight_desc;
 
 /* Finds what a provider would refuse, and what phi would leave out of a request. Checks the
-   transcript, then the settings, then the agent, and stops at the first that is not PHI_OK.
+   transcript, then the settings, then the agent, and stops at the first check that fails.
    `message` (terminated, cut to message_size) is empty or says why.
    PHI_OK: the transcript is accepted, each setting is sent unchanged, and no thinking is left out
    (a model of the host gets everything).
@@ -48,9 +47,9 @@ typedef struct phi_preflight_desc {
    lists each ("top_k is not sent; thinking is lowered to high; tool_options.raw_tools[0] is for
    anthropic_messages"); or thinking is left out, and `message` lists each cause ("the thinking of 2
    answers, from entry 5 on, will be left out: the tools have changed").
-   PHI_STALE: the agent is gone. PHI_NO_MEMORY. Memory: taken from `scratch` and given back.
+   PHI_STALE: the agent is gone. PHI_NO_MEMORY. Temporary memory comes from `scratch`.
    Threads: any, one arena at a time; with an agent, the pumping thread.
-   Callbacks: safe inside one. */
+   This function may be called inside a callback. */
 PHI_API phi_status phi_preflight(const phi_preflight_desc *desc, phi_arena *scratch, char *message,
                                  size_t message_size);
 

@@ -4,9 +4,7 @@
 
 #include <stdio.h>
 
-/* ---- checking messages ---- */
-
-/* What cannot be written as JSON would be lost when the history is saved. */
+/* Refuses data that cannot be written as JSON, since saving the history would lose it. */
 static phi_status phi__history_check_data(const phi_thread *thread, const char *what,
                                           phi_str data) {
     phi_arena scratch;
@@ -52,8 +50,8 @@ static phi_status phi__history_check_all(const phi_thread *thread, const char *w
 
 /* ---- changing a log ---- */
 
-/* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no
-   memory. */
+/* Makes entries with copies of the messages, not yet in the log, and reserves room for these and
+   for `more` entries. NULL: no memory. */
 static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *messages, size_t count,
                                       uint32_t flags, size_t more) {
     phi_arena *room = phi__thread_room(thread);
@@ -77,8 +75,8 @@ static phi__entry *phi__history_draft(phi_thread *thread, const phi_message *mes
     return NULL;
 }
 
-/* Calls of a run that died get their results before the conversation goes on; a host's own results
-   come first. False: no memory. */
+/* If a run died, gives its calls without results an error result before the conversation continues.
+   Does nothing before a tool result, since the host's own results come first. False: no memory. */
 static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_role role) {
     size_t i = thread->fold.count;
     if (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) return true;
@@ -87,18 +85,18 @@ static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_
     return phi__append_answer_orphans(thread, texts);
 }
 
-/* Appends copies, all or none. */
+/* Appends copies of all messages or none. */
 static bool phi__history_put(phi_thread *thread, const phi_message *messages, size_t count,
                              uint32_t flags) {
     if (!phi__thread_roll(thread, NULL)) return false;
     phi__entry *entries = phi__history_draft(thread, messages, count, flags, 0);
     if (entries == NULL) return false;
     phi__append_attach(thread, entries, count);
-    thread->loops.restored = true; /* a call among them was not made here */
+    thread->loops.restored = true; /* no run of this thread made the calls in these messages */
     return true;
 }
 
-/* Stored entries stay in the store: the messages begin a new lane. */
+/* Puts the messages into a new lane, because stored entries stay in the store. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
     phi_thread *thread = agent->thread;
     phi_arena *room = phi__thread_room(thread);
@@ -109,11 +107,11 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
         return false;
     }
     phi__append_attach(thread, entries, count);
-    thread->loops.restored = true; /* a call among them was not made here */
+    thread->loops.restored = true; /* no run of this thread made the calls in these messages */
     return true;
 }
 
-/* The messages may be the old log's own. */
+/* Replaces the history. The messages may belong to the old log. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     bool fresh = agent->thread->journal == NULL;
     phi_thread before;
@@ -130,8 +128,6 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     if (phi__exchange_done(agent, fresh ? &before : NULL, false)) phi__stored_evict_now(agent);
     return true;
 }
-
-/* ---- continuing ---- */
 
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread) {
     size_t i = thread->fold.count;
@@ -156,7 +152,7 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
     return phi__error(rt, PHI_MISUSE, "%s: the last message is the model's own", what);
 }
 
-/* An agent whose history may change now. */
+/* Finds an agent whose history may change now. */
 static phi_status phi__history_open(phi_agent handle, const char *what, phi__agent **out) {
     phi__agent *agent = phi__find_agent(handle);
     *out = agent;
@@ -167,9 +163,7 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     return phi__find_idle(agent, what);
 }
 
-/* ---- restoring ---- */
-
-/* The messages in the arena, borrowing from the text. */
+/* Reads the messages into the arena. Their strings point into the JSON text. */
 static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message **out,
                                     size_t *count, phi_parse_error *error) {
     phi_json *root = NULL, *node;

@@ -1,28 +1,27 @@
 /* one_shot_run.c - runs over a caller's own thread.
 
-   A one-shot run is an ordinary agent, made for one run, whose log is the caller's. When the run is
-   over the log is free again; the agent stays until its last event has been popped, and is then
-   freed. It waits for that in a separate list, so that a step need not check all agents. */
+   A one-shot run is an ordinary agent, made for one run, whose log belongs to the caller. When the
+   run is over, other runs can use the log. The agent waits in a separate list until its last event
+   was popped, and is then freed. Because of this list, a step need not check all agents. */
 #include "agent/one_shot_run.h"
 #include "agent/agent_in.h"
 
-/* A thread of a host's, and what an agent's own does not need. */
+/* A host's thread, with the memory and link that an agent's own thread does not need. */
 struct phi__lent {
     phi_thread thread;
     phi_memory memory;
-    phi__link link; /* of the runtime's threads */
+    phi__link link; /* link in rt->threads */
 };
 
-/* Checks ended runs whose events wait for the host, in a step; runs behind them in the list have
-   newer events. */
+/* The most ended runs that a step checks for unpopped events. Later runs have newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
-/* No run will follow. */
+/* Reports the input that waits for a later run as dropped. */
 static void phi__shot_drop_input(phi__agent *agent) {
     phi__input_drop_kept(agent, "The run has ended, and no other will follow");
 }
 
-/* The loop calls it when the run is over; agent.c, when the agent is retired. */
+/* The loop calls this when the run is over; phi__end_retire calls it when the agent is retired. */
 static void phi__shot_ended(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->slot == NULL) {
@@ -47,7 +46,7 @@ PHI__FN void phi__shot_retire(phi_runtime *rt) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         next = link->next;
         if (agent->events.all.first == NULL)
-            phi__shot_drop_input(agent); /* input that came after its end */
+            phi__shot_drop_input(agent); /* input that arrived after the run's end */
         if (agent->events.all.first == NULL)
             phi__end_retire(agent);
         else
@@ -77,8 +76,6 @@ static phi_status phi__shot_idle(const phi_thread *thread, const char *what) {
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
 
-/* ---- a run ---- */
-
 static phi_status phi__shot_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->prompts == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
@@ -95,7 +92,7 @@ static phi_status phi__shot_check_prompts(phi_runtime *rt, const phi_run_desc *d
     return PHI_OK;
 }
 
-/* Without prompts: whether there is something to continue. */
+/* Checks a run without prompts: there must be something to continue. */
 static phi_status phi__shot_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->agent->ids.agent_id == NULL || desc->agent->ids.session_id == NULL)
         return phi__error(
@@ -104,7 +101,7 @@ static phi_status phi__shot_check_going_on(phi_runtime *rt, const phi_run_desc *
     return phi__history_goes_on(rt, desc->thread, "phi_run");
 }
 
-/* Ids identify runs, in the log and in files. */
+/* Checks the loop ids. A loop_id must be new: it identifies the run in the log and in files. */
 static phi_status phi__shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
     bool had = false;
@@ -188,14 +185,14 @@ PHI_API void phi_thread_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     phi__link *link = rt->one_shot_over.first;
     bool inside = rt->in_step;
-    rt->in_step = true; /* agents that callbacks free stay until the end of this */
+    rt->in_step = true; /* delays freeing the memory of agents that callbacks free */
     while (link != NULL) {
         phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
         link = link->next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__end_drop(agent);
-        link = rt->one_shot_over.first; /* callbacks may have taken any of them out */
+        link = rt->one_shot_over.first; /* callbacks may have changed the list */
     }
     rt->in_step = inside;
     if (!inside) phi__end_of_step(rt);
@@ -213,7 +210,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     phi_status status = phi__recall_view(thread, thread->lanes.active, at_seq);
     if (status == PHI_OK) status = phi__lane_cut(thread, thread->lanes.active, at_seq, &at, &any);
-    /* The cut may lie before the end, even when the caller wants everything. */
+    /* Even if the caller wants everything, the thread may have to be cut before its end. */
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
@@ -237,7 +234,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     phi__agent *agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
     if (phi__shot_begin(agent, desc) == PHI_OK) return agent->handle;
-    agent->thread = &agent->own; /* its own thread, since the caller's must stay */
+    agent->thread = &agent->own; /* freeing the agent must not free the caller's thread */
     phi__end_drop(agent);
     return none;
 }

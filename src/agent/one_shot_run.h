@@ -42,9 +42,9 @@ typedef struct phi_run_desc {
    handle becomes stale by itself in the first phi_step after AGENT_END and all other events of this
    agent were popped. Since no other run follows, undelivered steering and follow-ups are reported
    as dropped before the handle becomes stale. On failure the handle's rt is NULL, and
-   phi_last_error says why; PHI_BUSY: another run uses the thread; PHI_MISUSE: the thread has a run
-   of this loop_id. Without prompts, agent->ids.agent_id and agent->ids.session_id must be set,
-   since they identify the conversation to continue. */
+   phi_last_error says why; PHI_BUSY: another run uses the thread; PHI_MISUSE: the thread already
+   has a run with this loop_id. Without prompts, agent->ids.agent_id and agent->ids.session_id must
+   be set, since they identify the conversation to continue. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 
 #ifdef __cplusplus

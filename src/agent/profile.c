@@ -1,9 +1,9 @@
-/* profile.c - makes system prompts of blocks. */
+/* profile.c - makes system prompts from blocks. */
 #include "agent/agent_in.h"
 
 static const char phi__profile_gap[] = "\n\n";
 
-/* Bytes of the first `most` characters; a byte that becomes U+FFFD is one, too. */
+/* Returns the bytes of the first `most` characters. An invalid byte counts as a character. */
 static size_t phi__profile_cut(phi_str text, size_t most) {
     const char *at = text.at, *end = text.at + text.len;
     if (most == 0 || text.len <= most) return text.len;
@@ -14,7 +14,7 @@ static size_t phi__profile_cut(phi_str text, size_t most) {
     return (size_t)(at - text.at);
 }
 
-/* The text for a slot: of its last block. */
+/* Returns the text for a slot, from the last block with the slot's name. */
 static phi_str phi__profile_text(const phi__profile_slot *slot, const phi__profile_block *blocks,
                                  size_t count) {
     phi_str text = {NULL, 0};
@@ -27,7 +27,7 @@ static phi_str phi__profile_text(const phi__profile_slot *slot, const phi__profi
     return text;
 }
 
-/* The slot after `last` (NULL: the first of all); NULL: there is none. */
+/* Returns the slot after `last`, or the first slot if `last` is NULL. NULL: there is none. */
 static const phi__profile_slot *phi__profile_next(const phi__profile_slot *slots, size_t count,
                                                   const phi__profile_slot *last) {
     const phi__profile_slot *next = NULL;

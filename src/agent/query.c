@@ -1,40 +1,40 @@
 /* query.c - lists of models and counts of tokens, as requests that the pump drives.
 
-   A page of a list is read when it is whole, in one step; the next page is asked for from within
-   the end of the one before. */
+   A page of a list is read in one step when it is complete. The end of a page's request begins the
+   request for the next page. */
 #include "agent/query.h"
 #include "agent/agent_in.h"
 #include "codecs/codecs_in.h"
 
 enum {
     PHI__QUERY_TOTAL_MS = 60000,
-    PHI__QUERY_BYTES = 8 << 20, /* of an answer */
+    PHI__QUERY_BYTES = 8 << 20, /* the most bytes of an answer's body */
     PHI__QUERY_PAGES = 100,
     PHI__QUERY_MODELS = 10000,
-    PHI__QUERY_UNITS = 64, /* of the encoder between two looks at its status */
-    PHI__QUERY_PARTS = 3   /* of a count's body: before the members, the members, after them */
+    PHI__QUERY_UNITS = 64, /* encoder units between two checks of its status */
+    PHI__QUERY_PARTS = 3   /* parts of a count's body: before, in and after the members */
 };
 
 struct phi_query {
     phi_runtime *rt;
     const phi__queries *rules;
-    phi__speaker seat; /* the model, in `arena` */
+    phi__speaker seat; /* the model and its codec, in `arena` */
     phi_deadlines deadlines;
-    phi_arena arena;        /* the model, results, failure */
-    phi_arena work;         /* of the request under way */
-    phi__buf body, headers; /* of its answer */
+    phi_arena arena;        /* the model, results and failure */
+    phi_arena work;         /* memory of the active request */
+    phi__buf body, headers; /* body and headers of the answer */
     phi__secrets secrets;
     phi__fetch *fetch;
     int http_status;
-    bool counts;    /* phi_count_tokens */
-    uint32_t pages; /* that were asked for */
+    bool counts;    /* true for phi_count_tokens */
+    uint32_t pages; /* pages requested so far */
     phi_model_info *models;
     size_t models_cap;
     phi_failure failure;
     phi_query_info info;
 };
 
-/* ---- its end ---- */
+/* ---- the end of a query ---- */
 
 static bool phi__query_words(phi_query *q, phi_str words, phi_str *out) {
     if (!phi__arena_str(&q->arena, words, out)) return false;
@@ -80,8 +80,6 @@ static void phi__query_unread(phi_query *q, const char *words) {
     phi_failure failure = phi__failure_of(PHI_FAILURE_SERVER, false, words);
     phi__query_failed(q, &failure, PHI_PARSE);
 }
-
-/* ---- a page ---- */
 
 static bool phi__query_take(void *ctx, const phi_model_info *info) {
     phi_query *q = (phi_query *)ctx;
@@ -167,14 +165,13 @@ static void phi__query_on_end(void *user_data, phi_status status, const char *me
         q->info.status = PHI_OK;
     else
         phi__query_unread(q, "the answer has no count of tokens");
-    if (q->info.status == PHI_BUSY) return; /* the next page is under way */
+    if (q->info.status == PHI_BUSY) return; /* the next page's request is active */
     phi__buf_free(&q->body);
     phi__buf_free(&q->headers);
     phi_arena_free(&q->work);
 }
 
-/* Sends the encoder's request to the endpoint's address. parts: the body's parts, in q->work; NULL:
-   no body. */
+/* Sends the encoder's request. parts: the parts of the body, in q->work; NULL: no body. */
 static phi_status phi__query_open(phi_query *q, phi__encoder *e, const phi_str *parts) {
     phi__fetch_desc desc = PHI_ZERO;
     e->request.method = parts != NULL ? PHI__LIT("POST") : PHI__LIT("GET");
@@ -212,7 +209,7 @@ static phi_status phi__query_open(phi_query *q, phi__encoder *e, const phi_str *
     return phi__fetch_open(q->rt, &desc, &q->fetch);
 }
 
-/* The encoder's address becomes the endpoint's. */
+/* Changes the encoder's URL to the endpoint's URL. */
 static phi_status phi__query_address(phi_query *q, phi__encoder *e, phi_str page) {
     phi__buf url;
     phi__buf_init(&url, &q->rt->memory);
@@ -220,7 +217,7 @@ static phi_status phi__query_address(phi_query *q, phi__encoder *e, phi_str page
                            : phi__queries_models_url(q->rules, e->request.url, page, &url);
     bool done = !url.failed && phi__arena_str(&q->work, phi__buf_str(&url), &e->request.url);
     phi__buf_free(&url);
-    PHI_ASSERT(known); /* the codec has written the address */
+    PHI_ASSERT(known); /* the codec has written a valid URL */
     (void)known;
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -235,7 +232,7 @@ static phi_status phi__query_ask_page(phi_query *q, phi_str page) {
     phi_arena_init(&q->work, &q->rt->memory, 0);
     phi__encoder_begin(&e, q->seat.codec, &spec, &q->work);
     if (phi__encoder_address(&e)) {
-        phi__encoder_free(&e); /* signing begins with an empty scratch buffer */
+        phi__encoder_free(&e); /* signing needs an empty scratch buffer */
         status = phi__query_address(q, &e, page);
     }
     if (status == PHI_OK) status = phi__query_open(q, &e, NULL);
@@ -244,10 +241,9 @@ static phi_status phi__query_ask_page(phi_query *q, phi_str page) {
     return status;
 }
 
-/* ---- the request to count ---- */
+/* ---- the request that counts tokens ---- */
 
-/* The messages that a model call would show, without the renderings kept with them, which belong to
-   the runs. */
+/* Finds the items that a model call would send, without their renderings, which belong to runs. */
 static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request_spec *spec) {
     const phi__fold *fold = &agent->thread->fold;
     phi__proj_order order;
@@ -264,7 +260,7 @@ static phi_status phi__query_items(phi_query *q, phi__agent *agent, phi__request
                : phi__error(q->rt, PHI_MISUSE, "phi_count_tokens: there are no messages");
 }
 
-/* The body in three parts, in q->work. */
+/* Splits the body into three parts, in q->work. */
 static phi_status phi__query_parts(phi_query *q, const phi__encoder *e, phi_str *parts) {
     uint64_t length = phi_request_get_info(&e->request).length, at = 0;
     phi_str members;
@@ -275,7 +271,7 @@ static phi_status phi__query_parts(phi_query *q, const phi__encoder *e, phi_str 
     if (flat == NULL) return PHI_NO_MEMORY;
     while ((n = phi_request_read(&e->request, at, flat + at, (size_t)(length - at))) > 0) at += n;
     bool done = phi__queries_members(q->rules, flat, (size_t)length, &members);
-    PHI_ASSERT(done); /* the codec has written the body */
+    PHI_ASSERT(done); /* the codec has written a valid body */
     phi__buf_init(&before, &q->rt->memory);
     phi__queries_before(q->rules, &q->seat.model, members.len > 0, &before);
     done = !before.failed && phi__arena_str(&q->work, phi__buf_str(&before), &parts[0]);
@@ -299,8 +295,8 @@ static phi_status phi__query_ask_count(phi_query *q, phi__agent *agent) {
         return PHI_NO_MEMORY;
     phi_status status = phi__query_items(q, agent, &spec);
     if (status != PHI_OK) return status;
-    /* The provider checks thinking here as well, so the head is the one of model calls. Its updates
-       are among the items. */
+    /* The provider checks thinking here, too, so the head must be the one of model calls. Updates
+       of the head are among the items. */
     if (!phi__head_keep(agent, &spec, &q->work)) return PHI_NO_MEMORY;
     status = phi__format_apply(agent->codec, &spec, &q->work, words, sizeof words);
     if (status == PHI_OK)
@@ -319,13 +315,13 @@ static phi_status phi__query_ask_count(phi_query *q, phi__agent *agent) {
     return status;
 }
 
-/* ---- making one ---- */
+/* ---- making a query ---- */
 
 static phi_status phi__query_no_memory(phi_runtime *rt, const char *what) {
     return phi__error(rt, PHI_NO_MEMORY, "%s: out of memory", what);
 }
 
-/* NULL: phi_last_error says why. */
+/* Makes a query. On failure returns NULL, and phi_last_error says why. */
 static phi_query *phi__query_new(phi_runtime *rt, const char *what, const phi_provider *own,
                                  const phi_model *model, const phi_query_desc *desc) {
     phi_query *q = (phi_query *)phi__alloc(&rt->memory, sizeof *q);
@@ -353,7 +349,7 @@ static phi_query *phi__query_new(phi_runtime *rt, const char *what, const phi_pr
     return q;
 }
 
-/* PHI_UNSUPPORTED, where the endpoint is not there. */
+/* Finds the rules of the protocol's endpoint. PHI_UNSUPPORTED: there is no such endpoint. */
 static phi_status phi__query_rules(phi_query *q, const char *what) {
     if (q->seat.provider != NULL)
         return phi__error(q->rt, PHI_UNSUPPORTED, "%s: the model is the host's own", what);

@@ -30,15 +30,16 @@ typedef struct phi_query phi_query;
 /* Zero means default for every field. */
 typedef struct phi_query_desc {
     const char *api_key; /* replaces the model's key; copied (default: phi_model.api_key) */
-    /* of each request (total_ms defaults to 60,000, the other fields as for an agent) */
+    /* deadlines of each request (total_ms defaults to 60,000, the other fields as for an agent) */
     phi_deadlines deadlines;
 } phi_query_desc;
 
-/* Owned by the query, valid until it is freed. */
+/* A query's state and results. The pointers are valid until the query is freed. */
 typedef struct phi_query_info {
-    phi_status status;            /* PHI_BUSY while the query is under way */
-    const phi_failure *failure;   /* why the query failed; NULL: it did not fail */
-    const phi_model_info *models; /* of phi_models, in the provider's order; NULL while under way */
+    phi_status status;          /* PHI_BUSY while the query is under way */
+    const phi_failure *failure; /* why the query failed; NULL: it did not fail */
+    /* result of phi_models, in the provider's order; NULL while the query is under way */
+    const phi_model_info *models;
     size_t model_count;
     /* true: the list is longer than phi reads, 100 pages or 10,000 models at most */
     bool more;

@@ -1,5 +1,4 @@
-/* response.c - phi_prompt_with and its responses: a prompt with options for its run, and a handle
-   to the answer. */
+/* response.c - phi_prompt_with: a prompt with options for its run, and a handle to the answer. */
 #include "agent/response.h"
 #include "agent/agent_in.h"
 #include "features/features_in.h"
@@ -41,7 +40,7 @@ static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
     return true;
 }
 
-/* The request's id and its query. */
+/* Sets the response's id, and its query: the first text block of the prompt. */
 static bool phi__response_name(phi__response *response, const phi_prompt_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str query = {NULL, 0};
@@ -54,7 +53,7 @@ static bool phi__response_name(phi__response *response, const phi_prompt_desc *d
            phi__response_keep(response->agent, query, &response->query);
 }
 
-/* The request's own tools, or the agent's, limited to the allowed ones. NULL: no memory. */
+/* Returns the allowed tools of the request, or else of the agent. NULL: no memory. */
 static phi_tool *phi__response_tools(const phi__agent *agent, const phi_prompt_desc *desc,
                                      phi_arena *arena, size_t *count) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
@@ -103,7 +102,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
         limits = phi__make_limits_of(desc->limits);
         order.limits = &limits;
     }
-    /* The request may name a model; the agent has its former one again when the run ends. */
+    /* If the request names a model, the agent gets its old model back when the run ends. */
     const phi_model *model = desc->model;
     phi__ask_model *ask = model != NULL ? phi__ask_model_begin(agent, model) : NULL;
     if (model != NULL && ask == NULL) return PHI_NO_MEMORY;
@@ -113,7 +112,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     return status;
 }
 
-/* out NULL: no handle is wanted. */
+/* Begins the run. If out is NULL, makes no response. */
 static phi_status phi__response_begin(phi__agent *agent, const phi_prompt_desc *desc,
                                       phi_response *out) {
     phi__response *response = out != NULL ? phi__response_new(agent) : NULL;
@@ -153,8 +152,6 @@ static phi_str phi__response_text(const phi_message *message) {
         if (message->content[i - 1].kind == PHI_CONTENT_TEXT) return message->content[i - 1].text;
     return phi__str("", 0);
 }
-
-/* ---- requests ---- */
 
 static phi_status phi__response_check(phi_runtime *rt, const char *what,
                                       const phi_prompt_desc *desc) {
@@ -199,8 +196,7 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
     return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
-/* Checks `extra`. A request with a model runs on the agent's own provider, wherever a failover has
-   put the agent. */
+/* Checks `extra`. A request with a model uses the agent's own provider, even after a failover. */
 static phi_status phi__response_check_extra(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
     if (desc->model != NULL) phi__failover_own(agent, &own);
@@ -208,7 +204,7 @@ static phi_status phi__response_check_extra(phi__agent *agent, const phi_prompt_
                                  desc->model != NULL ? desc->model : &own.model, desc->extra);
 }
 
-/* Its model, which must take the agent's extra and the names of the run's tools. */
+/* Checks that the request's model accepts the agent's extra and the names of the run's tools. */
 static phi_status phi__response_check_model(phi__agent *agent, const phi_prompt_desc *desc) {
     phi_agent_desc own = agent->desc;
     if (desc->model == NULL) return PHI_OK;
@@ -238,7 +234,7 @@ static phi_status phi__response_check_context(phi__agent *agent, const char *wha
     return phi__error(agent->rt, PHI_BAD_ARG, "%s: tool_context is no JSON object", what);
 }
 
-/* Its format, its temperature, its metadata, and the context of its tools. */
+/* Checks the request's format, temperature and metadata, and the context for its tools. */
 static phi_status phi__response_check_own(phi__agent *agent, const char *what,
                                           const phi_prompt_desc *desc) {
     phi_status status = phi__check_format(
@@ -253,7 +249,8 @@ static phi_status phi__response_check_own(phi__agent *agent, const char *what,
     return status == PHI_OK ? phi__response_check_context(agent, what, desc->tool_context) : status;
 }
 
-/* In the thread that it names, of an agent that may have been freed while that was exchanged. */
+/* Moves the agent to the request's thread, then begins the run. The change of thread calls the
+   host, which may free the agent. */
 static phi_status phi__response_start(phi_agent handle, const phi_prompt_desc *desc,
                                       phi_response *out) {
     phi_status status = PHI_OK;
@@ -275,7 +272,7 @@ PHI_API phi_status phi_prompt_with(phi_agent handle, const phi_prompt_desc *desc
     phi_content content;
     if (response != NULL) {
         memset(response, 0, sizeof *response);
-        response->rt = handle.rt; /* generation 0 is never live */
+        response->rt = handle.rt; /* generation 0 is never valid */
     }
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL)
@@ -334,7 +331,7 @@ static bool phi__response_done(phi_response handle) {
     return response == NULL || response->status != PHI_BUSY;
 }
 
-/* Until something happens, or the time is over. */
+/* Returns the time left in ms, or -1 for no limit. */
 static int phi__response_rest(const phi_runtime *rt, uint64_t end_us, bool unlimited) {
     uint64_t now = phi__io_now_us(rt->io);
     if (unlimited) return -1;

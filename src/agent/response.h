@@ -41,35 +41,34 @@ typedef struct phi_response_info {
     phi_status status; /* the status of AGENT_END; PHI_BUSY while running; PHI_STALE */
     phi_agent agent;
     phi_str loop_id;
-    phi_str id;                 /* of the request */
+    phi_str id;                 /* id of the request */
     phi_str query;              /* the prompt: its first text block */
     const phi_message *message; /* the last answer of the run; NULL: there is none yet */
     phi_str text;               /* the last text block of `message`; empty: there is none */
-    const phi_failure *failure; /* NULL: none */
-    phi_usage usage;            /* of the run, so far or in total */
+    const phi_failure *failure; /* why the run failed; NULL: it did not fail */
+    phi_usage usage;            /* usage of the run, so far or in total */
     double cost;
     int64_t asked_ms, ended_ms; /* Unix time; ended_ms 0: the run has not ended */
-    int64_t first_event_ms;     /* when the first delta of an answer came; 0: not yet */
+    int64_t first_event_ms;     /* Unix time of the first delta of an answer; 0: none came yet */
 } phi_response_info;
 
 /* A prompt, and settings for this request only. Zero means default for every field but text and
-   content. Give one of these two; it must not point into a thread that this request leaves. */
+   content. Give one of these two. Its bytes must not be in a thread that this request leaves. */
 typedef struct phi_prompt_desc {
-    const char *text;           /* copied */
+    const char *text;           /* the prompt; copied */
     const phi_content *content; /* the blocks of a user message, instead of text; copied */
     size_t content_count;
     /* the policy for this run's model calls and warnings; copied (default: the agent's policy,
        which does not change) */
     const phi_policy *policy;
-    /* a thread of the agent's store: calls phi_agent_use_thread first (default: the current
-       thread) */
+    /* calls phi_agent_use_thread with this id first (default: the current thread) */
     const char *thread_id;
     bool new_thread; /* calls phi_agent_use_thread with NULL first */
     /* the limits of this run; a field that is zero has the default of phi_limits; copied (default:
        the agent's limits) */
     const phi_limits *limits;
-    /* how long this run waits for phi_decide or phi_budget_raise (default: the agent's
-       deadlines.decision_ms; PHI_UNLIMITED) */
+    /* how long this run waits for phi_decide or phi_budget_raise; PHI_UNLIMITED: no limit (default:
+       the agent's deadlines.decision_ms) */
     uint32_t decision_timeout_ms;
     /* The tools of this run, in place of the agent's tools; checked like phi_agent_desc.tools.
        Copied; the pointers in them are borrowed until PHI_EV_AGENT_END was popped. (default: the
@@ -98,14 +97,13 @@ typedef struct phi_prompt_desc {
     /* JSON text about this run, for the host: AGENT_START, the LOOP_START entry and the record of
        the run have it. Never sent; copied (default: none) */
     const char *metadata;
-    /* the format of this run's answers; copied; part of a snapshot of the run (default: the
-       agent's) */
+    /* format of this run's answers; copied; part of the run's snapshots (default: the agent's) */
     const phi_format *format;
     bool has_temperature; /* this run sends `temperature` (default: the agent's setting) */
     double temperature;
-    /* The model of this run, and of those runs below it that would have the agent's model. If the
-       agent has a provider, it answers for this model, too. Loop ids do not change. Copied
-       (default: the agent's model). A snapshot does not contain this model: the restored run
+    /* The model of this run, and of those runs below it that would use the agent's model. If the
+       agent has a provider, that provider answers for this model, too. Loop ids do not change.
+       Copied (default: the agent's model). A snapshot does not contain this model: the restored run
        continues with the model of phi_agent_restore's desc. */
     const phi_model *model;
 } phi_prompt_desc;

@@ -8,17 +8,18 @@
 #include <stdio.h>
 
 enum {
-    PHI__RUNTIME_STEP_US = 250,      /* DESIGN part 1; engineering.md 1.9 */
-    PHI__RUNTIME_STEP_BYTES = 65536, /* engineering.md 1.1 */
+    PHI__RUNTIME_STEP_US = 250,
+    PHI__RUNTIME_STEP_BYTES = 65536,
     PHI__RUNTIME_INBOX_BYTES = 65536,
     PHI__RUNTIME_INBOX_MOST = 1 << 30,
-    PHI__RUNTIME_CONNECTIONS = 64, /* engineering.md 1.5 */
-    PHI__RUNTIME_STARTS = 4        /* the same */
+    PHI__RUNTIME_CONNECTIONS = 64,
+    PHI__RUNTIME_STARTS = 4
 };
 
-/* ---- making one ---- */
+/* ---- making a runtime ---- */
 
-/* With a tape, the sources are the tape's, and it has the host's. */
+/* Takes clock, random source and watch_fn from the desc. With a tape, the runtime uses the tape's
+   functions, and the tape calls the host's. */
 static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *desc, phi__io_desc *io,
                                     const char **why) {
     phi_tape *tape = desc->tape;
@@ -91,7 +92,7 @@ static phi_status phi__runtime_io(phi_runtime *rt, const phi_runtime_desc *desc,
     return PHI_OK;
 }
 
-/* The fault of a desc, or NULL. */
+/* Returns a message about a wrong field of the desc, or NULL. */
 static const char *phi__runtime_refuse(const phi_runtime_desc *desc) {
     const phi_transport *transport = desc->transport;
     if (desc->inbox_bytes > PHI__RUNTIME_INBOX_MOST) return "inbox_bytes: expected at most 1 GiB";
@@ -124,8 +125,8 @@ static void phi__runtime_unmake(phi_runtime *rt) {
     (void)memory.allocator.realloc_fn(memory.allocator.user_data, rt, sizeof *rt, 0);
 }
 
-/* Takes the features of a list that NULL ends, at their places; one twice is taken once. False:
-   more than there may be. */
+/* Adds the features of a NULL-ended list, sorted by order. A feature that is listed twice is added
+   once. False: there are too many. */
 static bool phi__feature_name(phi__features *features, const phi_feature_fn *list) {
     for (; list != NULL && *list != NULL; list++) {
         const phi__feature *feature = (*list)();
@@ -141,13 +142,13 @@ static bool phi__feature_name(phi__features *features, const phi_feature_fn *lis
     return true;
 }
 
-enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
+enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; enough for any feature's state */
 
 static size_t phi__feature_room(size_t bytes) {
     return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
 }
 
-/* All features are named: gives each its place, and opens it. */
+/* Gives each feature its place in agents and runs and opens it, when all features are known. */
 static void phi__feature_open(phi_runtime *rt) {
     phi__features *features = &rt->features;
     for (size_t i = 0; i < features->count; i++) {
@@ -161,7 +162,7 @@ static void phi__feature_open(phi_runtime *rt) {
     }
 }
 
-/* What each agent can do, and what the desc names. */
+/* Adds the features that every agent has, and those of the desc. */
 static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc) {
     static const phi_feature_fn all[] = {phi__ask_model_feature, phi__compaction_feature,
                                          phi__attached_feature, NULL};
@@ -171,7 +172,7 @@ static bool phi__runtime_features(phi_runtime *rt, const phi_runtime_desc *desc)
     return true;
 }
 
-/* Makes at_limit of the runtime; it outlives the logs that it is put into. */
+/* Makes the failure for a used-up memory_limit_bytes. It outlives the logs that hold it. */
 static void phi__at_limit_name_all(phi_runtime *rt) {
     (void)snprintf(
         rt->at_limit.words, sizeof rt->at_limit.words,
@@ -183,7 +184,7 @@ static void phi__at_limit_name_all(phi_runtime *rt) {
     failure->code = failure->request_id = phi__str("", 0);
 }
 
-/* The runtime's own struct is the one thing that is not counted: the counters are in it. */
+/* Makes the runtime's struct. Its memory is not counted, because the counters are inside it. */
 static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi_allocator allocator =
         desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
@@ -206,10 +207,6 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
         desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RUNTIME_STEP_BYTES;
     return rt;
 }
-
-/* ---- a step ---- */
-
-/* ---- a step with a tape ---- */
 
 /* ---- public ---- */
 
@@ -263,8 +260,8 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt) {
     if (rt != NULL) rt->in_step = rt->abandoned = true;
 }
 
-/* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all
-   that freeing does would reach into it. */
+/* In a child of fork, the epoll set, the sockets and the tools' processes still belong to the
+   parent. Freeing them would affect the parent. */
 static bool phi__runtime_may_free(phi_runtime *rt) {
     bool inside = rt->in_step && !rt->abandoned;
     if (!inside && phi__io_own(rt->io)) return true;
@@ -276,7 +273,7 @@ static bool phi__runtime_may_free(phi_runtime *rt) {
 
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     if (rt == NULL || !phi__runtime_may_free(rt)) return;
-    /* the tools' cancel functions must not step, nor make agents */
+    /* the tools' cancel functions must neither step nor make agents */
     rt->in_step = rt->closing = true;
     phi__crew_drop(rt);
     for (uint32_t i = 0; i < rt->agents.count; i++) {
@@ -301,7 +298,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     rt->in_step = true;
     PHI__STORE(&rt->pump, (uintptr_t)(void *)&errno);
     phi__pump(rt, timeout_ms);
-    /* the inbox was read: input that came meanwhile is reported as dropped */
+    /* the inbox was read, so later input can be reported as dropped */
     if (rt->one_shot_over.first != NULL) phi__shot_retire(rt);
     if (rt->retired != NULL) phi__end_destroy_retired(rt);
     rt->in_step = false;
@@ -326,7 +323,7 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
     phi_status status = phi__check_url(rt, "phi_warm: ", model->base_url);
     if (status != PHI_OK) return status;
-    /* a host's transport has nothing to warm that we know of */
+    /* nothing is known to warm in a host's transport */
     if (rt->http == NULL) return PHI_OK;
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));
     return status == PHI_OK ? status
@@ -344,7 +341,7 @@ PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
     return rt != NULL ? rt->memory.used_bytes : 0;
 }
 
-/* ---- the list of all features: a program that names it links them all ---- */
+/* ---- the list of all features; naming the list links them all ---- */
 
 PHI_API const phi_feature_fn *phi_features_all(void) {
     static const phi_feature_fn all[] = {phi_feature_facts,

@@ -14,13 +14,13 @@ enum { PHI_WATCH_READ = 1, PHI_WATCH_WRITE = 2 };
 /* The settings of a runtime. Zero means default for every field. */
 typedef struct phi_runtime_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
-    size_t memory_limit_bytes; /* for all memory of phi (default: none) */
+    size_t memory_limit_bytes; /* for all memory of phi (default: no limit) */
     /* room for calls from other threads, allocated at the start (default 64 KiB) */
     size_t inbox_bytes;
-    uint32_t step_budget_us; /* the work of one phi_step, in clock time (default 250) */
-    /* and in bytes of answers and of results that are kept (default 65,536) */
+    uint32_t step_budget_us; /* time for the work of one phi_step, by the clock (default 250) */
+    /* the most bytes of answers and kept results that one phi_step handles (default 65,536) */
     uint32_t step_budget_bytes;
-    uint32_t max_connections;     /* more requests wait (default 64) */
+    uint32_t max_connections;     /* requests above this number wait (default 64) */
     uint32_t max_starts_per_step; /* transfers and processes that one phi_step starts (default 4) */
     bool enable_http2;            /* at most 10 streams on a connection (default: HTTP/1.1) */
     /* read the proxy variables of the environment (default: no variable is read) */
@@ -32,11 +32,12 @@ typedef struct phi_runtime_desc {
     /* For a host's own event loop instead of phi's poller: the host watches fd for `want`
        (PHI_WATCH_ bits; 0: stop watching) and calls phi_ready. (default: phi polls) */
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
-    /* The clock, which never goes back (default: the system's). Deadlines count at most one second
-       of the time between two steps: docs/loop.md, "Which time counts". */
+    /* The clock, which never goes back (default: the system's). Of the time between two steps,
+       deadlines count at most one second: docs/loop.md, "Which time counts". */
     uint64_t (*clock_us_fn)(void *user_data);
-    void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
-    /* passed to the three functions above */
+    /* source of random bytes (default: the system's) */
+    void (*random_fn)(void *user_data, void *out, size_t len);
+    /* passed to watch_fn, clock_us_fn and random_fn */
     void *user_data;
     /* records all runs, or plays a recording (record/replay.h). Borrowed until phi_runtime_free
        (default: none) */
@@ -75,12 +76,12 @@ PHI_API void phi_runtime_free(phi_runtime *rt);
    given back to the allocator. */
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
-/* Does a bounded amount of work. timeout_ms 0: does not wait; above 0: waits at most so long for
+/* Does a bounded amount of work. timeout_ms 0: does not wait; above 0: waits at most this long for
    work; below 0: waits until there is work (if no run is active, until phi_wake). A wait ends at
    once if there are events in the queue, after one second while a deadline is running, and after 10
    ms while calls of tools with a `step` are active. Returns the number of active runs (0: idle; now
    pop the last events), or PHI_MISUSE inside a callback. Pointers in events that were popped before
-   are invalid after it. */
+   this call become invalid. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
 /* For a host's own loop: wait until phi_runtime_fd is readable, for at most phi_next_timeout
@@ -89,7 +90,8 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
    deadline is running or a run is active. */
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
 PHI_API int phi_next_timeout(const phi_runtime *rt);
-PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* for watch_fn */
+/* Reports that fd is ready for `have` (PHI_WATCH_ bits). For hosts with a watch_fn. */
+PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have);
 
 /* Ends the wait of a phi_step. Any thread. */
 PHI_API void phi_wake(phi_runtime *rt);
@@ -101,8 +103,7 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
 typedef struct phi_error {
     phi_status status;
-    /* names the field or the place; never NULL; owned by the runtime, valid until its next
-       failure */
+    /* names the field or the place; never NULL; valid until the runtime's next failure */
     const char *message;
 } phi_error;
 
@@ -110,8 +111,7 @@ typedef struct phi_error {
    does not clear this error, so ask only after a failure. Pumping thread only. */
 PHI_API phi_error phi_last_error(const phi_runtime *rt);
 
-/* Returns the bytes in use of everything that came from the allocator; *peak gets the highest
-   number so far. */
+/* Returns the bytes in use from the allocator; *peak gets the highest number so far. */
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak);
 
 /* Returns all features: a static, NULL-ended list. */

@@ -1,12 +1,12 @@
-/* snapshot.c - writes an agent as one JSON text, and makes it again from the text. */
+/* snapshot.c - writes an agent as one JSON text, and makes an agent from such a text. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 
 #include <stdio.h>
 
-/* ---- the features that a snapshot needs, by its members ---- */
+/* ---- checks that the runtime has the features that a snapshot needs ---- */
 
-/* A member that one feature alone writes. */
+/* A member of a snapshot that only one feature writes. */
 typedef struct phi__snap_need {
     char member[16], what[24], name[32];
     uint8_t order;
@@ -39,7 +39,7 @@ static phi_status phi__snap_needs_members(phi_runtime *rt, const phi_json *node,
     return PHI_OK;
 }
 
-/* The thread has a note of the tool state. */
+/* True if the thread has a note with a tool state. */
 static bool phi__snap_needs_state(const phi_json *thread) {
     phi_json_iter it = phi_json_each(thread);
     const phi_json *line;
@@ -50,7 +50,7 @@ static bool phi__snap_needs_state(const phi_json *thread) {
     return false;
 }
 
-/* A tool of the head is strict. */
+/* True if a tool in the snapshot's head is strict. */
 static bool phi__snap_needs_strict(const phi_json *tools) {
     phi_json_iter it = phi_json_each(tools);
     const phi_json *tool;
@@ -112,7 +112,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
     if (agent == NULL)
         return phi__error(handle.rt, PHI_STALE, "phi_agent_snapshot: the agent is gone");
-    phi__posts_read_all(handle.rt); /* input posted so far */
+    phi__posts_read_all(handle.rt); /* so that the snapshot has all input posted so far */
     if (agent->run != NULL) phi__round_settle(agent->run);
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
@@ -127,9 +127,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
                : phi__error(handle.rt, status, "phi_agent_snapshot: %s", phi_status_text(status));
 }
 
-/* ---- reading ---- */
-
-/* The desc with the snapshot's own identity. */
+/* Returns the desc with the ids of the snapshot. */
 static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
     phi_str s = phi__records_get_str(root, "agent_id");
@@ -163,7 +161,7 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     phi_status status =
         phi__load_agent(agent, root, how == PHI_RESTORE_INTERRUPT, words, sizeof words);
     if (status == PHI_OK) return agent;
-    phi__journal_close(agent->thread); /* its entries must not be stored */
+    phi__journal_close(agent->thread); /* the agent's entries must not be stored */
     phi__end_retire(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
@@ -172,7 +170,7 @@ PHI__FN phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc,
     return NULL;
 }
 
-/* The same outside of a step. rt NULL: phi_last_error says why. */
+/* Restores an agent outside of a step. On failure rt is NULL, and phi_last_error says why. */
 static phi_agent phi__snap_restore(phi_runtime *rt, const phi_agent_desc *desc,
                                    const phi_json *root, phi_restore_run how) {
     phi_agent none = PHI_ZERO;
@@ -206,26 +204,24 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     return none;
 }
 
-/* ---- all agents of a runtime as one text of lines; meanwhile phi_step does nothing ---- */
+/* ---- all agents of a runtime as one text with a line for each ---- */
 
-/* While it goes on phi_step does nothing, so that what changes between two pieces is what the host
-   itself changes. */
-
-/* ---- saving ---- */
+/* phi_step does nothing until the text is complete, so only the host can change agents
+   meanwhile. */
 
 struct phi__snap_saving {
-    phi__buf text; /* the lines of agents */
+    phi__buf text; /* the finished lines, and the one being written */
     phi_arena scratch;
     phi_arena_mark empty;
     size_t count;
-    /* The agents at one depth of the tree, then those one deeper; the slot to look at. */
+    /* Agents are written by depth in the tree, parents first. next: the next slot to check. */
     uint32_t depth, next;
     bool deeper;
-    /* The one that is being written; rt NULL: none. */
+    /* the agent being written; rt NULL: none */
     phi_agent agent;
-    size_t began;   /* of its line, in the text */
-    size_t line;    /* of its thread */
-    size_t entries; /* of its log, when its line began */
+    size_t began;   /* offset of the agent's line in the text */
+    size_t line;    /* next line of the agent's thread */
+    size_t entries; /* length of the agent's log when its line began */
 };
 
 static uint32_t phi__crew_depth(const phi__agent *agent) {
@@ -234,7 +230,7 @@ static uint32_t phi__crew_depth(const phi__agent *agent) {
     return depth;
 }
 
-/* Chooses the next agent; false: there is none. */
+/* Chooses the next agent. False: there is no more. */
 static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     for (;;) {
         while (s->next < rt->agents.count) {
@@ -254,13 +250,13 @@ static bool phi__crew_next(phi_runtime *rt, struct phi__snap_saving *s) {
     }
 }
 
-/* A piece: the beginning of a line, or a line of its thread. PHI_BUSY: there is more. */
+/* Writes the beginning of an agent's line, or one line of its thread. PHI_BUSY: there is more. */
 static phi_status phi__crew_piece(phi_runtime *rt, struct phi__snap_saving *s) {
     phi_status status = PHI_BUSY;
     bool begins = s->agent.rt == NULL;
     if (begins && !phi__crew_next(rt, s)) return PHI_OK;
     phi__agent *agent = phi__find_agent(s->agent);
-    if (agent == NULL) { /* freed in the midst of it */
+    if (agent == NULL) { /* freed while its line was being written */
         s->text.len = s->began;
         memset(&s->agent, 0, sizeof s->agent);
         return PHI_BUSY;
@@ -294,7 +290,7 @@ static void phi__crew_drop_saving(phi_runtime *rt) {
     phi__free(&rt->memory, s, sizeof *s);
 }
 
-/* The line about all of them, and the lines. */
+/* Joins the line about the whole and the agents' lines. */
 static phi_status phi__crew_join(phi_runtime *rt, phi_arena *arena, phi_str *out) {
     struct phi__snap_saving *s = rt->snapshots.saving;
     phi__buf head;
@@ -342,7 +338,7 @@ PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_s
         phi_arena_init(&rt->snapshots.saving->scratch, &rt->memory, 0);
         rt->snapshots.saving->empty = phi_arena_save(&rt->snapshots.saving->scratch);
     }
-    phi__posts_read_all(rt); /* input posted so far */
+    phi__posts_read_all(rt); /* so that the snapshot has all input posted so far */
     phi__slice_begin(&rt->slice);
     while (status == PHI_BUSY && !phi__slice_spent(&rt->slice)) {
         size_t before = rt->snapshots.saving->text.len;
@@ -362,16 +358,16 @@ PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_s
 
 struct phi__snap_loading {
     phi_str text;
-    size_t at;       /* of the line that is next */
-    uint64_t agents; /* as line 1 says */
-    bool has_head;   /* line 1 is about all of them */
-    phi_arena arena; /* of line 1 */
-    phi_str facts;   /* as JSON; empty: line 1 has none */
+    size_t at;       /* offset of the next line */
+    uint64_t agents; /* number of agents, from line 1 */
+    bool has_head;   /* line 1 describes the whole snapshot */
+    phi_arena arena; /* memory of line 1 */
+    phi_str facts;   /* JSON; empty: line 1 has no facts */
     phi_agent *made;
     size_t count, cap;
 };
 
-/* The line at the place. False: there is none. */
+/* Finds the next line from *at on. False: there is none. */
 static bool phi__crew_line(phi_str text, size_t *at, phi_str *line) {
     while (*at < text.len && (text.at[*at] == '\n' || text.at[*at] == '\r')) ++*at;
     if (*at >= text.len) return false;
@@ -385,11 +381,12 @@ static bool phi__crew_line(phi_str text, size_t *at, phi_str *line) {
 static phi_status phi__crew_words(phi_runtime *rt, size_t line, phi_status status,
                                   const char *why) {
     char kept[300];
-    (void)snprintf(kept, sizeof kept, "%s", why); /* `why` may be the last error's words */
+    /* `why` may point to the last error, which changes */
+    (void)snprintf(kept, sizeof kept, "%s", why);
     return phi__error(rt, status, "phi_runtime_restore: line %lu: %s", (unsigned long)line, kept);
 }
 
-/* Facts without any: a runtime without the feature has the same. */
+/* True if the facts are empty: then the runtime does not need the feature. */
 static bool phi__crew_no_facts(const phi_json *facts) {
     return phi_json_count(phi_json_get(facts, "all")) == 0 &&
            phi_json_count(phi_json_get(facts, "groups")) == 0;
@@ -406,7 +403,7 @@ static void phi__crew_drop_loading(phi_runtime *rt, bool with_agents) {
     phi__free(&rt->memory, l, sizeof *l);
 }
 
-/* Makes the agent of a line, or leaves it out. */
+/* Makes the agent of a line, unless desc_fn leaves it out. */
 static phi_status phi__crew_agent(phi_runtime *rt, const phi_restore_desc *with, phi_str line,
                                   phi_arena *scratch, phi_agent *out) {
     struct phi__snap_loading *l = rt->snapshots.loading;
@@ -421,7 +418,7 @@ static phi_status phi__crew_agent(phi_runtime *rt, const phi_restore_desc *with,
     if (status != PHI_OK) return phi__crew_words(rt, number, status, words);
     if (!phi__arena_str(scratch, phi__records_get_str(root, "agent_id"), &id))
         return phi__crew_words(rt, number, PHI_NO_MEMORY, "out of memory");
-    rt->in_step = true; /* a callback of the host's */
+    rt->in_step = true; /* desc_fn is a callback of the host */
     if (with->desc_fn(with->user_data, id, l->count, l->made, &desc)) {
         *out = phi__snap_restore(rt, &desc, root, with->how);
         if (out->rt == NULL) status = phi__error_last(rt, &words);
@@ -430,7 +427,7 @@ static phi_status phi__crew_agent(phi_runtime *rt, const phi_restore_desc *with,
     return status == PHI_OK ? status : phi__crew_words(rt, number, status, words);
 }
 
-/* The next line. PHI_BUSY: there is more. */
+/* Makes the agent of the next line. PHI_BUSY: there may be more. */
 static phi_status phi__crew_load(phi_runtime *rt, const phi_restore_desc *with) {
     struct phi__snap_loading *l = rt->snapshots.loading;
     phi_str line;
@@ -452,7 +449,7 @@ static phi_status phi__crew_load(phi_runtime *rt, const phi_restore_desc *with) 
     return PHI_BUSY;
 }
 
-/* All agents are there: the facts, and the list for the host. */
+/* All agents are made: loads the facts and makes the list for the host. */
 static phi_status phi__crew_finish(phi_runtime *rt, phi_arena *arena, const phi_agent **agents,
                                    size_t *count) {
     struct phi__snap_loading *l = rt->snapshots.loading;
@@ -470,7 +467,7 @@ static phi_status phi__crew_finish(phi_runtime *rt, phi_arena *arena, const phi_
     return PHI_OK;
 }
 
-/* PHI_OK: under way, with this text. */
+/* Begins to load the text, or continues with the same text. PHI_OK: the text is being loaded. */
 static phi_status phi__crew_load_begin(phi_runtime *rt, phi_str text) {
     if (rt->snapshots.loading != NULL) {
         if (rt->snapshots.loading->text.at == text.at &&
@@ -545,5 +542,5 @@ PHI__FN bool phi__crew_under_way(const phi_runtime *rt) {
 
 PHI__FN void phi__crew_drop(phi_runtime *rt) {
     phi__crew_drop_saving(rt);
-    phi__crew_drop_loading(rt, false); /* its agents go with the others */
+    phi__crew_drop_loading(rt, false); /* the runtime frees all agents */
 }

@@ -66,17 +66,17 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
    the agents below it. Each call works for about step_budget_us. PHI_BUSY: there is more, call
    again. Until the last call the runtime is paused: phi_step does nothing, but events can be
    popped. If the host changes an agent meanwhile, the agent is written as it is when its line ends;
-   a freed agent is left out. arena NULL: gives up. PHI_OK: the text is complete. PHI_MISUSE: called
-   inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY; the status of a
-   store. After any of these the snapshot is given up. */
+   a freed agent is left out. If arena is NULL, gives up the snapshot. PHI_OK: the text is complete.
+   PHI_MISUSE: called inside a callback, or during phi_runtime_restore; PHI_BAD_ARG, PHI_NO_MEMORY;
+   the status of a store. After any of these except PHI_MISUSE the snapshot is given up. */
 PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_str *out);
 
 /* Zero means default for every field but desc_fn. */
 typedef struct phi_restore_desc {
-    /* Gives the desc of one agent of the text: writes it into `out`, which is zeroed. agent_id
-       (also terminated) and `index`, counted from 0, identify the agent. Pointers in the desc are
-       borrowed as by phi_agent_new. `agents` has the agents made so far, those of the lines before.
-       False: the agent is left out. */
+    /* Provides the desc of one agent in the text: writes the desc to `out`, which is zeroed.
+       agent_id (also terminated) and `index`, counted from 0, identify the agent. Pointers in the
+       desc are borrowed as by phi_agent_new. `agents` has the agents of the lines before. False:
+       the agent is left out. */
     bool (*desc_fn)(void *user_data, phi_str agent_id, size_t index, const phi_agent *agents,
                     phi_agent_desc *out);
     void *user_data;
@@ -87,11 +87,12 @@ typedef struct phi_restore_desc {
    phi_agent_snapshot. If the text has the world facts for all agents and for groups, they replace
    these facts of the runtime. Agents that the runtime already has stay. On failure the agents made
    so far are freed and facts are as before, but threads that these agents began in stores remain
-   there. Each call makes at least one agent. PHI_BUSY: call again with the same arguments; until
-   then the runtime is paused as above. An empty text gives up. *agents, in the arena, has the
-   agents by index; rt is NULL for an agent that was left out. PHI_OK: all agents are made.
-   PHI_MISUSE, PHI_PARSE, PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore;
-   phi_last_error has a message. */
+   there. (A call inside a callback, or with a missing argument, changes nothing.) Each call makes
+   at least one agent. PHI_BUSY: call again with the same arguments; until then the runtime is
+   paused as above. An empty text gives up. *agents, in the arena, has the agents by index; rt is
+   NULL for an agent that was left out. PHI_OK: all agents are made. PHI_MISUSE, PHI_PARSE,
+   PHI_UNSUPPORTED, PHI_NO_MEMORY and others are as for phi_agent_restore; phi_last_error has a
+   message. */
 PHI_API phi_status phi_runtime_restore(phi_runtime *rt, phi_str text, const phi_restore_desc *desc,
                                        phi_arena *arena, const phi_agent **agents, size_t *count);
 

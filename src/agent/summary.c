@@ -1,41 +1,39 @@
 /* summary.c - summaries by a model: makes the requests, chunk by chunk, and applies the answers.
 
-   The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so
-   far is in the prompt. When a run is over the next one begins by itself. The writer owns all that
-   a summary holds. */
+   The writer is a hidden agent. Each chunk is one run of the writer, over an empty history: the
+   prompt contains the summary so far. After a run the writer begins the next one itself. The writer
+   owns all memory of the summary. */
 #include "agent/summary.h"
 #include "features/features_in.h"
 #include "agent/agent_in.h"
 
 enum {
     PHI__SUMMARY_TOKENS = 2000,
-    PHI__SUMMARY_CHUNK = 30000,  /* tokens: some tenths of a millisecond to write */
-    PHI__SUMMARY_LEAST = 100,    /* the same, at least */
-    PHI__SUMMARY_PART = 48,      /* bytes of a memory limit for a token of it */
-    PHI__SUMMARY_TEXT = 16384,   /* bytes of one text, */
-    PHI__SUMMARY_RESULT = 2000,  /* of a tool's result, */
-    PHI__SUMMARY_ARGUMENTS = 500 /* of a call's arguments */
+    PHI__SUMMARY_CHUNK = 30000,  /* largest default chunk, in tokens */
+    PHI__SUMMARY_LEAST = 100,    /* smallest chunk, in tokens */
+    PHI__SUMMARY_PART = 48,      /* bytes of a memory limit for each token of a chunk */
+    PHI__SUMMARY_TEXT = 16384,   /* bytes kept of one text */
+    PHI__SUMMARY_RESULT = 2000,  /* bytes kept of a tool's result */
+    PHI__SUMMARY_ARGUMENTS = 500 /* bytes kept of a call's arguments */
 };
 
-/* In its writer's arena. */
+/* A summary that is being written. It is in the writer's arena. */
 typedef struct phi__summary {
-    const phi_view_item **items; /* to be summed up */
+    const phi_view_item **items; /* the items to sum up */
     size_t count, next;
     size_t chunk_bytes;
     uint32_t max_tokens;
-    phi_status status; /* PHI_BUSY: it is being written */
+    phi_status status; /* PHI_BUSY while the writer works */
     phi_message message;
     phi_content block;
     phi_written written;
-    phi_span *spans; /* which make room for it; `into` gets it */
+    phi_span *spans; /* spans to replace; spans[into] gets the summary */
     size_t span_count, into;
-    bool asked_for;      /* by phi_summarize: it has no poller */
-    uint64_t posts_from; /* messages injected since then are for its runs */
+    bool asked_for;      /* phi_summarize began it: nobody polls for the result */
+    uint64_t posts_from; /* messages injected since then go to the writer's runs */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
-
-/* ---- the request ---- */
 
 static void phi__summary_put(phi__buf *out, phi_str text, size_t most) {
     size_t n = phi__utf8_cut(text, phi__min(most, text.len));
@@ -93,7 +91,7 @@ static void phi__summary_item(phi__buf *out, const phi_texts *texts, const phi_v
                               size_t most) {
     const phi_message *m = item->message;
     size_t from = out->len;
-    if (m->is_update) return; /* the next request tells the model again what still holds */
+    if (m->is_update) return; /* the next request repeats updates that still hold */
     phi__texts_put(out, texts, phi__summary_label(item), NULL);
     phi__buf_char(out, ' ');
     for (size_t i = 0; i < m->content_count && !out->failed && out->len - from < most; i++)
@@ -102,7 +100,7 @@ static void phi__summary_item(phi__buf *out, const phi_texts *texts, const phi_v
         out->len = from + phi__utf8_cut(phi__str(out->at + from, out->len - from), most);
 }
 
-/* As many items as fit, and one at least. */
+/* Writes as many items as fit into a chunk, but at least one. */
 static void phi__summary_chunk(phi__summary *s, const phi_texts *texts, phi__buf *out) {
     size_t from = out->len, before;
     for (; s->next < s->count && !out->failed; s->next++) {
@@ -122,7 +120,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     if (writer->rt->closing) return PHI_CANCELLED;
     phi__buf_init(&prompt, &writer->memory);
     phi_arena_init(&scratch, &writer->memory, 0);
-    /* A message of the history may look like its end, but cannot know the mark. */
+    /* The mark is random, so that text in the history cannot imitate the end of the chunk. */
     const phi_texts *texts = writer->desc.texts;
     bool next = so_far.len > 0;
     char mark[PHI__UUID_SIZE];
@@ -139,7 +137,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     phi__summary_chunk(s, texts, &prompt);
     phi__buf_printf(&prompt, "\n%s\n\n", mark);
     phi__texts_put(&prompt, texts, next ? PHI_TEXT_WRITER_ASK_NEXT : PHI_TEXT_WRITER_ASK, NULL);
-    phi__journal_free_thread(writer->thread); /* so_far was in it */
+    phi__journal_free_thread(writer->thread); /* frees the memory of so_far */
     phi__feature_renewed(writer, NULL, false);
     phi_message *message = prompt.failed ? NULL : phi__compact_say(phi__buf_str(&prompt), &scratch);
     phi__run_order order = PHI_ZERO;
@@ -152,8 +150,6 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     phi__buf_free(&prompt);
     return status;
 }
-
-/* ---- the answer ---- */
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi_thread *thread = writer->thread;
@@ -202,7 +198,7 @@ static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str word
     (void)phi__events_emit(agent, &event);
 }
 
-/* No poller is waiting, so apply the result here, or report the failure, and free its writer. */
+/* Nobody polls for the result: applies it here or reports the failure, and frees the writer. */
 static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str words) {
     phi__agent *agent = writer->tree.parent;
     phi_status status = s->status;
@@ -219,7 +215,8 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        status = phi__deferred_rewrite(agent, &rewrite, true); /* applied now: emits the outcome */
+        /* also emits the outcome, if applied now */
+        status = phi__deferred_rewrite(agent, &rewrite, true);
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
     if (words.at != NULL) phi__summary_emit(agent, status, words);
@@ -276,7 +273,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.model = desc->model != NULL ? *desc->model : agent->desc.model;
     d.provider = desc->model == NULL ? agent->desc.provider : NULL;
     d.max_tokens = max_tokens;
-    d.cache.mode = PHI_CACHE_DISABLED; /* no prompt is like the one before */
+    d.cache.mode = PHI_CACHE_DISABLED; /* no two prompts are alike, so marks are useless */
     d.compaction.disable = true;
     d.options.disable_facts = true;
     d.limits.max_turns = 1;
@@ -284,9 +281,9 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.retry = agent->desc.retry;
     d.parent = agent->handle;
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
-    if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
+    if (d.hook_points != 0) d.hook_fn = agent->desc.hook_fn; /* the host may provide the key */
     d.memory.limit_bytes = agent->desc.memory.limit_bytes;
-    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it starts over with each chunk */
+    d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP; /* the history is emptied before each chunk */
     d.memory.max_event_bytes = agent->desc.memory.max_event_bytes;
     d.memory.max_response_bytes = agent->desc.memory.max_response_bytes;
     d.user_data = agent->desc.user_data;
@@ -297,11 +294,11 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
 static const phi__child_watch phi__summary_watch = {true, true, NULL, NULL, phi__summary_over,
                                                     NULL};
 
-/* A compactor has copies of the log. */
+/* For a compactor. Its request has copies of the log, so the log need not stay in memory. */
 static const phi__child_watch phi__summary_watch_job = {true, false, NULL, NULL, phi__summary_over,
                                                         NULL};
 
-/* A hidden agent with an empty summary; PHI_OK, or why not: then phi_last_error has words. */
+/* Makes the hidden agent, with an empty summary. On failure phi_last_error has a message. */
 static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *desc,
                                    const char *focus, phi__agent **out) {
     uint32_t max_tokens = desc->max_tokens != 0 ? desc->max_tokens : (uint32_t)PHI__SUMMARY_TOKENS;
@@ -340,8 +337,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     return PHI_OK;
 }
 
-/* Counts the messages inside the spans that make room: those in view, and those that do not
-   stay. */
+/* Collects the items to sum up: in spans without messages, but not DURABLE or extensions. */
 static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_view_item *items,
                                 size_t count) {
     size_t at = 0;
@@ -359,15 +355,16 @@ static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_v
     return true;
 }
 
-/* ---- as a compactor ---- */
+/* ---- the compactor ---- */
 
 typedef struct phi__summary_job {
     phi_memory *memory;
     phi_agent writer;
 } phi__summary_job;
 
-/* Spans that were summed up in lines are emptied, the last of them is the summary's; results that
-   are cut stay so. */
+/* Plans the spans as phi's own plan does. Spans that this plan would replace by summary lines are
+   emptied, and the last of them gets the model's summary. Spans with shortened results stay as
+   planned. */
 static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
                                     const phi_compaction_request *request) {
     phi_compaction_config config = request->config;
@@ -392,7 +389,8 @@ static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
         s->spans[i].message_count = 0;
         s->into = i;
     }
-    if (s->into == s->span_count) return PHI_NOT_FOUND; /* results alone: no model is needed */
+    /* only results are shortened, so no model is needed */
+    if (s->into == s->span_count) return PHI_NOT_FOUND;
     return phi__summary_gather(writer, s, request->items, request->item_count) ? PHI_OK
                                                                                : PHI_NO_MEMORY;
 }
@@ -402,7 +400,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
     static const phi_summary_desc defaults = {NULL, NULL, 0, 0};
     const phi_summary_desc *desc = (const phi_summary_desc *)user_data;
     phi__agent *agent = phi__find_agent(request->agent), *writer = NULL;
-    phi_memory *memory = &agent->rt->memory; /* the agent's own is for its answers */
+    phi_memory *memory = &agent->rt->memory; /* the agent's memory is for its answers */
     phi__summary_job *job = (phi__summary_job *)phi__alloc(memory, sizeof *job);
     phi_status status = PHI_NO_MEMORY;
     phi_summary_desc d = desc != NULL ? *desc : defaults;
@@ -446,7 +444,7 @@ static void phi__summary_end(void *user_data, void *opaque) {
     phi__free(job->memory, job, sizeof *job);
 }
 
-/* ---- on request ---- */
+/* ---- phi_summarize ---- */
 
 static bool phi__summary_going_on(const phi__agent *agent) {
     const phi__agent *child = agent->tree.first_child;
@@ -457,7 +455,7 @@ static bool phi__summary_going_on(const phi__agent *agent) {
     return false;
 }
 
-/* The view, and one span over it. */
+/* Sets one span from `from` to `to`, and collects the items in it. */
 static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint64_t from,
                                      uint64_t to) {
     phi__summary *s = (phi__summary *)writer->tree.watched;
@@ -478,7 +476,7 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
         return phi__error(agent->rt, PHI_NOT_FOUND,
                           "phi_summarize: there is nothing in view from entry %llu to %llu",
                           (unsigned long long)from, (unsigned long long)to);
-    /* the thread's, as long as it is this one */
+    /* points into the log; when the log is exchanged, the writer is freed */
     s->message.loop_id = s->items[0]->message->loop_id;
     s->message.turn_index = s->items[0]->message->turn_index;
     return PHI_OK;

@@ -2,9 +2,9 @@
    request.
 
    A hidden agent below the agent whose history is summed up makes the model calls. The hidden agent
-   emits no events. The budgets of the visible agent and of the agents above pay for it, and an
-   abort of the visible agent ends it. phi_runtime_close waits for its run, and phi_step counts this
-   run. The messages are sent in chunks, each with the summary so far. */
+   emits no events. The budgets of the visible agent and of the agents above it pay for the calls,
+   and an abort of the visible agent ends the hidden agent's run. phi_runtime_close waits for this
+   run, and phi_step counts it. The messages are sent in chunks, each with the summary so far. */
 #ifndef PHI_AGENT_SUMMARY_H
 #define PHI_AGENT_SUMMARY_H
 
@@ -15,11 +15,11 @@ extern "C" {
 #endif
 
 /* How summaries are written. Zero means default for every field. A summary that was cut off at
-   max_tokens counts as failed. So does a summary of more than twice max_tokens by estimate. */
+   max_tokens counts as failed. So does a summary with more than twice max_tokens by estimate. */
 typedef struct phi_summary_desc {
     const phi_model *model;   /* the model that writes the summary (default: the agent's own) */
     const char *instructions; /* the system prompt of that model (default: phi's) */
-    uint32_t max_tokens;      /* for a summary (default 2,000) */
+    uint32_t max_tokens;      /* for one summary (default 2,000) */
     /* how much of the history is sent at once, by estimate (default: half of the model's window,
        but at most 30,000; at least 100) */
     uint64_t chunk_tokens;

@@ -1,4 +1,4 @@
-/* arena.c - chained blocks, newest first. */
+/* arena.c - arenas: chained blocks, newest first; and buffers that grow. */
 #include "base/base_in.h"
 
 #include <stdarg.h>
@@ -29,19 +29,19 @@ void __asan_unpoison_memory_region(void const volatile *at, size_t size);
 #endif
 
 #define PHI__ARENA_ALIGN 16u
-#define PHI__ARENA_DEFAULT 2048u /* bytes of the first block; DESIGN part 6 */
-#define PHI__ARENA_MOST 65536u   /* bytes of the largest shared block; DESIGN part 6 */
+#define PHI__ARENA_DEFAULT 2048u /* bytes of the first block */
+#define PHI__ARENA_MOST 65536u   /* bytes of the largest shared block */
 
-/* Sixteen bytes on every platform we build for, so that what follows is aligned. */
+/* A block's header. It has 16 bytes on every supported platform, which aligns the memory. */
 struct phi__block {
     struct phi__block *older;
-    size_t bytes; /* with this header */
+    size_t bytes; /* including this header */
 #if UINTPTR_MAX == 0xffffffffu
     uint32_t pad[2];
 #endif
 };
 
-/* A spare block that is large enough and not wastefully so. */
+/* Takes a spare block that is large enough, but not more than twice as large as needed. */
 static struct phi__block *phi__arena_reuse(phi_arena *arena, size_t bytes) {
     for (struct phi__block **at = &arena->spare; *at != NULL; at = &(*at)->older) {
         struct phi__block *block = *at;
@@ -73,8 +73,8 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
-/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when
-   a little more is wanted. */
+/* Rounds up the size of a large block, by at most an eighth, if the arena is rewound. The block can
+   then be used again for a slightly larger request. */
 static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     size_t step = 512;
     if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;
@@ -84,7 +84,7 @@ static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
 
 static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t align) {
     size_t pad = (size_t)(0u - (uintptr_t)arena->at) & (align - 1);
-    if ((size_t)(arena->end - arena->at) < pad || /* also when there is no block yet: 0 < 0 is no */
+    if ((size_t)(arena->end - arena->at) < pad || /* false without a block: both sides are 0 */
         (size_t)(arena->end - arena->at) - pad < bytes || arena->shared == NULL) {
         if (bytes > (arena->next_block_bytes - sizeof(struct phi__block)) / 2) {
             struct phi__block *block = phi__arena_take(arena, phi__arena_round(arena, bytes));
@@ -111,7 +111,7 @@ static void *phi__arena_take_aligned(phi_arena *arena, size_t bytes, size_t alig
 }
 
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes) {
-    /* a product that did not fit: compilers want to know that memset never sees it */
+    /* for a product that overflowed: compilers must see that memset never gets it */
     void *out = bytes <= SIZE_MAX / 2 ? phi_arena_alloc(arena, bytes) : NULL;
     if (out != NULL) memset(out, 0, bytes);
     return out;
@@ -187,7 +187,7 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->own, mark.own);
     phi__arena_drop(arena, &arena->shared, mark.shared);
-    /* else an allocation that is tried and undone would take more memory each time */
+    /* otherwise an allocation that is tried and undone would take more memory each time */
     arena->next_block_bytes = mark.shared != NULL
                                   ? phi__min(mark.shared->bytes * 2, arena->most_block_bytes)
                                   : arena->first_block_bytes;
@@ -205,10 +205,11 @@ PHI_API void phi_arena_free(phi_arena *arena) {
     arena->next_block_bytes = arena->first_block_bytes;
 }
 
-/* ---- A growing buffer of bytes; after a failed allocation it stays failed.
+/* ---- a growing buffer of bytes ----
 
-   Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
-   What phi__buf_str returns is valid until the next append, take or free. */
+   After a failed allocation the buffer stays failed. Appending to a failed buffer does nothing, so
+   a writer checks `failed` only once, at the end. The result of phi__buf_str is valid until the
+   next append or free. */
 
 PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory) {
     memset(buf, 0, sizeof *buf);

@@ -1,4 +1,4 @@
-/* base.c - statuses, budgets, string views. */
+/* base.c - statuses, memory budgets, and functions on strings. */
 #include "base/base_in.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size
 }
 
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes) {
-    if (bytes > SIZE_MAX / 2) return NULL; /* a product that did not fit: no object is that large */
+    if (bytes > SIZE_MAX / 2) return NULL; /* a product that overflowed; no object is so large */
     void *out = phi__realloc(memory, NULL, 0, bytes);
     if (out != NULL) memset(out, 0, bytes);
     return out;
@@ -57,7 +57,7 @@ PHI__FN size_t phi__mul(size_t a, size_t b) {
 
 PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size) {
     size_t now = *cap;
-    size_t least = size > 128 ? 1 : 4; /* of large ones there is often but one */
+    size_t least = size > 128 ? 1 : 4; /* arrays of large elements often have only one */
     if (need <= now) return ptr;
     now = now > SIZE_MAX / 2 ? need : phi__max(phi__max(now * 2, need), least);
     size_t bytes = phi__mul(now, size);
@@ -127,7 +127,8 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     if (s.len == 0) return false;
     for (size_t i = 0; i < s.len; i++) {
         unsigned digit = (unsigned)(unsigned char)s.at[i] - '0';
-        if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false; /* 19 do fit */
+        /* 19 digits always fit */
+        if (digit > 9 || (i >= 19 && n > (UINT64_MAX - digit) / 10)) return false;
         n = n * 10 + digit;
     }
     *out = n;
@@ -170,7 +171,3 @@ PHI_API bool phi_str_equal(phi_str a, phi_str b) {
 PHI_API bool phi_str_is(phi_str s, const char *text) {
     return phi__str_is(s, text != NULL ? text : "");
 }
-
-/* ---- puts '?' in place of characters that a terminal would act on, as ls does ---- */
-
-/* ---- for makers of messages ---- */

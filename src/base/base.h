@@ -54,7 +54,7 @@ extern "C" {
 typedef struct phi_runtime phi_runtime;
 typedef struct phi_arena phi_arena;
 typedef struct phi_transport phi_transport;
-typedef struct phi_tape phi_tape; /* phi_tools.h */
+typedef struct phi_tape phi_tape; /* described in phi_tools.h */
 
 /* Bytes with a length; not terminated. Each function or struct that uses a phi_str says who owns
    the bytes. */
@@ -90,8 +90,7 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* Returns a sentence for a status, or "unknown status" for an unknown number. Never NULL,
-   static. */
+/* Returns a sentence for a status, or "unknown status". Never NULL, static. */
 PHI_API const char *phi_status_text(int status);
 
 /* An allocator. phi gets memory only through realloc_fn, which works like realloc: ptr NULL
@@ -109,9 +108,9 @@ typedef struct phi_allocator {
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
-    size_t limit_bytes;        /* 0: none */
+    size_t limit_bytes;        /* 0: no limit */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit has refused memory */
+    uint64_t refusals; /* the number of times that this limit has refused memory */
 } phi_memory;
 
 /* Initializes a root budget. `allocator` is copied; if it or its realloc_fn is NULL, the C

@@ -1,6 +1,6 @@
-/* base_in.h - what every module of phi needs: internal linkage, assertions, atomics, small helpers.
+/* base_in.h - internal linkage, assertions, atomics and small helpers, for all rooms of phi.
 
-   PHI__FN marks a function that crosses files: hidden in the per-file build, static when
+   PHI__FN marks a function that is used in several files: hidden in the per-file build, static when
    amalgamated. */
 #ifndef PHI_BASE_BASE_IN_H
 #define PHI_BASE_BASE_IN_H
@@ -13,23 +13,23 @@
 #ifndef PHI__FN
 #define PHI__FN __attribute__((visibility("hidden")))
 #endif
-/* For our own invariants only; a caller's mistake is a status. */
+/* Only for phi's own invariants. A caller's mistake returns a status instead. */
 #ifndef PHI_ASSERT
 #include <assert.h>
 #define PHI_ASSERT(condition) assert(condition)
 #endif
-/* A condition that cannot be true, as far as we know, and is handled all the same. Tests that make
-   it true end at once, and `make coverage` does not count its line. */
+/* Marks a condition that should never be true but is handled anyway. If a test makes the condition
+   true, the test stops at once. `make coverage` does not count the line. */
 #ifdef PHI__TESTED
 #define PHI_NEVER(condition) ((condition) ? (__builtin_trap(), true) : false)
 #else
 #define PHI_NEVER(condition) (condition)
 #endif
 
-/* Atomics: a type, and of it a load, a store, a compare-and-swap and an addition without a result;
-   acquire and release. The builtins of gcc and clang, else those of C11. With PHI_NO_THREADS they
-   are plain accesses: every phi_ function is then for the pumping thread alone.
-   PHI__NO_BUILTINS is for the checks, which have no other compiler with C11's. */
+/* Atomics: a type, and for it a load, a store, a compare-and-swap and an addition without a result,
+   with acquire and release order. They use the builtins of gcc and clang, or else those of C11.
+   With PHI_NO_THREADS they are plain accesses, and only the pumping thread may call phi.
+   PHI__NO_BUILTINS lets the checks compile the C11 branch with gcc and clang. */
 #if defined(PHI_NO_THREADS)
 #define PHI__ATOMIC(type) type
 #define PHI__LOAD(p) (*(p))
@@ -60,10 +60,10 @@ for a build in which one thread makes every call"
 #endif
 #define PHI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A phi_str of a literal, without strlen. */
+/* Makes a phi_str of a literal, without strlen. */
 #define PHI__LIT(literal) phi__str((literal), sizeof(literal) - 1)
 
-/* The struct that holds `member`; for intrusive lists and heaps. */
+/* Returns the struct whose `member` ptr points to; for intrusive lists and heaps. */
 #define PHI__OWNER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static inline phi_str phi__str(const char *at, size_t len) {
@@ -73,10 +73,10 @@ static inline phi_str phi__str(const char *at, size_t len) {
     return s;
 }
 
-/* All but the first n bytes, of which there are so many. */
+/* Returns s without its first n bytes. s must have at least n bytes. */
 static inline phi_str phi__str_from(phi_str s, size_t n) { return phi__str(s.at + n, s.len - n); }
 
-/* In line: of a literal the compiler knows how long it is. */
+/* Inline, since the compiler knows the length of a literal. */
 static inline bool phi__str_is(phi_str s, const char *text) {
     size_t n = strlen(text);
     return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
@@ -93,79 +93,80 @@ static inline size_t phi__min(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline size_t phi__max(size_t a, size_t b) { return a > b ? a : b; }
 
-/* The allocator of a desc whose realloc_fn is NULL: the C library's. */
+/* Returns the C library's allocator, for a desc without realloc_fn. */
 PHI__FN phi_allocator phi__allocator_default(void);
 
-/* Takes, grows, shrinks or frees memory of a budget, with realloc_fn's contract. */
+/* Allocates, grows, shrinks or frees memory of a budget, like realloc_fn. */
 PHI__FN void *phi__realloc(phi_memory *memory, void *ptr, size_t old_bytes, size_t new_bytes);
 
-/* Zeroed memory, or NULL. */
+/* Returns zeroed memory, or NULL. */
 PHI__FN void *phi__alloc(phi_memory *memory, size_t bytes);
 PHI__FN void phi__free(phi_memory *memory, void *ptr, size_t bytes);
 
-/* Makes room for `need` elements in the array `ptr` of `*cap` elements of `size` bytes, at least
-   doubling. Returns the array, or NULL with ptr and *cap untouched. */
+/* Makes room for `need` elements in the array `ptr`, which has room for *cap elements of `size`
+   bytes. If the array grows, its room at least doubles. Returns the array, or NULL; then ptr and
+   *cap are unchanged. */
 PHI__FN void *phi__grow(phi_memory *memory, void *ptr, size_t *cap, size_t need, size_t size);
 
-/* a + b and a * b, or SIZE_MAX where they do not fit. */
+/* Return a + b and a * b, or SIZE_MAX on overflow. */
 PHI__FN size_t phi__add(size_t a, size_t b);
 PHI__FN size_t phi__mul(size_t a, size_t b);
 PHI__FN bool phi__str_starts(phi_str s, const char *prefix);
 PHI__FN bool phi__str_ends(phi_str s, const char *suffix);
 
-/* ASCII only, as header names and error phrases are. */
+/* ASCII only, as in header names and error phrases. */
 PHI__FN bool phi__str_is_nocase(phi_str s, const char *text);
 PHI__FN bool phi__str_equal_nocase(phi_str a, phi_str b);
 
-/* Secrets: the time does not say where they differ, only whether their lengths do. */
+/* For secrets. The time taken shows only whether the lengths differ, not at which byte. */
 PHI__FN bool phi__str_equal_secret(phi_str a, phi_str b);
 
-/* Offset of `needle` in `s` from `from`, or SIZE_MAX. */
+/* Returns the offset of the first `needle` at or after `from`, or SIZE_MAX. */
 PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
 PHI__FN phi_str phi__str_trim(phi_str s);
 
-/* A whole decimal number, or false: empty, trailing bytes, overflow. */
+/* Reads a whole decimal number. False: empty, other bytes, or overflow. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
-/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
-   tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
-   changes the direction of text, and any byte that is no UTF-8 becomes '?'. Returns the
-   length, which is not greater. */
+/* Makes bytes safe for a terminal, in place. The result is valid UTF-8 without control characters
+   except newline and tab. CR LF becomes LF. These become '?': all other control characters (U+0000
+   to U+001F, U+007F to U+009F), characters that change the direction of text, and bytes that are
+   not UTF-8. Returns the length, which is not greater. */
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 
-/* The same for one line: newline and tab become '?', too. */
+/* Cleans a text like phi__words_clean, but for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
 
-/* As phi_arena_alloc, zeroed. */
+/* Allocates like phi_arena_alloc, and zeroes the memory. */
 PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 
-/* As phi_arena_alloc, but of any alignment: for bytes. */
+/* Allocates like phi_arena_alloc, but without alignment: for bytes. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
-   not needed since are freed. For work that is repeated at about the same size: turn after turn. */
+/* Frees all memory handed out but keeps the blocks for later use. Blocks kept by an earlier rewind
+   and not used since are freed. For work that is repeated at about the same size, such as turns. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
-/* Bytes of all its blocks. */
+/* Returns the bytes of all blocks in use. */
 PHI__FN size_t phi__arena_taken(const phi_arena *arena);
 
-/* Copies `s`, with a terminator that is not counted. False: no memory, *out untouched. */
+/* Copies `s` with a terminator, which is not counted. False: no memory, and *out is unchanged. */
 PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 
 typedef struct phi__buf {
     phi_memory *memory; /* borrowed */
     char *at;
     size_t len, cap;
-    bool failed; /* an append found no memory */
+    bool failed; /* an append got no memory */
 } phi__buf;
 
 PHI__FN void phi__buf_init(phi__buf *buf, phi_memory *memory);
-PHI__FN void phi__buf_free(phi__buf *buf);  /* as after init; twice is harmless */
-PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps its memory, forgets a failure */
+PHI__FN void phi__buf_free(phi__buf *buf);  /* calling it twice is harmless */
+PHI__FN void phi__buf_clear(phi__buf *buf); /* keeps the memory, clears `failed` */
 
-/* Room for `more` bytes behind the end, or NULL and failed. The bytes count once phi__buf_add_len
-   says how many were written. */
+/* Returns room for `more` bytes at the end. NULL: no memory, and `failed` is set. phi__buf_add_len
+   then says how many bytes were written. */
 PHI__FN char *phi__buf_reserve(phi__buf *buf, size_t more);
 
 static inline void phi__buf_add_len(phi__buf *buf, size_t len) { buf->len += len; }
@@ -175,43 +176,42 @@ PHI__FN void phi__buf_char(phi__buf *buf, char c);
 PHI__FN void phi__buf_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__buf_printf(phi__buf *buf, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* Letters, digits and the bytes in `plain` as they are, all others as %XX. */
+/* Appends text for a URL: letters, digits and the bytes in `plain` unchanged, all others as %XX. */
 PHI__FN void phi__buf_percent(phi__buf *buf, phi_str text, const char *plain);
 
-/* Forgets the first n bytes. */
+/* Removes the first n bytes. */
 PHI__FN void phi__buf_drop(phi__buf *buf, size_t n);
 
-/* A text between two others. */
+/* Appends `inside` between two other texts. */
 PHI__FN void phi__buf_wrap(phi__buf *buf, const char *before, phi_str inside, const char *after);
 
 static inline void phi__buf_add_str(phi__buf *buf, phi_str s) { phi__buf_add(buf, s.at, s.len); }
 
 static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->at, buf->len); }
 
-/* An address of http taken apart. Each text is a piece of it, but for a port that goes without
-   saying. */
+/* The parts of a URL. Each is a piece of the URL's text, except a default port. */
 typedef struct phi__url {
-    phi_str scheme; /* as written */
-    phi_str origin; /* "https://ada:key@host:8080": all before the path */
-    phi_str user;   /* "ada:key"; at NULL: there is no "@" */
-    phi_str site;   /* "[::1]:8080", as written: host and port */
-    phi_str host;   /* without the brackets of "[::1]"; empty if there is more after them */
-    phi_str port;   /* "443" of https, else "80", if none is written */
-    phi_str path;   /* from its "/" to "?" or "#"; may be empty */
-    phi_str query;  /* after "?", before "#" */
+    phi_str scheme; /* as in the URL */
+    phi_str origin; /* "https://ada:key@host:8080": everything before the path */
+    phi_str user;   /* "ada:key"; `at` is NULL if there is no "@" */
+    phi_str site;   /* "[::1]:8080": host and port as in the URL */
+    phi_str host;   /* without the brackets of "[::1]"; empty if other text follows the brackets */
+    phi_str port;   /* if there is none: "443" for https, else "80" */
+    phi_str path;   /* from its "/" up to "?" or "#"; may be empty */
+    phi_str query;  /* after "?" and before "#" */
     bool web;       /* the scheme is http or https, in any case */
-    bool secure;    /* https */
+    bool secure;    /* the scheme is https */
 } phi__url;
 
-/* False if there is no "://"; the parts are then those of "host/path", without a scheme. */
+/* Splits a URL into its parts. False: there is no "://", and the URL is split like "host/path". */
 PHI__FN bool phi__url_split(phi_str url, phi__url *out);
 
-/* True if the address is at this host, or at one below it: "api.example" has "eu.api.example". */
+/* True if the URL's host is this host or a subdomain: "eu.api.example" is at "api.example". */
 PHI__FN bool phi__url_is_at(phi_str url, const char *host);
 
-/* Appends where a reference leads from `base` (RFC 3986 5.2, without the removal of ".." and "."
-   but for one "./" in front), without its fragment. False: no memory, an empty reference, or one
-   that needs a base and there is none. */
+/* Resolves the reference `to` against `base` and appends the result without its fragment (RFC 3986
+   5.2, but of the dot segments only one leading "./" is removed). False: no memory, an empty
+   reference, or a relative reference without a valid base. */
 PHI__FN bool phi__url_resolve(phi__buf *out, phi_str base, phi_str to);
 
 typedef struct phi__link {
@@ -222,7 +222,7 @@ typedef struct phi__list {
     phi__link *first, *last;
 } phi__list;
 
-/* At the end. */
+/* Appends a link at the end. */
 static inline void phi__list_push(phi__list *list, phi__link *link) {
     link->next = NULL;
     link->prev = list->last;
@@ -243,7 +243,7 @@ static inline void phi__list_push_first(phi__list *list, phi__link *link) {
     list->first = link;
 }
 
-/* A link that is in this list. */
+/* Removes a link, which must be in this list. */
 static inline void phi__list_take(phi__list *list, phi__link *link) {
     if (link->prev != NULL)
         link->prev->next = link->next;
@@ -258,7 +258,7 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
 
 typedef struct phi__map_slot {
     uint64_t hash;
-    void *item; /* NULL: free */
+    void *item; /* NULL: the slot is free */
 } phi__map_slot;
 
 typedef struct phi__map {
@@ -267,29 +267,29 @@ typedef struct phi__map {
     size_t cap, count; /* cap: a power of two, or 0 */
 } phi__map;
 
-/* A hash of a text, good in its low and its high bits. A seed that differs from run to run (an
-   address) keeps anyone from making texts in advance that collide. */
+/* Returns a hash of a text whose low and high bits are both usable. A seed that differs in each run
+   (such as an address) prevents others from preparing texts that collide. */
 PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text);
 
-/* Takes no memory yet. */
+/* Allocates nothing yet. */
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
-PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
+PHI__FN void phi__map_free(phi__map *map); /* calling it twice is harmless */
 
-/* Room for one more, or for so many in all. False: no memory, and nothing changed. */
+/* Make room for one more item, or for `count` in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
 PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
-PHI__FN void phi__map_clear(phi__map *map); /* keeps its memory */
+PHI__FN void phi__map_clear(phi__map *map); /* keeps the memory */
 
-/* An item that is not in there, after phi__map_room. */
+/* Adds an item that is not in the map. Call phi__map_room first. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
 
-/* An entry that is in the map under this hash. */
+/* Removes an item that is in the map under this hash. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 
-/* The next item under a hash, *probe being 0 at first; NULL: that were all. */
+/* Returns the next item with this hash, or NULL after the last. *probe must be 0 at first. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
-/* 32-bit ABIs align 64 bits to 4: that is slow, and of clang a call into libatomic. */
+/* 32-bit ABIs align 64 bits to 4 bytes. That is slow, and makes clang call libatomic. */
 #if defined(__GNUC__)
 typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));
 #else
@@ -299,7 +299,7 @@ typedef PHI__ATOMIC(uint64_t) phi__slot_word;
 typedef struct phi__slot {
     phi__slot_word word;
     void *object;
-    uint32_t index, next_free; /* next_free: index + 1 of the next free slot, 0: none */
+    uint32_t index, next_free; /* next_free: index + 1 of the next free slot; 0: none */
 } phi__slot;
 
 enum { PHI__SLOT_PAGES = 22, PHI__SLOT_FIRST_PAGE = 64 };
@@ -308,24 +308,24 @@ typedef struct phi__slots {
     phi_memory *memory;
     phi__slot *pages[PHI__SLOT_PAGES];
     PHI__ATOMIC(uint32_t) count; /* slots that exist */
-    uint32_t first_free;         /* index + 1 */
+    uint32_t first_free;         /* index + 1 of the first free slot; 0: none */
     uint32_t in_use;
-    PHI__ATOMIC(uint32_t) marks; /* set so far */
-    uint32_t marks_seen;         /* of those */
-    uint32_t mark_at;            /* the group of 64 slots where the next look begins */
+    PHI__ATOMIC(uint32_t) marks; /* marks set so far */
+    uint32_t marks_seen;         /* marks already handled */
+    uint32_t mark_at;            /* next group of 64 slots to check */
 } phi__slots;
 
 PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory);
 PHI__FN void phi__slots_free(phi__slots *slots);
 
-/* A free slot, now in `state` (not 0) with a new generation; NULL: no memory. */
+/* Takes a free slot and gives it `state` (not 0) and a new generation. NULL: no memory. */
 PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *object);
 PHI__FN void phi__slots_release(phi__slots *slots, phi__slot *slot);
 
-/* The slot at an index, or NULL where none was ever made. */
+/* Returns the slot at an index, or NULL if there is none. */
 PHI__FN phi__slot *phi__slots_at(const phi__slots *slots, uint32_t index);
 
-/* The live slot of a handle, or NULL. Pumping thread. */
+/* Returns the live slot of a handle, or NULL. Pumping thread. */
 PHI__FN phi__slot *phi__slots_find(const phi__slots *slots, uint32_t index, uint32_t gen);
 
 static inline uint64_t phi__slots_word_of(uint32_t gen, uint32_t state) {
@@ -336,35 +336,35 @@ static inline uint32_t phi__slots_gen_of(uint64_t word) { return (uint32_t)(word
 
 static inline uint32_t phi__slots_state_of(uint64_t word) { return (uint32_t)word; }
 
-/* Moves a handle's slot from one state to another; false: stale, or in some other state. */
+/* Changes the state of a handle's slot. False: the handle is stale, or the state is not `from`. */
 PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t gen, uint32_t from,
                              uint32_t to);
 
-/* The state of a handle's slot, 0 when stale. */
+/* Returns the state of a handle's slot, or 0 if the handle is stale. */
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
 
-/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale,
-   and nothing was changed. */
+/* Clears and sets bits in the state of a handle's slot. The new state must not be 0. Returns the
+   old state; 0: the handle is stale, and nothing was changed. */
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
-/* Marks the slot at an index, for phi__slots_marked. Make the change first. */
+/* Marks the slot at an index, for phi__slots_marked. Change the slot's state first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
-PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
+PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* true if a slot may be marked */
 
-/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
-   every marked slot gets its turn. A slot may have been released, and taken again, since it was
-   marked. */
+/* Removes the marks of up to `most` slots and writes their indexes to out. `most` must be at least
+   PHI__SLOTS_MARKED_LEAST. Every marked slot gets its turn. A slot may have been released and taken
+   again since it was marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
-/* `before`: the check of the bytes before these; 0 for none. */
+/* Returns the CRC-32. `before`: the CRC of the bytes before these; 0 if there are none. */
 PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
 enum { PHI__SHA256_BYTES = 32, PHI__SHA256_HEX = 64 };
 
 typedef struct phi__sha256 {
     uint32_t state[8];
-    uint64_t bytes; /* added so far */
+    uint64_t bytes; /* bytes added so far */
     unsigned char block[64];
 } phi__sha256;
 
@@ -373,48 +373,50 @@ PHI__FN void phi__sha256_add(phi__sha256 *sha, const void *bytes, size_t len);
 PHI__FN void phi__sha256_end(phi__sha256 *sha, unsigned char out[32]);
 PHI__FN void phi__sha256_of(phi_str text, unsigned char out[32]);
 
-/* `out` may be where the key is. */
+/* `out` may overlap the key. */
 PHI__FN void phi__sha256_hmac(phi_str key, phi_str text, unsigned char out[32]);
 
-/* In lower case; 64 characters, not terminated. */
+/* Writes 64 characters in lower case, not terminated. */
 PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 
-/* Appends the encoding of n bytes. In slices: every n but the last a multiple of 3. */
+/* Appends n bytes in base64. In pieces, every n except the last must be a multiple of 3. */
 PHI__FN void phi__base64_encode(phi__buf *out, const char *bytes, size_t n);
 
-/* Appends what `text` encodes; false (and out as it was) when it is not strict base64. */
+/* Appends the bytes that `text` encodes. False: not strict base64 (out is unchanged), no memory. */
 PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text);
 
-enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
+enum { PHI__UUID_SIZE = 37 }; /* including the terminator */
 
-/* Writes sixteen random bytes as a UUID version 4. */
+/* Formats sixteen random bytes as a UUID of version 4. */
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
 
-/* Bytes of the longest valid prefix; s.len when all of it is valid. */
+/* Returns the length of the longest valid prefix; s.len if all of s is valid. */
 PHI__FN size_t phi__utf8_valid(phi_str s);
 
-/* The greatest length up to `most` that does not end inside a sequence of valid text. */
+/* Returns the greatest length up to `most` that does not cut a sequence of valid UTF-8. */
 PHI__FN size_t phi__utf8_cut(phi_str s, size_t most);
 
-/* Where no valid sequence begins at `at` (before end): how many bytes become one U+FFFD. It is the
-   maximal subpart of a sequence, as of the WHATWG's decoder: the longest beginning of one, else a
-   single byte. */
+/* For bytes at `at` that do not begin a valid sequence: returns how many of them become one U+FFFD.
+   That is the maximal subpart, as in the WHATWG's decoder: the longest prefix of a valid sequence,
+   or else one byte. */
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end);
 
-/* Appends s, each maximal subpart that is not valid UTF-8 as U+FFFD. */
+/* Appends s. Each maximal subpart that is not valid UTF-8 becomes U+FFFD. */
 PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s);
 
-/* Writes a code point (a surrogate or one past U+10FFFF becomes U+FFFD); 1 to 4 bytes. */
+/* Writes a code point and returns its length, 1 to 4 bytes. Surrogates and codes above U+10FFFF
+   become U+FFFD. */
 PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
-enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
+enum { PHI__DATE_BYTES = 25 }; /* longest text with its terminator */
 
-/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
-   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
+/* Writes a Unix time in milliseconds as RFC 3339 in UTC, terminated. A fraction, if there is one,
+   has three digits. Times outside of the years 0 to 9999 become the nearest time inside. Returns
+   the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
-/* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
-   untouched. */
+/* Reads a time in RFC 3339, with any fraction (cut to milliseconds) and any offset. False: not such
+   a time, and *ms is unchanged. */
 PHI__FN bool phi__date_get(phi_str text, int64_t *ms);
 
 #endif

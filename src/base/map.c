@@ -1,8 +1,8 @@
-/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search
-   soon ends. */
+/* map.c - hash tables with open addressing and linear probing. At most three quarters of the slots
+   are in use, so searches are short. Also the tables of handles. */
 #include "base/base_in.h"
 
-enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
+enum { PHI__MAP_FIRST = 16 }; /* slots in the first table */
 
 static inline uint64_t phi__map_mix(uint64_t hash, const char *at, size_t bytes) {
     uint64_t word = 0;
@@ -16,7 +16,7 @@ PHI__FN uint64_t phi__map_hash(uint64_t seed, phi_str text) {
     const char *at = text.at;
     size_t left = text.len;
     for (; left > 8; left -= 8, at += 8) hash = phi__map_mix(hash, at, 8);
-    if (left >= 4) { /* the halves may overlap */
+    if (left >= 4) { /* the two words may overlap */
         hash = phi__map_mix(hash, at, 4);
         hash = phi__map_mix(hash, at + left - 4, 4);
     } else
@@ -76,8 +76,7 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* Each entry behind the gap moves up into it, unless that is before the place its hash gives
-   it. */
+/* Moves each following item into the gap, unless the gap is before the item's own place. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;
@@ -91,18 +90,16 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     map->count--;
 }
 
-/* ---- Tables behind the value handles: slots never move, and each has one atomic word.
+/* ---- tables of handles: slots never move, and each slot has one atomic word ----
 
-   The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
-   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
-   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
-   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
-   then.
-   A word can be changed and its slot marked, so that the pumping thread finds changes by other
-   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
-   count of all marks that were ever set.
-   Threads: a word's changes and marks from any thread that was given a handle; the rest on the
-   pumping thread only. */
+   The word is {generation, state}. A handle is {index, generation}, and is stale if the slot's
+   generation differs. State 0 means free; the owner defines the other states. A state is changed by
+   a compare-and-swap, so if two threads attempt the same change, exactly one fails. Memory: pages
+   of 64, 128, 256... slots, kept until the table is freed, so stale handles are recognized until
+   then. A thread can change a slot's word and then mark the slot. So the pumping thread finds
+   changes by other threads without checking all slots, and without a queue that could be full.
+   There is one bit for each slot, and a count of all marks ever set. Threads: any thread that has a
+   handle may change the word and mark the slot; the rest only on the pumping thread. */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
 
@@ -113,13 +110,13 @@ PHI__FN void phi__slots_init(phi__slots *slots, phi_memory *memory) {
 
 static size_t phi__slots_page_len(uint32_t page) { return (size_t)PHI__SLOT_FIRST_PAGE << page; }
 
-/* The slots, and behind them a bit for each. */
+/* Returns the size of a page: its slots, followed by one bit for each. */
 static size_t phi__slots_page_bytes(uint32_t page) {
     size_t n = phi__slots_page_len(page);
     return n * sizeof(phi__slot) + n / 64 * sizeof(phi__slot_word);
 }
 
-/* The bits of 64 slots; group: index / 64, of a slot that exists. */
+/* Returns the mark bits of 64 slots. group: index / 64 of an existing slot. */
 static phi__slot_word *phi__slots_bits(const phi__slots *slots, uint32_t group) {
     uint32_t page = 0;
     while (group >= phi__slots_page_len(page) / 64)
@@ -166,7 +163,7 @@ PHI__FN phi__slot *phi__slots_take(phi__slots *slots, uint32_t state, void *obje
     slots->in_use++;
     slot->object = object;
     uint32_t gen = phi__slots_gen_of(PHI__LOAD(&slot->word)) + 1;
-    if (gen == 0) gen = 1; /* 0 is never live, so that a zeroed handle is stale */
+    if (gen == 0) gen = 1; /* generation 0 is never live, so a zeroed handle is stale */
     PHI__STORE(&slot->word, phi__slots_word_of(gen, state));
     return slot;
 }
@@ -243,6 +240,6 @@ PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most) 
         if (slots->mark_at >= groups) slots->mark_at = 0;
         count += phi__slots_take_bits(slots, slots->mark_at++, out + count);
     }
-    if (n == groups) slots->marks_seen = marks; /* else the rest comes next time */
+    if (n == groups) slots->marks_seen = marks; /* otherwise the rest follows next time */
     return count;
 }

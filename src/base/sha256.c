@@ -1,11 +1,12 @@
-/* sha256.c - SHA-256 block by block; a block that is whole in the caller's bytes is not copied. */
+/* sha256.c - SHA-256, CRC-32, base64 and UUIDs. SHA-256 does not copy whole blocks of input. */
 #include "base/base_in.h"
 
-/* ---- CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
-   lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
+/* ---- CRC-32 (polynomial 0xedb88320) ----
 
-/* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
-   later. */
+   Eight bytes at a time, by half bytes: sixteen lookups in a table of 1 KiB. Half of the lookups do
+   not depend on the previous bytes. */
+
+/* For each half byte of eight bytes: the effect of its value on the CRC after the eight bytes. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
      0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
@@ -61,7 +62,7 @@ static inline uint32_t phi__crc32_word(const unsigned char *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* A word's share, of the eight tables for its half bytes. */
+/* Returns the effect of a word, from the eight tables for its half bytes. */
 static inline uint32_t phi__crc32_share(const uint32_t (*t)[16], uint32_t word) {
     return t[0][word & 15] ^ t[1][word >> 4 & 15] ^ t[2][word >> 8 & 15] ^ t[3][word >> 12 & 15] ^
            t[4][word >> 16 & 15] ^ t[5][word >> 20 & 15] ^ t[6][word >> 24 & 15] ^ t[7][word >> 28];
@@ -97,7 +98,7 @@ static const uint32_t phi__sha256_k[64] = {
 
 static uint32_t phi__sha256_turn(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
-/* The block's words, and those derived from them. */
+/* Fills in the block's 16 words and the 48 derived words. */
 static void phi__sha256_schedule(const unsigned char *block, uint32_t w[64]) {
     size_t i;
     for (i = 0; i < 16; i++)
@@ -208,7 +209,7 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]) {
     }
 }
 
-/* ---- the encoder works three bytes at a time, the decoder four letters ---- */
+/* ---- base64: the encoder takes three bytes at a time, the decoder four letters ---- */
 
 static const char phi__base64_letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -238,7 +239,7 @@ static int phi__base64_value(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes four letters into up to three bytes; how many, or 0 for a bad group. */
+/* Decodes four letters. Returns the number of bytes, up to three, or 0 for a bad group. */
 static size_t phi__base64_ungroup(const char *four, bool last, char out[3]) {
     size_t pads = last ? (size_t)(four[3] == '=') + (size_t)(four[2] == '=' && four[3] == '=') : 0;
     uint32_t bits = 0;
@@ -268,8 +269,6 @@ PHI__FN bool phi__base64_decode(phi__buf *out, phi_str text) {
     }
     return !out->failed;
 }
-
-/* ---- ids of agents, sessions and messages ---- */
 
 PHI__FN void phi__id_uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]) {
     static const char hex[] = "0123456789abcdef";

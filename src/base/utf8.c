@@ -1,17 +1,17 @@
-/* utf8.c - RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+/* utf8.c - UTF-8 as in RFC 3629 (no overlong forms, no surrogates), text for terminals, dates. */
 #include "base/base_in.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the valid sequence at `at`, or 0. */
+/* Returns the length of the valid sequence at `at`, or 0. */
 static size_t phi__words_sequence(const char *at, size_t left) {
     unsigned char lead = (unsigned char)*at;
     size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
 }
 
-/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
-   A6..). */
+/* True for a character that a terminal would act on: control characters of one byte, C1 (C2 80 to
+   C2 9F), and U+202A to U+202E and U+2066 to U+2069 (E2 80 AA.., E2 81 A6..). */
 static bool phi__words_bad(const char *at, size_t n) {
     unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
     unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
@@ -46,7 +46,7 @@ PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at
 
 PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
-/* Length of the valid sequence at p, or 0. */
+/* Returns the length of the valid sequence at p, or 0. */
 static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
     unsigned char a = p[0], low = 0x80, high = 0xBF;
     if (a < 0x80) return 1;
@@ -106,7 +106,7 @@ PHI__FN size_t phi__utf8_cut(phi_str s, size_t most) {
     if (most >= s.len) return s.len;
     for (size_t back = 0; back < 4 && back <= most; back++)
         if (((unsigned char)s.at[most - back] & 0xC0) != 0x80) return most - back;
-    return most; /* not UTF-8 here: any place is as good */
+    return most; /* not UTF-8 here, so any place will do */
 }
 
 PHI__FN void phi__utf8_repair(phi__buf *out, phi_str s) {
@@ -144,8 +144,9 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
     return 4;
 }
 
-/* ---- Times as RFC 3339, by the Gregorian calendar's rule of 400 years; counted from March, so
-   that a leap day is a year's last. */
+/* ---- times as RFC 3339, by the Gregorian calendar's cycle of 400 years ----
+
+   Years are counted from March, so that a leap day is the last day of a year. */
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z */
 #define PHI__DATE_FIRST_MS INT64_C(-62167219200000)
@@ -155,7 +156,7 @@ typedef struct phi__date {
     int64_t year, month, day;
 } phi__date;
 
-/* From days since 1970. */
+/* Returns the date of a day, counted in days since 1970. */
 static phi__date phi__date_of(int64_t days) {
     int64_t z = days + 719468;
     phi__date date;
@@ -179,7 +180,7 @@ static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
     return at + digits + 1;
 }
 
-/* "dddd-dd..." with d for a digit; T may be small, or a space. */
+/* True if the text has this shape: 'd' is a digit; for 'T' the text may have 't' or a space. */
 static bool phi__date_shaped(const char *at, const char *shape) {
     for (; *shape != '\0'; at++, shape++) {
         if (*shape == 'd' ? *at < '0' || *at > '9'
@@ -195,7 +196,7 @@ static int64_t phi__date_number(const char *at, int digits) {
     return n;
 }
 
-/* The part behind the seconds: a fraction and the offset from UTC. */
+/* Reads the part after the seconds: a fraction and the offset from UTC. */
 static bool phi__date_rest(phi_str s, int64_t *fraction_ms, int64_t *offset_minutes) {
     int64_t unit = 100;
     size_t at = 0;
@@ -229,7 +230,7 @@ PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]) {
     at = phi__date_digits(at, rest / 60000 % 60, 2, ':');
     at = phi__date_digits(at, rest / 1000 % 60, 2, '.');
     if (rest % 1000 != 0) at = phi__date_digits(at, rest % 1000, 3, '.');
-    at[-1] = 'Z'; /* over the last point */
+    at[-1] = 'Z'; /* over the last separator */
     *at = '\0';
     return (size_t)(at - out);
 }
@@ -254,7 +255,7 @@ PHI__FN bool phi__date_get(phi_str text, int64_t *ms) {
     int64_t of_era = y - era * 400;
     int64_t of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
     int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-    phi__date real = phi__date_of(days); /* another one when the month has no such day */
+    phi__date real = phi__date_of(days); /* differs if the month has no such day */
     if (real.month != date.month || real.day != date.day) return false;
     *ms = days * 86400000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction;
     return true;

@@ -1,18 +1,18 @@
-/* ask_model.c - see features_in.h. The model of the run is the agent's while the run lasts: no
-   other part of the loop knows two. */
+/* ask_model.c - runs with their own model. While such a run lasts, the agent has the run's model,
+   so the rest of the loop knows only one model. See features_in.h. */
 #include "features/features_in.h"
 
-/* The agent's own model, while a run has another one. */
+/* The agent's own model while a run uses another one. */
 struct phi__ask_model {
-    phi_arena arena; /* of the other one */
+    phi_arena arena; /* memory of the run's model */
     phi__speaker own;
-    uint32_t at; /* where the agent sat (failover.c) */
-    bool set;    /* the agent has the other one */
+    uint32_t at; /* the agent's seat before (failover.c) */
+    bool set;    /* the agent has the run's model now */
 };
 
-/* The state of a run. */
+/* The feature's state of a run. */
 typedef struct phi__ask_model_run {
-    phi__ask_model *ask; /* NULL: it has the agent's model */
+    phi__ask_model *ask; /* NULL: the run uses the agent's model */
 } phi__ask_model_run;
 
 static void phi__ask_model_change(phi__agent *agent, const phi__speaker *to) {
@@ -47,11 +47,12 @@ PHI__FN void phi__ask_model_keep(phi__agent *agent, phi__ask_model *ask) {
     phi__feature_join(agent->run, phi__ask_model_feature);
 }
 
-/* A failover that stays where it went does so; else the agent sits where it sat. */
+/* Gives the agent its own model back. If a failover lasts beyond the run, the agent keeps that
+   seat; otherwise it returns to its seat before the run. */
 static void phi__ask_model_end(phi__agent *agent, phi__ask_model *ask) {
     if (!ask->set) return;
     ask->set = false;
-    if (agent->slot == NULL) { /* it is being freed */
+    if (agent->slot == NULL) { /* the agent is being freed */
         phi__speaker_set(agent, &ask->own);
         return;
     }
@@ -72,8 +73,6 @@ PHI__FN void phi__ask_model_own(const phi__agent *agent, phi_agent_desc *out) {
     out->model = ask->own.model;
     out->provider = ask->own.own;
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__ask_model_take(phi__moment *moment) {
     phi__ask_model_run *r = (phi__ask_model_run *)moment->run_state;

@@ -1,7 +1,7 @@
-/* attached.c - the objects that rooms above keep with an agent, and their part of a snapshot. */
+/* attached.c - objects that higher rooms attach to an agent, and their part of a snapshot. */
 #include "features/features_in.h"
 
-/* An object's JSON from a snapshot, followed by name and text. */
+/* An object's JSON from a snapshot. Name and text follow this struct in its block. */
 typedef struct phi__attached_json {
     phi__link link;
     phi_str name, text;
@@ -9,17 +9,15 @@ typedef struct phi__attached_json {
 
 typedef struct phi__attached_all {
     phi__list objects;
-    /* The next object of the walk that renews them. Callbacks of the host may remove any object and
-       begin another walk, which then ends the outer one: it has renewed all. */
+    /* The next object to renew. Host callbacks may remove any object. They may also begin another
+       walk: that walk renews all objects and so ends this one. */
     phi__link *next;
-    phi__list saved; /* phi__attached_json */
+    phi__list saved; /* a list of phi__attached_json */
 } phi__attached_all;
 
 static phi__attached_all *phi__attached_of(const phi__agent *agent) {
     return (phi__attached_all *)phi__feature_agent_state(agent, phi__attached_feature);
 }
-
-/* ---- objects ---- */
 
 PHI__FN void phi__attached_add(phi__agent *agent, phi__attached *object,
                                const phi__attached_ops *ops) {
@@ -46,7 +44,7 @@ PHI__FN phi__attached *phi__attached_find(const phi__agent *agent, const char *n
     return NULL;
 }
 
-/* An object may remove itself, others, or free the agent: each round looks again. */
+/* Calls `freed` for all objects. It may remove other objects, so each round begins at the head. */
 static void phi__attached_free_all(phi__attached_all *all) {
     while (all->objects.first != NULL) {
         phi__attached *object = PHI__OWNER(all->objects.first, phi__attached, link);
@@ -64,7 +62,7 @@ static void phi__attached_renew_all(const phi__agent *agent, phi__attached_all *
     }
 }
 
-/* ---- what a snapshot holds of them ---- */
+/* ---- the part of a snapshot ---- */
 
 static phi__attached_json *phi__attached_saved_find(const phi__agent *agent, phi_str name) {
     phi__link *link = phi__attached_of(agent)->saved.first;
@@ -120,8 +118,8 @@ static phi_status phi__attached_load(phi__agent *agent, const phi_json *node) {
     return status;
 }
 
-/* Objects, then the JSON that no room has claimed. Without either, nothing: a snapshot is as it was
-   before there were objects. */
+/* Writes the objects, and the saved JSON that no room has claimed. Writes nothing if all is
+   empty. */
 static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_arena *scratch) {
     bool any = all->saved.first != NULL;
     for (const phi__link *link = all->objects.first; link != NULL && !any; link = link->next)
@@ -142,8 +140,6 @@ static void phi__attached_save(const phi__attached_all *all, phi__buf *out, phi_
     }
     phi__buf_char(out, '}');
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__attached_at(phi__moment *moment) {
     phi__attached_all *all = (phi__attached_all *)moment->agent_state;

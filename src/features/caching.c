@@ -1,26 +1,27 @@
 /* caching.c - statistics of prompt caching: how much a request should read from the provider's
-   cache, whether it did, and how a request that missed differs from the one before.
+   cache, how much it did read, and how a request that missed differs from the previous one.
 
-   Two requests are compared by hashes of their parts, and the history by the addresses of its
-   messages, which never move. No text is kept. */
+   Two requests are compared by hashes of their parts. Messages of the history are compared by their
+   addresses, which never change. No text is kept. */
 #include "features/features_in.h"
 
-/* The parts of a request, as hashes. */
+/* Hashes of the parts of a request. */
 typedef struct phi__cached {
-    uint64_t model, system, tools, settings, history; /* history: of all its items */
-    size_t items;                                     /* SIZE_MAX: of messages that are gone */
+    uint64_t model, system, tools, settings, history; /* history: hash of all items */
+    size_t items;                                     /* SIZE_MAX: the messages are gone */
 } phi__cached;
 
-/* The state of an agent. */
+/* The feature's state of an agent. */
 typedef struct phi__caching {
     phi_cache_stats stats;
-    phi__cached last, now; /* the last one whose answer reported its usage; the one under way */
-    uint64_t expected;     /* tokens that it should read from the cache */
-    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
-    bool known;            /* model, system and tools of `now` are of the agent as it is */
+    /* last: the last request whose answer reported usage; now: the active one */
+    phi__cached last, now;
+    uint64_t expected; /* tokens that the active request should read from the cache */
+    uint32_t changed;  /* PHI_CACHE_CHANGED_ bits: `now` compared with `last` */
+    bool known;        /* the hashes of model, system and tools in `now` are up to date */
 } phi__caching;
 
-enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are hashed */
+enum { PHI__CACHING_ENDS = 64 }; /* the number of bytes hashed at each end of a long text */
 
 /* ---- the parts of a request ---- */
 
@@ -41,7 +42,7 @@ static uint64_t phi__caching_tools(const phi__request_spec *spec) {
     return n;
 }
 
-/* An agent's settings other than its model, tools and prompt. */
+/* Hashes the settings other than model, tools and prompt. */
 static uint64_t phi__caching_settings(const phi__request_spec *spec) {
     uint64_t n = (uint64_t)spec->tool_choice << 8 | (uint64_t)spec->format.kind << 16 |
                  (uint64_t)(spec->format.strict ? 1 : 0) << 32 | (uint64_t)spec->thinking << 40;
@@ -56,8 +57,8 @@ static uint64_t phi__caching_text(phi_str s, uint64_t n) {
     return phi__hash(phi__str(s.at + s.len - PHI__CACHING_ENDS, PHI__CACHING_ENDS), n);
 }
 
-/* A message of the thread is identified by its address. A hook's own message is a new copy each
-   turn. */
+/* Hashes a message. A message of the thread is identified by its address. A hook's message is a new
+   copy in each turn, so its content is hashed. */
 static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
     const phi_message *m = item->message;
     if (item->rendered != NULL) return phi__hash_mix(n ^ (uint64_t)(uintptr_t)m);
@@ -71,14 +72,14 @@ static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
     return n;
 }
 
-/* ---- two requests ---- */
+/* ---- comparing two requests ---- */
 
 static void phi__caching_sent(const phi__agent *agent, phi__caching *c,
                               const phi__request_spec *spec) {
     const phi__cached *last = &c->last;
     phi__cached *now = &c->now;
     uint64_t n = 0;
-    bool same = last->items == 0; /* an empty list is the beginning of all */
+    bool same = last->items == 0; /* every history begins with an empty one */
     if (!c->known) {
         now->model = phi__caching_model(&agent->desc.model);
         now->system = phi__hash(spec->system_prompt, 2);
@@ -103,7 +104,7 @@ static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
     uint64_t read = usage->cache_read;
     if (usage->input + usage->output + read + usage->cache_write == 0) return;
     c->stats.requests++;
-    if (read < c->expected - c->expected / 2) { /* of nothing, nothing can be missed */
+    if (read < c->expected - c->expected / 2) { /* never true if expected is 0 */
         c->stats.misses++;
         c->stats.missed_tokens += c->expected - read;
         c->stats.changed = c->changed;
@@ -112,15 +113,15 @@ static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
     }
     c->expected = read + usage->cache_write;
     c->last = c->now;
-    c->changed = 0; /* another attempt of the same request has the same before it */
+    c->changed = 0; /* a retry of this request sends the same parts */
 }
 
-/* The messages so far are gone. */
+/* Called when the messages so far are gone. */
 static void phi__caching_forget(phi__caching *c) { c->last.items = SIZE_MAX; }
 
 static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
     if (moment->fold != NULL) {
-        /* The messages are the same, but the view now has copies of them. */
+        /* The messages are the same, but the new view has copies of them at other addresses. */
         const phi__fold *from = moment->fold;
         const phi__fold *to = &moment->agent->thread->fold;
         phi__cached *last = &c->last;
@@ -137,8 +138,6 @@ static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
     } else
         phi__caching_forget(c);
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__caching_take(phi__moment *moment) {
     phi__caching *c = (phi__caching *)moment->agent_state;

@@ -1,16 +1,16 @@
-/* capture.c - writes the request of a turn as JSON: PHI_EV_TURN_REQUEST, once a turn, before the
-   first attempt. Each message has its origin, "provenance". */
+/* capture.c - writes the request of a turn as JSON: PHI_EV_TURN_REQUEST, emitted once a turn,
+   before the first attempt. "provenance" has the origin of each message. */
 #include "features/features_in.h"
 
-/* A message of the run's input, and its kind. */
+/* A message of the run's input, with the kind of input. */
 typedef struct phi__heard {
     uint64_t seq;
     phi_input input;
 } phi__heard;
 
-/* The state of a run. */
+/* The feature's state of a run. */
 typedef struct phi__capture {
-    uint32_t emitted;  /* turns whose request was emitted */
+    uint32_t emitted;  /* number of turns whose request was emitted */
     phi__heard *heard; /* steering and follow-ups; separately allocated */
     size_t count, cap;
 } phi__capture;
@@ -30,7 +30,7 @@ static bool phi__capture_heard(phi__run *run, phi__capture *capture, phi_input i
     return true;
 }
 
-/* ---- where messages came from ---- */
+/* ---- the origin of messages ---- */
 
 static const char *phi__capture_role(const phi_message *message) {
     if (message->role == PHI_ROLE_USER) return "user-message";
@@ -59,7 +59,7 @@ static void phi__capture_origin(const phi__capture *capture, phi__buf *out, cons
                                         : input == PHI_INPUT_STEERING  ? "steering"
                                         : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
                                                                        : "unknown"));
-    if (turn) { /* which turn, who spoke, and its index within the turn */
+    if (turn) { /* the turn, the role, and the index within the turn */
         phi__records_u64(out, "turn_index", message->turn_index);
         phi__records_str(out, "role", phi_str_of(phi__capture_role(message)));
         phi__records_u64(out, "message_index", index);
@@ -165,8 +165,6 @@ static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     if (emitted) capture->emitted = run->turn.index + 1;
     return emitted;
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__capture_take(phi__moment *moment) {
     phi__capture *capture = (phi__capture *)moment->run_state;

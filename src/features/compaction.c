@@ -1,24 +1,24 @@
 /* compaction.c - compacts the view: near the window, after a provider's refusal, and at the host's
    request.
 
-   A view that nears the window is compacted as planned (log/compact.h), before the request is made.
-   So is a view that a provider has refused; where that saves too little, the oldest part is cut off
-   as well. The rewrites are the run's own: they are appended during the run. */
+   A view that nears the window is compacted by a plan (log/compact.h) before the request is made. A
+   view that a provider has refused is also compacted. If that saves too little, the oldest part is
+   cut off as well. These rewrites belong to the run: they are appended during the run. */
 #include "features/features_in.h"
 
-/* ---- compactions by the host: starts, polls and ends its job, and applies the result ---- */
+/* ---- the host's compactor: starts and polls its job, and applies the result ---- */
 
 typedef struct phi__compactor_job {
-    phi_arena arena; /* of the request that the host got */
+    phi_arena arena; /* memory of the host's request */
     phi_compaction_request request;
-    phi_compactor by; /* the agent's own may be another by now */
+    phi_compactor by; /* a copy, since the agent's compactor may change meanwhile */
     void *job;
     bool started;
     uint64_t base_seq;
     uint32_t lane;
 } phi__compactor_job;
 
-/* Ends a job that is not needed any more; it may call the host. */
+/* Ends a job that is no longer needed. May call the host. */
 static void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
     phi__compactor_job *job = *at;
     if (job == NULL) return;
@@ -28,8 +28,8 @@ static void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
     phi__free(&agent->rt->memory, job, sizeof *job);
 }
 
-/* With copies of the view and of the settings' texts: the agent's may be replaced while the job is
-   under way. */
+/* Fills in the job's request with copies of the view and of the settings' strings, because the
+   agent's own may be replaced while the job is active. */
 static bool phi__compactor_request(phi__agent *agent, phi__compactor_job *job,
                                    const phi_compaction_config *config) {
     phi_compaction_request *request = &job->request;
@@ -59,8 +59,8 @@ static bool phi__compactor_request(phi__agent *agent, phi__compactor_job *job,
     return copies != NULL;
 }
 
-/* False: the host does not want to. It takes memory of the runtime's: the agent's own is for its
-   answers. */
+/* Begins a job. Its memory is taken from the runtime, because the agent's memory is for answers.
+   False: the host does not want the job, or there is no memory. */
 static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
                                  const phi_compaction_config *config, uint64_t target,
                                  bool at_memory_limit) {
@@ -82,14 +82,14 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
     return false;
 }
 
-/* True if an item is in a span, from *span on. Items and spans both ascend; spans that do not are
-   refused later. */
+/* True if an item is in a span, searching from *span on. Items and spans must be in ascending
+   order; other spans are refused later. */
 static bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
     while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
     return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
 }
 
-/* True if the resulting view would have any message for the model. */
+/* True if the view after the rewrite would still have a message for the model. */
 static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite *r) {
     size_t span = 0;
     for (size_t i = 0; i < r->span_count; i++)
@@ -103,7 +103,7 @@ static bool phi__compactor_any_visible(const phi__fold *fold, const phi_rewrite 
     return false;
 }
 
-/* What plan->rewrite would come to, and of how many runs something goes. */
+/* Estimates the tokens after plan->rewrite, and counts the runs that lose messages. */
 static void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan) {
     const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__fold *fold = &agent->thread->fold;
@@ -137,7 +137,7 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
     rewrite.meta = made->meta;
     rewrite.written = made->written;
     if (rewrite.span_count == 0) return PHI_NOT_FOUND;
-    /* Only checks that it can be copied; all else is checked when it is appended. */
+    /* Only checks that the rewrite can be copied. Appending it checks the rest. */
     for (size_t i = 0; i < rewrite.span_count; i++) {
         const phi_span *span = &rewrite.spans[i];
         if (span->message_count > 0 && span->messages == NULL) return PHI_NOT_FOUND;
@@ -166,8 +166,8 @@ static phi_status phi__compactor_take(phi__agent *agent, phi_arena *arena,
     return PHI_OK;
 }
 
-/* Looks for the result of a job. PHI_OK: its rewrite is *plan, in the arena; PHI_BUSY: it is at
-   work; PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. */
+/* Polls a job. PHI_OK: *plan has the rewrite, in the arena; PHI_BUSY: the job is active;
+   PHI_NOT_FOUND: the job has no usable result; PHI_STALE: the agent was freed; PHI_NO_MEMORY. */
 static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at, phi_arena *arena,
                                       struct phi__compacted **plan) {
     phi_rewrite made = PHI_ZERO;
@@ -182,8 +182,8 @@ static phi_status phi__compactor_poll(phi__agent *agent, phi__compactor_job **at
     return agent->slot != NULL ? status : PHI_STALE;
 }
 
-/* Begins a job, for a view of `target` tokens, where none is at work. PHI_OK: one is at work;
-   PHI_NOT_FOUND: the host wants none; PHI_STALE: the agent is gone. */
+/* Begins a job for a view of `target` tokens, unless one is active. PHI_OK: a job is active;
+   PHI_NOT_FOUND: the host does not want one; PHI_STALE: the agent was freed. */
 static phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **at,
                                        const phi_compaction_config *config, uint64_t target,
                                        bool at_memory_limit) {
@@ -196,27 +196,29 @@ static phi_status phi__compactor_start(phi__agent *agent, phi__compactor_job **a
 /* ---- compactions of a run ---- */
 
 enum {
-    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they save */
-    PHI__COMPACTIONS_IDLE_MOST = 2, /* in a row that save nothing; then it is an error */
-    /* of an overflow: a plan is enough when it takes one part of so many */
+    PHI__COMPACTIONS_MOST = 8, /* compactions of a turn */
+    /* compactions in a row that save nothing, before the run fails */
+    PHI__COMPACTIONS_IDLE_MOST = 2,
+    /* After an overflow a plan must save more than 1/4, or the oldest part is cut off, too. */
     PHI__COMPACTIONS_WORTH = 4
 };
 
-/* The state of a run. */
+/* The feature's state of a run. */
 typedef struct phi__compactions {
-    uint8_t count, idle; /* of this turn; those that saved nothing */
-    bool done;           /* it is held for the hook after one */
-    /* What made the last one, in the thread; NULL: the view's size did. */
+    uint8_t count, idle; /* of this turn: all compactions, and those that saved nothing */
+    bool done;           /* a compaction was done, and the run is held for the hook after it */
+    /* the failure that caused the last compaction, in the thread's memory; NULL: the view's size */
     const phi_failure *overflow;
-    phi__compacted *plan;    /* of the next one, in the turn's arena; NULL: none */
-    phi_compaction *emitted; /* the one under way, in the thread */
+    phi__compacted *plan;    /* for the next compaction, in the turn's arena; or NULL */
+    phi_compaction *emitted; /* figures of the active compaction, in the thread's memory */
 } phi__compactions;
 
-/* The state of an agent. */
+/* The feature's state of an agent. */
 typedef struct phi__compacted_by {
-    phi__compactor_job *job; /* the job of the host's compactor, or NULL */
-    uint64_t tokens;         /* tokens that the last one left, by estimate; 0: none */
-    bool asked; /* it was asked for the memory limit, since the log was last within its room */
+    phi__compactor_job *job; /* of the host's compactor; NULL: none is active */
+    uint64_t tokens;         /* estimated tokens after the last compaction; 0: none was done */
+    /* the compactor was asked because of the memory limit; reset when the log fits again */
+    bool asked;
 } phi__compacted_by;
 
 static phi__compactions *phi__compaction_of(const phi__run *run) {
@@ -227,16 +229,14 @@ static phi__compacted_by *phi__compaction_by(const phi__agent *agent) {
     return (phi__compacted_by *)phi__feature_agent_state(agent, phi__compaction_feature);
 }
 
-/* The run is held, to be compacted; or, `done`, as it was. */
+/* Holds the run: if done is false, for a compaction; otherwise for the hook after one. */
 static phi__state phi__compaction_hold(phi__run *run, bool done) {
     phi__compaction_of(run)->done = done;
     return PHI__RUN_HELD;
 }
 
-/* ---- planning ---- */
-
-/* The agent's settings, with defaults from its model and prompt. run: NULL where no prompt
-   matters. */
+/* Returns the agent's settings with defaults filled in from its model and prompt. If run is NULL,
+   the prompt is not counted. */
 static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
     phi_compaction_config config = agent->desc.compaction;
     if (config.max_context_tokens == 0)
@@ -256,8 +256,8 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
                             : status;
 }
 
-/* Keeps fewer and fewer recent turns, until the rest is `target` tokens or less. The plan is in the
-   turn's arena; none where it would save nothing. */
+/* Makes a plan in the turn's arena. Keeps fewer and fewer recent turns until the rest has `target`
+   tokens or less. The plan is NULL if it would save nothing. */
 static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
                                        uint64_t target) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
@@ -284,8 +284,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     return status;
 }
 
-/* Compacts the agent's view now, without hooks or events; a summary has so many tokens at most, or
-   the agent's maximum. *did: the view is smaller. */
+/* Compacts the agent's view at once, without hooks and events. A summary has at most
+   summary_tokens, or the agent's maximum if that is less. *did: the view is smaller now. */
 static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
@@ -301,7 +301,7 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
     return status;
 }
 
-/* Takes over what the compactor has made, if it is done. *did: the view is smaller. */
+/* Applies the result of the compactor's job if the job is done. *did: the view is smaller now. */
 static void phi__compaction_take_made(phi__agent *agent, phi__compacted_by *by, bool *did) {
     phi__compacted *plan = NULL;
     phi_arena scratch;
@@ -313,21 +313,19 @@ static void phi__compaction_take_made(phi__agent *agent, phi__compacted_by *by, 
     phi_arena_free(&scratch);
 }
 
-/* ---- when ---- */
-
-/* Without this, a view that is still too large after a compaction would be compacted at each turn,
-   in vain. */
+/* True if the view has hardly grown since the last compaction. Without this check, a view that is
+   too large even after a compaction would be compacted again in each turn. */
 static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *by,
                                    const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
     if (by->tokens == 0) return false;
     uint64_t tokens = phi__projection_view_tokens(agent);
-    if (tokens < by->tokens) by->tokens = 0; /* another history */
+    if (tokens < by->tokens) by->tokens = 0; /* the history was replaced */
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
 }
 
-/* Asks the compactor, for the window's sake or for that of the memory limit, and looks for its
-   result. As phi__compactor_poll. */
+/* Asks the compactor, because of the window or of the memory limit, and polls its job. Returns as
+   phi__compactor_poll does. */
 static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
                                       const phi_compaction_config *config, uint64_t target,
                                       bool due) {
@@ -352,19 +350,19 @@ static phi_status phi__compaction_ask(phi__run *run, phi__compacted_by *by,
     return phi__compactor_poll(agent, &by->job, &run->arena, &phi__compaction_of(run)->plan);
 }
 
-/* The state in which a turn that has begun continues. */
+/* Checks at the beginning of a turn if the view must be compacted. Returns the run's next state. */
 static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi__compacted_by *by) {
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;
     uint64_t most = phi__compact_threshold(&config);
-    full.budget_threshold_pct = 0; /* no headroom at all */
+    full.budget_threshold_pct = 0; /* the window without headroom */
     c->plan = NULL;
     c->overflow = NULL;
     bool due = !phi__compaction_futile(agent, by, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
     uint64_t now = phi__projection_context_tokens(run);
     due = due && now > most;
-    /* the provider's count may be more or less than the estimate that a plan uses */
+    /* `now` may come from the provider's count; plans use estimates */
     uint64_t target =
         (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
     switch (phi__compaction_ask(run, by, &config, target, due)) {
@@ -377,7 +375,7 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     default: break;
     }
     if (!due) return PHI__RUN_ON;
-    /* our own plan: the host has none */
+    /* the host has no result, so phi's own plan is used */
     if (phi__compaction_make(run, config, target) != PHI_OK) return PHI__RUN_LOST;
     if (c->plan != NULL) return phi__compaction_hold(run, false);
     by->tokens = phi__projection_view_tokens(agent);
@@ -385,13 +383,13 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     return PHI__RUN_ON;
 }
 
-/* ---- what follows it ---- */
+/* ---- after a compaction ---- */
 
 static phi__state phi__compaction_next(const phi__run *run) {
     return run->no_turns ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
 }
 
-/* The host says no, or there have been enough. */
+/* Called if the host refuses a compaction, or after too many compactions. */
 static phi__state phi__compaction_refused(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     c->plan = NULL;
@@ -406,7 +404,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     return phi__events_emit(run->agent, &event);
 }
 
-/* The figures before the compaction, also for the hook. */
+/* Sets the figures before the compaction. The hook gets them, too. */
 static bool phi__compaction_measure(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
@@ -425,7 +423,7 @@ static bool phi__compaction_apply(phi__run *run) {
     if (c->plan == NULL) return true;
     phi_status status = phi__events_rewrite(run, &c->plan->rewrite);
     if (status != PHI_OK && status != PHI_NO_MEMORY) {
-        /* The host's plan may not be valid, or not any more: then ours is made. */
+        /* The host's rewrite may be invalid or outdated. Then phi's own plan is used. */
         status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
         if (status == PHI_OK && c->plan != NULL)
             status = phi__events_rewrite(run, &c->plan->rewrite);
@@ -449,7 +447,7 @@ static bool phi__compaction_shrink(phi__run *run) {
     if (phi__compaction_of(run)->overflow == NULL ||
         (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
-    /* Takes out half of the view, or, if that took nothing, as much as possible. */
+    /* Cuts off half of the view, or as much as possible if nothing was cut off last time. */
     phi__compactions *c = phi__compaction_of(run);
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;
@@ -464,7 +462,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
     phi_compaction *emitted = c->emitted;
-    /* the compactor's result would not fit any more */
+    /* the job's result would not fit the new view */
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
@@ -509,7 +507,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     if (next == PHI__RUN_ON)
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
-    c->emitted = NULL; /* its events may still be read */
+    c->emitted = NULL; /* popped events may still point to it */
     run->listed.messages = NULL;
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
@@ -541,7 +539,7 @@ static phi__state phi__compaction_at_run(const phi__moment *moment) {
     case PHI__POINT_HELD:
         return c->done ? phi__compaction_after(run, moment->wait)
                        : phi__compaction_before(run, moment->wait);
-    case PHI__POINT_HELD_AS: /* one that was not done is planned again */
+    case PHI__POINT_HELD_AS: /* a compaction that was not done is planned again */
         if (c->done) return phi__compaction_next(run);
         if (run->no_turns) return PHI__RUN_OPEN;
         return c->overflow == NULL ? PHI__RUN_TURN : PHI__RUN_TRANSFORM;
@@ -554,7 +552,7 @@ static phi__state phi__compaction_take(phi__moment *moment) {
     phi__agent *agent = moment->agent;
     phi__compacted_by *by = (phi__compacted_by *)moment->agent_state;
     switch (moment->point) {
-    case PHI__POINT_RUN_ENDS: /* with PHI_KEEP_NONE its rewrites go, too */
+    case PHI__POINT_RUN_ENDS: /* PHI_KEEP_NONE also removes the run's rewrites */
         if (moment->run->status != PHI_OK && moment->run->status != PHI_LIMIT &&
             agent->desc.keep == PHI_KEEP_NONE)
             by->tokens = 0;

@@ -1,15 +1,16 @@
-/* context_edits.c - prunes and reverts by tools.
+/* context_edits.c - prunes and reverts that tools ask for.
 
-   Edits of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
-   the run's own. A revert comes first, so that a prune does not count messages that it removes. */
+   The edits of a turn wait until its calls are over. They are applied before TURN_END, as rewrites
+   of the run. A revert comes first, so that a prune does not count messages that the revert
+   removes. */
 #include "features/features_in.h"
 #include "features/context_edits.h"
 
 #include <stdio.h>
 
-/* The state of a run. */
+/* The feature's state of a run. */
 typedef struct phi__context_edits {
-    uint64_t prune_tokens; /* 0: none */
+    uint64_t prune_tokens; /* 0: no prune */
     phi__buf memo;
     bool reverts;
     phi_revert_category category;
@@ -17,7 +18,7 @@ typedef struct phi__context_edits {
     phi__buf summary;
 } phi__context_edits;
 
-/* Its buffers take the agent's memory. */
+/* Makes the buffers, in the agent's memory, before the first edit. */
 static void phi__edits_begin(phi__run *run, phi__context_edits *edits) {
     if (edits->memo.memory != NULL) return;
     phi__feature_join(run, phi_feature_context_edits);
@@ -40,7 +41,7 @@ static void phi__edits_free(phi__context_edits *edits) {
     edits->reverts = false;
 }
 
-/* The entry that began the turn. */
+/* Returns the seq of the entry that began the turn. */
 static uint64_t phi__edits_turn(const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     size_t i = thread->log.held;
@@ -91,7 +92,7 @@ static bool phi__edits_emit_reverted(phi__run *run, const phi_reverted *reverted
     phi_str *names = (phi_str *)phi_arena_alloc(
         arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
     if (kept == NULL || names == NULL) return false;
-    *kept = *reverted; /* its category is static */
+    *kept = *reverted; /* the category is a static string */
     for (size_t i = 0; i < reverted->abandoned_count; i++)
         if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
     kept->abandoned = names;
@@ -117,7 +118,7 @@ static bool phi__edits_revert(phi__run *run, const phi__context_edits *edits, ph
     if (phi__revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
     phi_status status = rewrite.span_count > 0 ? phi__events_rewrite(run, &rewrite) : PHI_OK;
     if (status == PHI_NO_MEMORY) return false;
-    if (status != PHI_OK) { /* a history that the host made, with results far from their calls */
+    if (status != PHI_OK) { /* a history made by the host, with results far from their calls */
         reverted.applied = false;
         reverted.abandoned_count = 0;
         reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
@@ -151,7 +152,8 @@ static bool phi__edits_do(phi__run *run, phi__context_edits *edits) {
     return good;
 }
 
-/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
+/* Returns the result for the log. If the agent's tools name steps, the result is a copy with the
+   step's name. NULL: no memory. */
 static const phi_message *phi__edits_name(phi__run *run, const phi_message *result) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     char label[PHI__STEP_BYTES];
@@ -198,8 +200,6 @@ static phi_status phi__edits_load(phi__run *run, phi__context_edits *edits, cons
     return edits->memo.failed || edits->summary.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__edits_take(phi__moment *moment) {
     phi__run *run = moment->run;
     phi__context_edits *edits = (phi__context_edits *)moment->run_state;
@@ -219,7 +219,8 @@ static phi__state phi__edits_take(phi__moment *moment) {
 }
 
 static bool phi__edits_wants(const phi__run *run) {
-    return run->agent->tools->names_steps; /* else from a first edit on */
+    /* without named steps, the first edit makes the feature take part */
+    return run->agent->tools->names_steps;
 }
 
 PHI_API const phi__feature *phi_feature_context_edits(void) {
@@ -256,7 +257,7 @@ static phi_status phi__edits_note_revert(phi__run *run, const phi_revert *given,
     revert.step = given->step;
     revert.summary = given->summary;
     revert.end_seq = phi__edits_turn(run);
-    /* A revert that is not possible now is reported. */
+    /* A revert that is not possible now is reported at once. */
     phi_reverted reverted;
     phi_rewrite rewrite;
     phi_arena scratch;

@@ -1,5 +1,4 @@
-/* context_edits.h - tools that take messages out of the model's view:
-   phi_feature_context_edits. */
+/* context_edits.h - tools that remove messages from the model's view: phi_feature_context_edits. */
 #ifndef PHI_FEATURES_CONTEXT_EDITS_H
 #define PHI_FEATURES_CONTEXT_EDITS_H
 
@@ -11,20 +10,20 @@
 extern "C" {
 #endif
 
-/* Takes messages out of the model's view; for tools. Give either a prune (phi uses its tokens and
+/* Removes messages from the model's view; for tools. Give either a prune (phi uses its tokens and
    memo) or a revert (its category, step and summary); the other is NULL. The edit is applied when
    the turn is over, so only later turns see its effect. Copied. Pumping thread only. PHI_STALE;
-   PHI_BAD_ARG: both or neither is given, no tokens, or no category; PHI_NO_MEMORY. After any of
-   these nothing changed.
+   PHI_UNSUPPORTED: the runtime lacks phi_feature_context_edits; PHI_BAD_ARG: both or neither is
+   given, no tokens, or no category; PHI_NO_MEMORY. After any of these nothing changed.
 
-   Prune: takes out the oldest answers of the model, each with all its results, until these have at
-   least so many tokens. `memo`, if given, takes their place. The prunes of one turn are added up.
-   PHI_EV_PRUNED follows if anything was taken out.
+   Prune: removes the oldest answers of the model, each with all its results, until these have at
+   least prune->tokens tokens. The memo, if given, takes their place. The prunes of one turn are
+   added up. PHI_EV_PRUNED follows if anything was removed.
 
-   Revert: takes out everything after the tool result that is named "[step n12]" (step 12). If a
-   turn has several reverts, the last one is applied. PHI_REJECTED: the revert is not possible;
-   `message` (if not NULL) says why, and nothing is applied. PHI_EV_REVERTED reports the outcome in
-   both cases. */
+   Revert: removes everything after the tool result that is named "[step n12]" (step 12). If a turn
+   has several reverts, the last one is applied. PHI_REJECTED: the revert is not possible; `message`
+   (if not NULL) says why, and nothing is applied. PHI_EV_REVERTED reports the outcome in both
+   cases. */
 PHI_API phi_status phi_call_edit(phi_call call, const phi_prune *prune, const phi_revert *revert,
                                  char *message, size_t message_size);
 

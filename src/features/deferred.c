@@ -1,20 +1,22 @@
 /* deferred.c - a host's rewrites: applied at once, or deferred until the active run has ended.
 
-   One slot: a newer rewrite replaces the deferred one. The outcome of each is emitted. The deferred
-   rewrite is noted in the log (deferred.c). */
+   An agent has one slot: a newer rewrite replaces the deferred one. An event reports the outcome of
+   each rewrite. A note in the log holds the deferred rewrite. */
 #include "features/features_in.h"
 
 #include <stdio.h>
 
 /* ---- notes of deferred rewrites in the log ----
 
-   With them a rewrite outlives the process, if the log is in a store. A note of kind
+   With these notes a rewrite outlives the process if the log is in a store. A note of kind
    PHI_NOTE_DEFERRED holds the deferred rewrite. A later note of that kind replaces it; a null note
-   says that none is deferred. A rewrite of the same op_id in the log says that it was applied. Logs
-   in no store have these notes, too: a log does not depend on where it is kept. */
+   means that none is deferred. If the log has a rewrite with the same op_id, the deferred rewrite
+   was applied. Logs without a store have these notes, too, so a log's content does not depend on
+   its place. */
 
-/* Such a rewrite as an object; and back, passed to `take`. PHI_PARSE, PHI_NO_MEMORY; of any other
-   status of `take` the host has got an event. */
+/* phi__deferred_note_put writes a rewrite as a JSON object. phi__deferred_note_get reads such an
+   object and passes the rewrite to `take`. PHI_PARSE, PHI_NO_MEMORY; other failures of `take` are
+   reported by an event. */
 static void phi__deferred_note_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
                                    phi_arena *scratch) {
     phi__buf_char(out, '{');
@@ -40,14 +42,13 @@ static phi_status phi__deferred_note_get(phi__agent *agent, const phi_json *node
     phi_status status = phi__get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
         status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
-        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host gets an event of its outcome */
+        if (status != PHI_NO_MEMORY) status = PHI_OK; /* an event has reported the outcome */
     }
     phi__get_reader_free(&reader);
     return status;
 }
 
-/* The last note about a rewrite that waits, of the log's entries in memory; NULL: none, or nothing
-   waits. */
+/* Returns the note of the deferred rewrite, from the entries in memory. NULL: none is deferred. */
 static const phi__note *phi__deferred_note_last(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {
@@ -59,7 +60,8 @@ static const phi__note *phi__deferred_note_last(const phi_thread *thread) {
     return NULL;
 }
 
-/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
+/* phi__deferred_note adds a note of this rewrite to the log; phi__deferred_note_over adds a null
+   note. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewrite,
                                      bool must_gain) {
     phi__buf json;
@@ -84,12 +86,12 @@ static phi_status phi__deferred_note_over(phi__agent *agent) {
 typedef struct phi__deferred {
     phi_arena arena;
     phi_rewrite rewrite;
-    bool must_gain; /* it is a summary */
+    bool must_gain; /* the rewrite is a summary */
 } phi__deferred;
 
-/* The state of an agent. */
+/* The feature's state of an agent. */
 typedef struct phi__deferrals {
-    phi__deferred *waits; /* for the end of the run; or NULL */
+    phi__deferred *waits; /* the rewrite that waits for the run's end; or NULL */
 } phi__deferrals;
 
 static phi__deferrals *phi__deferred_of(const phi__agent *agent) {
@@ -105,7 +107,7 @@ static void phi__deferred_forget(phi__agent *agent) {
     phi__free(&agent->memory, slot, sizeof *slot);
 }
 
-/* words: static, or in the thread. */
+/* Emits the outcome. words: static, or in the thread's memory. */
 static bool phi__deferred_emit(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
                                phi_str words) {
     phi_event event = PHI_ZERO;
@@ -125,7 +127,8 @@ static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewri
     if (words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
-    (void)phi__deferred_emit(agent, &emitted, status, kept); /* applied, even without its event */
+    /* the rewrite was applied, even if the event is lost */
+    (void)phi__deferred_emit(agent, &emitted, status, kept);
     return status;
 }
 
@@ -142,9 +145,7 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
     return phi__deferred_over(agent, rewrite, status, words);
 }
 
-/* ---- waiting ---- */
-
-/* Replaces the deferred rewrite, if there is one, whose outcome is emitted if memory allows. */
+/* Defers a rewrite. An event reports the deferred one that it replaces, if memory allows. */
 static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
                                      bool noted) {
     char words[200], made[PHI__OP_MADE_SIZE];
@@ -157,7 +158,8 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
     phi_arena_init(&slot->arena, &agent->memory, 0);
     bool good = phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite);
     const char *id = slot->rewrite.op_id;
-    if (good && (id == NULL || id[0] == '\0')) { /* so another process knows if it was done */
+    /* the op_id shows another process if it was applied */
+    if (good && (id == NULL || id[0] == '\0')) {
         phi_str kept;
         phi__rewrite_name(agent->thread, made);
         good = phi__arena_str(&slot->arena, phi_str_of(made), &kept);
@@ -178,8 +180,7 @@ static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewri
     return PHI_OK;
 }
 
-/* As phi__deferred_rewrite, of a rewrite that the log has a note of; it may have an id of phi's
-   own. */
+/* Applies or defers a rewrite that the log has a note of. Its op_id may be one that phi made. */
 static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewrite,
                                      bool must_gain) {
     if (agent->run != NULL) return phi__deferred_wait(agent, rewrite, must_gain, true);
@@ -201,8 +202,7 @@ PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *r
                               : phi__deferred_do(agent, rewrite, must_gain);
 }
 
-/* Applies a rewrite that was deferred when another process ended, and emits its outcome.
-   PHI_NO_MEMORY. */
+/* Applies a rewrite that another process had deferred, and emits the outcome. PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
     const phi__note *note = phi__deferred_note_last(agent->thread);
     phi_json *root = NULL;
@@ -215,7 +215,7 @@ static phi_status phi__deferred_recover(phi__agent *agent) {
     if (status == PHI_OK && phi__ops_find(agent->thread, op_id) == NULL)
         status = phi__deferred_note_get(agent, root, phi__deferred_take);
     phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* the host may have written any note */
 }
 
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent) {
@@ -228,14 +228,12 @@ PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent) {
     return PHI_OK;
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__deferred_at(phi__moment *moment) {
     phi__agent *agent = moment->agent;
     const phi__deferred *slot = ((const phi__deferrals *)moment->agent_state)->waits;
     switch (moment->point) {
     case PHI__POINT_RUN_ENDS:
-    case PHI__POINT_RUN_OVER: /* one may be made by the last hook */
+    case PHI__POINT_RUN_OVER: /* the run's last hook may have deferred a rewrite */
         if (slot == NULL) break;
         if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
             (void)phi__deferred_note_over(agent);
@@ -248,7 +246,7 @@ static phi__state phi__deferred_at(phi__moment *moment) {
         phi__deferred_note_put(moment->out, &slot->rewrite, slot->must_gain, moment->scratch);
         break;
     case PHI__POINT_AGENT_LOAD_LATE: {
-        /* when no run is active any more it is applied, and its outcome emitted */
+        /* without an active run, the rewrite is applied now, and an event reports the outcome */
         const phi_json *node = phi_json_get(moment->json, "put_off");
         if (node != NULL) moment->status = phi__deferred_note_get(agent, node, phi__deferred_take);
         break;

@@ -1,18 +1,19 @@
-/* effects.c - the tool state of agents: the snapshot of a round of calls, and their effects.
+/* effects.c - the tool state of agents: the snapshot for a round of calls, and the effects of
+   calls.
 
-   The state itself is the thread's (log/tool_state.c). A run copies it where a call of the round
-   asks for it, or before it changes: that copy is what all calls of the round see. A hidden agent
-   works for the nearest agent above it that is not: it reads and changes that one's state, under
-   both policies. */
+   The state itself belongs to the thread (log/tool_state.c). A run copies the state when a call of
+   the round asks for it, or before the state changes. All calls of the round see this copy. A
+   hidden agent works for the nearest visible agent above it: it reads and changes that agent's
+   state, under the policies of both. */
 #include "features/features_in.h"
 
 #include <stdio.h>
 
-/* The state of a run: the snapshot of its round. */
+/* The feature's state of a run: the snapshot of the current round. */
 typedef struct phi__effects {
-    char *seen; /* NULL: the round has none yet */
+    char *seen; /* NULL: the round has no snapshot yet */
     size_t len;
-    bool changed; /* the state is another since */
+    bool changed; /* the state has changed since */
 } phi__effects;
 
 static phi__agent *phi__effects_owner(phi__agent *agent) {
@@ -25,7 +26,8 @@ static phi__agent *phi__effects_owner(phi__agent *agent) {
 static bool phi__effects_see(phi__run *run, phi__effects *round) {
     phi_str now;
     if (round->seen != NULL) return true;
-    phi__feature_join(run, phi_feature_tool_state); /* most runs have no part of this */
+    /* most runs never take part in this feature */
+    phi__feature_join(run, phi_feature_tool_state);
     if (phi__state_now(phi__effects_owner(run->agent)->thread, &now) != PHI_OK) return false;
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(now.len, 1));
     if (round->seen == NULL) return false;
@@ -59,7 +61,7 @@ static size_t phi__effects_most(const phi__agent *agent) {
     return most != 0 ? most : (size_t)PHI__TOOL_STATE_BYTES;
 }
 
-/* An EMIT, or a warning about an effect that was not applied. */
+/* Emits the event of an EMIT effect, or a warning about an effect that was not applied. */
 static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
                                 const phi__state_outcome *outcome) {
     char words[240];
@@ -68,7 +70,7 @@ static bool phi__effects_report(const phi__toolcall *call, phi__agent *owner,
     phi_arena *room = phi__thread_room(owner->thread);
     event.tool_call_id = call->block->id;
     event.tool_name = call->block->name;
-    /* Names of a hidden agent's call go with its log: they are copied into the owner's. */
+    /* A hidden agent's log may be freed before the event is popped: copy the call's names. */
     if (owner != call->run->agent &&
         (!phi__arena_str(room, event.tool_call_id, &event.tool_call_id) ||
          !phi__arena_str(room, event.tool_name, &event.tool_name)))
@@ -127,7 +129,8 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     if (seen.len == 0) return PHI_OK;
     if (!phi__note_is_json(run->agent->thread, seen, &status))
         return status == PHI_NO_MEMORY ? status : PHI_PARSE;
-    phi__feature_join(run, phi_feature_tool_state); /* frees it, should the rest not be readable */
+    /* so that the state is freed if reading fails */
+    phi__feature_join(run, phi_feature_tool_state);
     round->seen = (char *)phi__alloc(&run->agent->memory, phi__add(seen.len, 1));
     if (round->seen == NULL) return PHI_NO_MEMORY;
     memcpy(round->seen, seen.at, seen.len);
@@ -135,8 +138,6 @@ static phi_status phi__effects_load(phi__run *run, phi__effects *round, const ph
     round->changed = phi__records_get_bool(node, "tool_state_changed");
     return PHI_OK;
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__effects_take(phi__moment *moment) {
     phi__effects *round = (phi__effects *)moment->run_state;
@@ -189,7 +190,7 @@ PHI_API phi_str phi_call_tool_state(phi_call handle) {
                                               : phi__str(NULL, 0);
 }
 
-/* Keeps the snapshot of the round under way, of the agent and of the hidden ones below it. */
+/* Keeps a snapshot for the round of the agent and of hidden agents below. False: no memory. */
 static bool phi__effects_keep(phi__agent *agent) {
     phi__agent *child = agent->tree.first_child;
     phi__run *run = agent->run;
@@ -216,6 +217,6 @@ PHI_API phi_status phi_agent_set_tool_state(phi_agent handle, phi_str json) {
         return phi__error(handle.rt, status,
                           "phi_agent_set_tool_state: expected a JSON object of at most %u bytes",
                           (unsigned)most);
-    if (status == PHI_OK) (void)phi__effects_emit_state(agent); /* it is set without the event */
+    if (status == PHI_OK) (void)phi__effects_emit_state(agent); /* set even if the event is lost */
     return status;
 }

@@ -1,10 +1,10 @@
-/* facts.c - world facts: the facts that an agent knows, the updates that tell them to its model,
-   and the facts in its snapshot. */
+/* facts.c - world facts: the facts that an agent knows, the updates that tell facts to its model,
+   and the facts in snapshots. */
 #include "features/features_in.h"
 
 /* ---- the facts of one scope: sorted by key, bounded in number and bytes ---- */
 
-/* True if a text can be a key, or the name of a group; and a value. */
+/* True if the text can be a key or the name of a group. */
 static bool phi__facts_key_fits(phi_str key) {
     for (size_t i = 0; i < key.len; i++)
         if ((unsigned char)key.at[i] < 0x20 || key.at[i] == 0x7f) return false;
@@ -16,7 +16,7 @@ static bool phi__facts_value_fits(phi_str value) {
            (value.len == 0 || memchr(value.at, '\0', value.len) == NULL);
 }
 
-/* Which of two texts comes first: negative, 0, positive. */
+/* Compares two texts by bytes: negative, 0 or positive, like memcmp. */
 static int phi__facts_compare(phi_str a, phi_str b) {
     size_t n = phi__min(a.len, b.len);
     int order = n > 0 ? memcmp(a.at, b.at, n) : 0;
@@ -24,8 +24,8 @@ static int phi__facts_compare(phi_str a, phi_str b) {
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* The place of a name in a sorted list of structs that begin with their names; *found false: it is
-   missing, and belongs there. */
+/* Finds a name in a sorted list of structs that begin with their names. Returns its index; if
+   *found is false, the index where the name belongs. */
 static size_t phi__facts_place(const void *list, size_t count, size_t size, phi_str name,
                                bool *found) {
     const char *at = (const char *)list;
@@ -44,7 +44,7 @@ static size_t phi__facts_place(const void *list, size_t count, size_t size, phi_
     return from;
 }
 
-/* Opens a gap at a place of such a list; returns the list. NULL: no memory, and nothing changed. */
+/* Opens a gap in a sorted list and returns the list. NULL: no memory, and nothing changed. */
 static void *phi__facts_open(phi_memory *memory, void *list, size_t *count, size_t *cap,
                              size_t size, size_t at) {
     char *grown = (char *)phi__grow(memory, list, cap, *count + 1, size);
@@ -54,7 +54,7 @@ static void *phi__facts_open(phi_memory *memory, void *list, size_t *count, size
     return grown;
 }
 
-/* Closes the gap that a struct leaves. */
+/* Removes the struct at this index from a list of structs. */
 static void phi__facts_close(void *list, size_t *count, size_t size, size_t at) {
     char *from = (char *)list + at * size;
     memmove(from, from + size, (--*count - at) * size);
@@ -71,7 +71,8 @@ static void phi__facts_drop(phi__fact *fact, phi_memory *memory) {
 }
 
 static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, phi_str value) {
-    char *block = (char *)phi__alloc(memory, key.len + value.len + 2); /* zeroed: both end */
+    /* zeroed, so both strings are terminated */
+    char *block = (char *)phi__alloc(memory, key.len + value.len + 2);
     if (block == NULL) return false;
     memcpy(block, key.at, key.len);
     if (value.len > 0) memcpy(block + key.len + 1, value.at, value.len);
@@ -80,7 +81,7 @@ static bool phi__facts_copy(phi__fact *fact, phi_memory *memory, phi_str key, ph
     return true;
 }
 
-/* version 0: the next one. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
+/* Sets a fact. version 0: one more than before. PHI_FULL, PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__facts_set(phi__fact_list *list, phi_memory *memory, phi_str key,
                                  phi_str value, uint64_t version) {
     bool found;
@@ -123,8 +124,8 @@ static void phi__fact_list_free(phi__fact_list *list, phi_memory *memory) {
     memset(list, 0, sizeof *list);
 }
 
-/* A list as a JSON object; and back, into an empty list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the
-   list is to be freed. */
+/* phi__facts_put writes a list as a JSON object. phi__facts_get reads such an object into an empty
+   list. PHI_PARSE, PHI_FULL, PHI_NO_MEMORY: the caller must free the list. */
 static void phi__facts_put(phi__buf *out, const phi__fact_list *list) {
     phi__buf_char(out, '{');
     for (size_t i = 0; i < list->count; i++) {
@@ -153,16 +154,16 @@ static phi_status phi__facts_get(phi__fact_list *list, phi_memory *memory, const
     return status;
 }
 
-/* ---- the facts of groups, and the groups of an agent: both sorted by name ---- */
+/* ---- the facts of groups, and the memberships of agents; both lists are sorted by name ---- */
 
-/* The state of an agent. */
+/* The facts feature's state of an agent: the agent's own facts and its groups. */
 typedef struct phi__facts_own {
     phi__fact_list list;
-    phi_str *groups; /* by name, each separately allocated */
+    phi_str *groups; /* sorted by name; each string is separately allocated */
     size_t count, cap;
 } phi__facts_own;
 
-/* The place of a group, as phi__facts_find; facts NULL: there are none. */
+/* Finds a group like phi__facts_find. facts may be NULL. */
 static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool *found) {
     *found = false;
     return facts == NULL
@@ -170,7 +171,7 @@ static size_t phi__fact_groups_find(const phi__facts *facts, phi_str name, bool 
                : phi__facts_place(facts->groups, facts->count, sizeof *facts->groups, name, found);
 }
 
-/* The same, and it is made where it is missing. SIZE_MAX: PHI_FULL or no memory (*status). */
+/* Finds a group or makes it. SIZE_MAX: failed, and *status is PHI_FULL or PHI_NO_MEMORY. */
 static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_str name,
                                     phi_status *status) {
     bool found;
@@ -192,7 +193,7 @@ static size_t phi__fact_groups_make(phi__facts *facts, phi_memory *memory, phi_s
     return at;
 }
 
-/* Removes a group without facts. */
+/* Removes the group at this index if it has no facts. */
 static void phi__groups_tidy(phi__facts *facts, phi_memory *memory, size_t at) {
     if (facts->groups[at].list.count > 0) return;
     phi__fact_list_free(&facts->groups[at].list, memory);
@@ -204,8 +205,7 @@ static size_t phi__groups_membership(const phi__facts_own *own, phi_str name, bo
     return phi__facts_place(own->groups, own->count, sizeof *own->groups, name, found);
 }
 
-/* An agent joins a group whose name fits, and leaves it; twice is harmless. PHI_FULL,
-   PHI_NO_MEMORY. */
+/* Makes the agent a member of a group. Calling it twice is harmless. PHI_FULL, PHI_NO_MEMORY. */
 static phi_status phi__groups_enter(phi__facts_own *own, phi_memory *memory, phi_str name) {
     bool found;
     size_t at = phi__groups_membership(own, name, &found);
@@ -242,12 +242,12 @@ static phi__facts_own *phi__facts_of(const phi__agent *agent) {
     return (phi__facts_own *)phi__feature_agent_state(agent, phi_feature_facts);
 }
 
-/* PHI_OK, or PHI_UNSUPPORTED: the runtime has no facts. */
+/* PHI_UNSUPPORTED if the runtime does not have the facts feature. */
 static phi_status phi__facts_need(phi_runtime *rt) {
     return phi__feature_need(rt, PHI__FEATURE_AT_FACTS, "facts", "phi_feature_facts");
 }
 
-/* Frees all facts, those of all agents too. */
+/* Frees the facts of all groups, and those for all agents. */
 static void phi__groups_clear(phi__facts *facts, phi_memory *memory) {
     phi__fact_list_free(&facts->all, memory);
     for (size_t i = 0; i < facts->count; i++) {
@@ -267,15 +267,16 @@ static void phi__facts_free(phi_runtime *rt) {
 
 /* ---- what an agent knows ---- */
 
-/* The agent whose facts it knows: of a hidden one, and of one in its parent's place, that above. */
+/* Returns the agent whose facts this agent knows. For a hidden agent, or one in its parent's place,
+   that is an agent above it. */
 static phi__agent *phi__facts_shown_owner(phi__agent *agent) {
     while ((phi__find_hidden(agent) || agent->tree.in_place) && agent->tree.parent != NULL)
         agent = agent->tree.parent;
     return agent;
 }
 
-/* Puts the facts of a scope into a list that is sorted by key; one of the same key goes, for the
-   narrower scope comes later. */
+/* Merges the facts of a scope into a list sorted by key. Scopes are merged from broad to narrow: a
+   fact replaces one with the same key. */
 static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fact_list *scope,
                                    phi_str group, bool own) {
     size_t at = 0;
@@ -293,14 +294,14 @@ static void phi__facts_shown_merge(phi_fact *list, size_t *count, const phi__fac
     }
 }
 
-/* The facts that an agent knows, by key, as a list in the arena. False: no memory. */
+/* Makes a list of the facts that the agent knows, sorted by key, in the arena. False: no memory. */
 static bool phi__facts_known(phi__agent *agent, phi_arena *arena, const phi_fact **out,
                              size_t *count) {
     const phi__agent *owner = phi__facts_shown_owner(agent);
     const phi__facts *facts = owner->rt->facts;
     const phi__facts_own *own = phi__facts_of(owner);
     phi_fact *list = NULL;
-    for (int fill = 0; fill < 2; fill++) { /* counts the facts first */
+    for (int fill = 0; fill < 2; fill++) { /* the first pass counts the facts */
         size_t most = own->list.count + (facts != NULL ? facts->all.count : 0);
         *count = 0;
         if (fill == 1 && facts != NULL)
@@ -330,7 +331,8 @@ static size_t phi__facts_shown_cost(const phi_fact *fact) {
     return bytes;
 }
 
-/* A line break in a value is followed by blanks: only a key begins a line. */
+/* Writes a fact as a line. Line breaks in the value are followed by blanks: only keys begin
+   lines. */
 static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
     phi__buf_char(out, '\n');
     phi__buf_add_str(out, fact->key);
@@ -343,7 +345,7 @@ static void phi__facts_shown_line(phi__buf *out, const phi_fact *fact) {
     }
 }
 
-/* Most programs have no facts: their requests take no memory for them. */
+/* True if the agent knows no facts. Then requests need no memory for facts. */
 static bool phi__facts_none(phi__agent *agent) {
     const phi__agent *owner = phi__facts_shown_owner(agent);
     const phi__facts *facts = owner->rt->facts;
@@ -352,13 +354,15 @@ static bool phi__facts_none(phi__agent *agent) {
            (facts == NULL || (facts->all.count == 0 && (facts->count == 0 || own->count == 0)));
 }
 
-/* The facts that fit, in *list: the own ones first, then those of groups, then those of all, in the
-   order of their keys; `left` more do not. False: no memory. */
+/* Lists the facts that fit into PHI_FACT_SHOWN_BYTES, sorted by key. The agent's own facts are
+   chosen first, then those of groups, then those for all agents. *left: the number of facts left
+   out. False: no memory. */
 static bool phi__facts_shown_list(phi__agent *agent, phi_arena *arena, const phi_fact **list,
                                   size_t *count, size_t *left) {
     size_t all, room = PHI_FACT_SHOWN_BYTES;
     if (!phi__facts_known(agent, arena, list, &all)) return false;
-    phi_fact *kept = (phi_fact *)(uintptr_t)*list; /* it was made just now */
+    /* this function made the list, so it may write to it */
+    phi_fact *kept = (phi_fact *)(uintptr_t)*list;
     uint8_t *shown = (uint8_t *)phi__arena_zero(arena, phi__max(all, 1));
     if (shown == NULL) return false;
     *left = all;
@@ -379,23 +383,23 @@ static bool phi__facts_shown_list(phi__agent *agent, phi_arena *arena, const phi
 
 /* ---- facts that the model knows ---- */
 
-/* An update names what it told in its details, so that the next one, after a restore or in another
-   lane as well, is made from the history alone:
+/* The details of an update say which facts it told:
        {"facts":N,"state":"HASH","keys":["KEY","HASH",...]}
-   N counts the updates since one that told everything, which is 0; the state is a hash of all that
-   held then; a key without a hash holds no more. */
+   N is 0 for an update with all facts, and 1 more for each later update. "state" is a hash of all
+   facts at that time. A key with an empty hash is a removed fact. Since the details are in the log,
+   the next update can be made from the history alone, even after a restore or in another lane. */
 typedef struct phi__told {
     phi_str key;
-    uint64_t value; /* a hash; 0: it holds no more */
+    uint64_t value; /* hash of the value; 0: the fact was removed */
 } phi__told;
 
 typedef struct phi__tellings {
-    const phi_message **updates; /* from the one that told everything to the newest */
-    size_t count;                /* 0: the model does not know everything */
+    const phi_message **updates; /* from the last update with all facts to the newest */
+    size_t count;                /* 0: the next update must tell all facts */
     uint64_t state;
 } phi__tellings;
 
-enum { PHI__FACTS_UPDATES = 64 }; /* after as many changes all facts are sent again */
+enum { PHI__FACTS_UPDATES = 64 }; /* after this many updates, all facts are sent again */
 
 static uint64_t phi__facts_hash(const phi_fact *fact) {
     return phi__hash(fact->value, phi__hash(fact->key, 1)) | 1;
@@ -407,7 +411,7 @@ static uint64_t phi__facts_state(const phi_fact *list, size_t count, size_t left
     return n | 1;
 }
 
-/* Its number, or negative: it is no update of facts. */
+/* Returns the number of an update of facts; negative: the message is not one. */
 static int64_t phi__facts_number(const phi_message *m) {
     phi__json_found found;
     int64_t n = -1;
@@ -418,7 +422,7 @@ static int64_t phi__facts_number(const phi_message *m) {
     return n;
 }
 
-/* Looks backwards through the request for an unbroken row of updates. False: no memory. */
+/* Searches the request backwards for updates, back to one with all facts. False: no memory. */
 static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tellings *out) {
     const phi__request_spec *spec = &run->attempt.spec;
     int64_t want = -1;
@@ -427,7 +431,7 @@ static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tell
         const phi_message *m = spec->items[i - 1].message;
         int64_t n = phi__facts_number(m);
         if (n < 0) continue;
-        if (want < 0) { /* the newest */
+        if (want < 0) { /* the newest update */
             if (n >= PHI__FACTS_UPDATES) return true;
             out->updates = (const phi_message **)phi_arena_alloc(arena, ((size_t)n + 1) *
                                                                             sizeof *out->updates);
@@ -450,7 +454,7 @@ static bool phi__facts_tellings(const phi__run *run, phi_arena *arena, phi__tell
     return true;
 }
 
-/* Puts the keys of one update into a list by key; both are in the order of their keys. */
+/* Merges the keys of one update into a list. Both are sorted by key. False: no memory. */
 static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told, size_t *count) {
     phi_json *root = NULL;
     const phi_json *node;
@@ -480,8 +484,8 @@ static bool phi__facts_merge(phi_arena *arena, phi_str details, phi__told **told
 }
 
 typedef struct phi__facts_update {
-    phi__buf text, gone; /* facts that hold; keys that hold no more */
-    phi__buf keys;       /* of the details */
+    phi__buf text, gone; /* changed facts; keys of removed facts */
+    phi__buf keys;       /* keys for the update's details */
 } phi__facts_update;
 
 static void phi__facts_put_key(phi__buf *out, phi_str key, uint64_t hash) {
@@ -493,7 +497,7 @@ static void phi__facts_put_key(phi__buf *out, phi_str key, uint64_t hash) {
     phi__json_write_str(out, phi__str(digits, hash != 0 ? 16 : 0));
 }
 
-/* The facts that differ from those that the model knows, and the keys that are gone. */
+/* Writes the facts that differ from what the model was told, and the keys of removed facts. */
 static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t count,
                               const phi__told *told, size_t told_count) {
     size_t i = 0, t = 0;
@@ -515,7 +519,7 @@ static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t
     }
 }
 
-/* The whole text of the update and its details, into u->text and u->keys. */
+/* Joins the parts of u into the update's text and its details. */
 static void phi__facts_compose(phi__facts_update *u, const phi_texts *texts, size_t number,
                                uint64_t state, size_t left, phi__buf *text, phi__buf *details) {
     char digits[17];
@@ -544,7 +548,7 @@ static void phi__facts_compose(phi__facts_update *u, const phi_texts *texts, siz
     if (u->text.failed || u->gone.failed || u->keys.failed) text->failed = true;
 }
 
-/* Tells everything, or the changes since. */
+/* Sends an update with all facts, or with the changes since the last update. */
 static bool phi__facts_tell(phi__run *run, phi_arena *arena, const phi__tellings *tellings,
                             const phi_fact *list, size_t count, size_t left) {
     phi_memory *memory = &run->agent->memory;
@@ -623,8 +627,6 @@ static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_PARSE;
 }
 
-/* ---- the feature ---- */
-
 static phi__state phi__facts_take(phi__moment *moment) {
     phi__facts_own *own = (phi__facts_own *)moment->agent_state;
     bool done = true;
@@ -657,10 +659,10 @@ PHI_API const phi__feature *phi_feature_facts(void) {
     return &feature;
 }
 
-/* ---- the facts of a scope, for the host; those of all agents and of groups as text ---- */
+/* ---- the facts of a scope for the host; the facts for all agents and groups as text ---- */
 
-/* The list of a scope, and its memory. *list NULL: it has no facts; make: it is made, where the
-   scope can have some. */
+/* Finds the list of a scope, and the memory it uses. *list is NULL if the scope has no facts. With
+   `make`, makes a missing list. */
 static phi_status phi__fact_scopes_find(const phi_fact_scope *scope, bool make,
                                         phi__fact_list **list, phi_memory **memory) {
     phi_runtime *rt = scope->rt;
@@ -710,7 +712,7 @@ static phi_fact phi__fact_scopes_shape(const phi_fact_scope *scope, const phi__f
     return out;
 }
 
-/* ---- as text ---- */
+/* ---- reading the text ---- */
 
 static phi_status phi__fact_scopes_read(phi__facts *facts, phi_memory *memory,
                                         const phi_json *root) {
@@ -737,7 +739,8 @@ PHI_API phi_fact_scope phi_fact_all(phi_runtime *rt) {
 
 PHI_API phi_fact_scope phi_fact_group(phi_runtime *rt, const char *name) {
     phi_fact_scope scope = phi_fact_all(rt);
-    scope.group = name != NULL ? name : ""; /* no name: refused, not all */
+    /* a NULL name is refused, and does not mean "all agents" */
+    scope.group = name != NULL ? name : "";
     return scope;
 }
 
@@ -799,7 +802,8 @@ PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact 
     if (list != NULL) at = phi__facts_find(list, phi_str_of(key), &found);
     if (!found) return PHI_NOT_FOUND;
     *out = phi__fact_scopes_shape(&scope, &list->at[at]);
-    if (!out->own && scope.group != NULL) /* the scope's own is borrowed */
+    /* scope.group is borrowed, so phi's own string replaces it */
+    if (!out->own && scope.group != NULL)
         out->group =
             scope.rt->facts
                 ->groups[phi__fact_groups_find(scope.rt->facts, phi_str_of(scope.group), &found)]

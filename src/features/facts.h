@@ -11,12 +11,16 @@
        weather: rain
 
    The facts are in the order of their keys, each key once. If several scopes have a fact with the
-   same key, the agent's own fact is sent, else that of a group (of several groups, the one whose
-   name sorts last), else that of all agents. Further lines of a value are indented. If the view has
+   same key, the agent's own fact is sent, or else a group's fact (of the group whose name sorts
+   last), or else the fact for all agents. Further lines of a value are indented. If the view has
    lost an update, and after 64 updates, the next update tells all facts. An agent that phi makes
    for another agent knows the facts of that agent; models that write summaries see no facts.
 
-   Threads: the pumping thread. Callbacks: safe inside one; the next model call shows the change. */
+   Without phi_feature_facts in the runtime, these functions return PHI_UNSUPPORTED, except
+   phi_facts_save, which then writes no facts.
+
+   Threads: the pumping thread. The functions may be called inside a callback; the next model call
+   shows the change. */
 #ifndef PHI_FEATURES_FACTS_H
 #define PHI_FEATURES_FACTS_H
 
@@ -28,14 +32,14 @@ extern "C" {
 #endif
 
 enum {
-    PHI_FACT_KEY_BYTES = 128,     /* of a key or of a group's name */
-    PHI_FACT_VALUE_BYTES = 4096,  /* of a value */
+    PHI_FACT_KEY_BYTES = 128,     /* bytes of a key or of a group's name */
+    PHI_FACT_VALUE_BYTES = 4096,  /* bytes of a value */
     PHI_FACT_SCOPE_COUNT = 256,   /* facts of a scope */
-    PHI_FACT_SCOPE_BYTES = 16384, /* of the keys and values of a scope */
+    PHI_FACT_SCOPE_BYTES = 16384, /* bytes of all keys and values of a scope */
     PHI_FACT_GROUPS = 1024,       /* groups with facts in a runtime */
     PHI_FACT_MEMBERSHIPS = 16,    /* groups of an agent */
-    /* the keys and values of facts that a request shows. If there are more facts, those of broader
-       scopes are left out first, and a last line says so */
+    /* bytes of the facts that a request shows. If there are more facts, those of broader scopes are
+       left out first, and a last line says so */
     PHI_FACT_SHOWN_BYTES = 65536
 };
 
@@ -52,7 +56,7 @@ typedef struct phi_fact {
     phi_str group; /* the group that has the fact; empty: all agents or one agent */
     bool own;      /* true: the fact belongs to one agent */
     phi_str key, value;
-    uint64_t version; /* 1 at first, and 1 more after each change of the value */
+    uint64_t version; /* begins at 1; each change of the value adds 1 */
 } phi_fact;
 
 /* Return the scope of all agents of a runtime, of a group, or of one agent. The group's name is
@@ -68,8 +72,7 @@ PHI_API phi_fact_scope phi_fact_agent(phi_agent agent);
    the scope is full; PHI_STALE, PHI_NO_MEMORY. After any of these nothing changed. */
 PHI_API phi_status phi_fact_set(phi_fact_scope scope, const char *key, phi_str value,
                                 uint64_t *version);
-/* Gets a fact of exactly this scope. PHI_NOT_FOUND: there is no such fact; PHI_STALE,
-   PHI_BAD_ARG. */
+/* Gets a fact of exactly this scope. PHI_NOT_FOUND: no such fact; PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_fact_get(phi_fact_scope scope, const char *key, phi_fact *out);
 /* Lists all facts of a scope, sorted by key, in the arena. With scope.known lists the facts that
    the scope's agent knows, as the agent's next request would show them. PHI_STALE, PHI_BAD_ARG,

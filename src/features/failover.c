@@ -1,49 +1,50 @@
-/* failover.c - another model continues the turn where one has failed for good.
+/* failover.c - when a model fails for good, another model continues the turn.
 
-   An agent with a list sits at its own model or at one of the list; phi__agent.desc has the model
-   where it sits, so that the rest of phi knows one model only. Where an attempt fails for good, the
-   run is held, and the attempt abandoned; then the agent takes the next seat, and the turn
-   continues as if it had just begun. */
+   An agent with a failover list has seats: seat 0 is its own model, seat N is model N of the list.
+   phi__agent.desc has the model of the current seat, so the rest of phi knows only one model. When
+   an attempt fails for good, the run is held and the attempt is abandoned. Then the agent takes the
+   next seat, and the turn continues as if it had just begun. */
 #include "features/features_in.h"
 
 #include <stdio.h>
 
 enum {
     PHI__FAILOVER_STAY_MS = 300000,
-    PHI__FAILOVER_NAME = 200,   /* bytes of a model's name in a message */
-    PHI__FAILOVER_WORDS = 240,  /* bytes of one failure in a message about several */
-    PHI__FAILOVER_MOST = 1400,  /* bytes of them all: an error message has room for 2,000 */
-    PHI__FAILOVER_REASON = 160, /* bytes of a limit's words */
+    PHI__FAILOVER_NAME = 200,  /* bytes of a model's name in a message */
+    PHI__FAILOVER_WORDS = 240, /* bytes of one failure in a message about several */
+    /* bytes of all these failures: an error message has room for 2,000 */
+    PHI__FAILOVER_MOST = 1400,
+    PHI__FAILOVER_REASON = 160, /* bytes of a limit's message */
     PHI__FAILOVER_DEFAULT = PHI_FAILOVER_NETWORK | PHI_FAILOVER_SERVER | PHI_FAILOVER_RATE_LIMITED |
                             PHI_FAILOVER_QUOTA | PHI_FAILOVER_AUTH | PHI_FAILOVER_NO_MODEL |
                             PHI_FAILOVER_OVERFLOW
 };
 
-/* The copy of an agent's phi_failover, with defaults filled in, and its models ready to be used. */
+/* A copy of an agent's phi_failover, with defaults filled in, and its models ready to use. */
 typedef struct phi__failover_list {
     phi_failover given;
-    phi__speaker *seats; /* of given.models */
+    phi__speaker *seats; /* one for each of given.models */
 } phi__failover_list;
 
-/* The state of an agent. */
+/* The failover feature's state of an agent. */
 typedef struct phi__failover_agent {
-    phi_arena arena;                /* of the list */
-    const phi__failover_list *list; /* NULL: it has none */
-    uint32_t at;                    /* 0: its own model; else of the list, from 1 */
-    uint64_t until_us;              /* it stays there for runs that begin before this */
-    /* the agent's own, while it sits elsewhere */
+    phi_arena arena;                /* memory of `list` */
+    const phi__failover_list *list; /* NULL: the agent has no list */
+    uint32_t at;                    /* the current seat; 0: the agent's own model */
+    uint64_t until_us;              /* runs that begin before this time keep the seat */
+    /* the agent's own values, while at is not 0 */
     phi__speaker seat;
     uint32_t max_tokens;
     phi_thinking thinking;
 } phi__failover_agent;
 
-/* The state of a run. */
+/* The failover feature's state of a run. */
 typedef struct phi__failover_run {
     uint32_t switches;
-    uint32_t failed;            /* bits: the seats that have failed in this turn */
-    uint32_t turn;              /* that `failed` and `words` are about */
-    phi__buf words;             /* of their failures */
-    const phi_failure *failure; /* in the thread: why the run is held */
+    uint32_t failed;            /* one bit for each seat that failed in this turn */
+    uint32_t turn;              /* the turn of `failed` and `words` */
+    phi__buf words;             /* messages of the failures in this turn */
+    const phi_failure *failure; /* why the run is held; in the thread's memory */
 } phi__failover_run;
 
 static phi__failover_agent *phi__failover_of(const phi__agent *agent) {
@@ -93,7 +94,7 @@ static void phi__failover_do_put(phi__agent *agent, const phi__failover_made *ma
 
 /* ---- seats ---- */
 
-/* The model of a seat, and how it is spoken to. */
+/* Returns the model of a seat with its provider and codec. */
 static phi__speaker phi__failover_seat(const phi__agent *agent, const phi__failover_agent *f,
                                        uint32_t at) {
     phi__speaker own = f->at == 0 ? phi__speaker_of(agent) : f->seat;
@@ -124,9 +125,9 @@ static void phi__failover_sit(phi__agent *agent, phi__failover_agent *f, uint32_
     phi__sources_recheck(agent);
 }
 
-/* Gives an agent that has sat down the tools of sources that its model takes. False: no memory. */
+/* After a change of seat, takes the source tools for the new model. False: no memory. */
 static bool phi__failover_ready(phi__agent *agent) {
-    const phi__run *run = agent->run; /* NULL: out of a snapshot, which emits nothing */
+    const phi__run *run = agent->run; /* NULL while a snapshot is loaded, which emits no events */
     return agent->sources == NULL || (run != NULL && run->own.toolset != NULL) ||
            agent->rt->features.sources->refresh(agent, run == NULL) == PHI_OK;
 }
@@ -160,7 +161,8 @@ static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena,
     rest = (phi_failover *)phi_arena_alloc(arena, sizeof *rest);
     if (rest == NULL) return false;
     *rest = f->list->given;
-    if (f->at > 0 && agent->desc.provider != f->seat.own) { /* its provider is no default */
+    /* the current provider cannot be inherited */
+    if (f->at > 0 && agent->desc.provider != f->seat.own) {
         out->model = f->seat.model;
         out->provider = f->seat.own;
     } else {
@@ -171,10 +173,11 @@ static bool phi__failover_do_inherit(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-/* ---- which failures, and where to ---- */
+/* ---- which failures lead to which seat ---- */
 
-/* True if the agent goes to another model for it. A request that phi itself could not make for a
-   model of the list has no HTTP status, and says nothing about the others. */
+/* True if the agent changes to another model after this failure. A request that phi itself could
+   not make for a model of the list has no HTTP status. Such a failure does not concern the other
+   models. */
 static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *failure) {
     uint32_t class_of = 0;
     switch (failure->kind) {
@@ -198,8 +201,8 @@ static bool phi__failover_fits(const phi__failover_agent *f, const phi_failure *
     return (f->list->given.on & class_of) != 0;
 }
 
-/* The next seat in the ring that has not failed in this turn; after an overflow, with a larger
-   window than that of the model which failed. False: none. */
+/* Finds the next seat, in a ring, that has not failed in this turn. After an overflow, the seat's
+   model must have a window larger than `window`. False: there is no such seat. */
 static bool phi__failover_next(const phi__agent *agent, const phi__failover_agent *f,
                                const phi__failover_run *r, uint64_t window, uint32_t *to) {
     uint32_t count = (uint32_t)f->list->given.model_count + 1;
@@ -215,13 +218,13 @@ static bool phi__failover_next(const phi__agent *agent, const phi__failover_agen
     return false;
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void phi__failover_name(const phi_model *model, char out[PHI__FAILOVER_NAME]) {
     (void)snprintf(out, PHI__FAILOVER_NAME, "%.60s/%.120s", model->provider, model->id);
 }
 
-/* One more that has failed in this turn. Without memory the list is shorter. */
+/* Adds a failed model to the list of this turn's failures. Without memory the list is cut. */
 static void phi__failover_say(phi__failover_run *r, const phi_model *model, phi_str words) {
     char name[PHI__FAILOVER_NAME];
     if (r->words.len > PHI__FAILOVER_MOST) return;
@@ -232,8 +235,8 @@ static void phi__failover_say(phi__failover_run *r, const phi_model *model, phi_
     phi__buf_add(&r->words, words.at, phi__utf8_cut(words, PHI__FAILOVER_WORDS));
 }
 
-/* The failure with the words of all models that failed before it, and the limit of the run (NULL:
-   none is reached); the same, where there is neither, or no memory. */
+/* Returns a copy of the failure whose message also has the earlier failures and the limit reached
+   (NULL: none). If there are neither, or no memory, returns the failure unchanged. */
 static const phi_failure *phi__failover_all(phi__run *run, phi__failover_run *r,
                                             const phi_failure *failure, const char *limit) {
     phi_arena *room = phi__thread_room(run->agent->thread);
@@ -257,7 +260,7 @@ static const phi_failure *phi__failover_all(phi__run *run, phi__failover_run *r,
         if (!phi__arena_str(room, phi__buf_str(&words), &kept->message)) kept = NULL;
     }
     phi__buf_free(&words);
-    phi__buf_clear(&r->words); /* they are said once */
+    phi__buf_clear(&r->words); /* each failure is reported once */
     return kept != NULL ? kept : failure;
 }
 
@@ -289,9 +292,9 @@ static bool phi__failover_emit(phi__run *run, const phi__failover_agent *f,
     return noted && phi__events_emit(run->agent, &event);
 }
 
-/* Sits at a model, if there is room for its call. RUN_TURN: it may be called; RUN_ON: there is no
-   room. The estimate is made with the tools of before: a run that pauses tries often, and shall not
-   exchange them each time. */
+/* Takes a seat if budgets and limits have room for a call of its model. RUN_TURN: the model can be
+   called; RUN_ON: there is no room. The estimate uses the tools of the old seat, because a paused
+   run tries often and must not exchange its tools each time. */
 static phi__state phi__failover_try(phi__run *run, phi__failover_agent *f, uint32_t at,
                                     char *reason, size_t size) {
     phi__failover_sit(run->agent, f, at);
@@ -312,7 +315,7 @@ static phi__state phi__failover_next_or_pause(phi__run *run, phi__failover_agent
     while (!limit && phi__failover_next(agent, f, r, from.context_window, &to)) {
         next = phi__failover_try(run, f, to, reason, sizeof reason);
         if (next == PHI__RUN_TURN) {
-            /* It sits at the model that continues the turn. */
+            /* The agent has the seat of the model that continues the turn. */
             phi__failover_say(r, &from, r->failure->message);
             r->switches++;
             if (f->list->given.stay == PHI_FAILOVER_STAY_FOR)
@@ -331,12 +334,12 @@ static phi__state phi__failover_next_or_pause(phi__run *run, phi__failover_agent
         r->failed = UINT32_MAX;
         return phi__attempt_refuse(run, failure);
     }
-    r->failed = failed; /* those without room are tried again */
+    r->failed = failed; /* seats without room are tried again */
     r->words.len = said;
     return next;
 }
 
-/* A run begins long after the switch: it tries the agent's own model, if there is room for it. */
+/* Returns the agent to its own model if a run begins after stay_ms and has room for a call. */
 static phi__state phi__failover_begun(phi__run *run, phi__failover_agent *f,
                                       const phi__failover_run *r) {
     char reason[PHI__FAILOVER_REASON];
@@ -368,7 +371,7 @@ static phi_status phi__failover_load_run(phi__run *run, phi__failover_run *r,
                                          const phi_json *node) {
     const phi_json *saved = phi_json_get(node, "failover");
     if (!phi_json_is(saved, PHI_JSON_OBJECT)) return PHI_OK;
-    phi__feature_join(run, phi_feature_failover); /* frees it, should the rest not be readable */
+    phi__feature_join(run, phi_feature_failover); /* so that the state is freed if reading fails */
     r->switches = phi__records_get_u32(saved, "switches");
     r->turn = phi__records_get_u32(saved, "turn");
     r->failed = phi__records_get_u32(saved, "failed");
@@ -387,7 +390,7 @@ static void phi__failover_save_agent(phi__buf *out, const phi__agent *agent,
     phi__buf_char(out, '}');
 }
 
-/* If the list is another one now, the agent sits at its own model. */
+/* Restores the seat. If the list has changed, the agent stays at its own model. */
 static phi_status phi__failover_load_agent(phi__agent *agent, phi__failover_agent *f,
                                            const phi_json *root) {
     const phi_json *saved = phi_json_get(root, "failover");
@@ -446,8 +449,6 @@ static phi_status phi__failover_do_check(phi_runtime *rt, const phi_failover *fa
     }
     return PHI_OK;
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__failover_at_run(phi__moment *moment, phi__failover_agent *f) {
     phi__failover_run *r = (phi__failover_run *)moment->run_state;

@@ -2,14 +2,15 @@
 
    A failed model call that is not tried again (phi_retry) ends its run. But an agent with a
    phi_failover continues the turn with its next model. PHI_EV_RETRACT comes first if a part of the
-   answer was emitted, then PHI_EV_FAILOVER, then the same turn again, rendered for the next model.
-   After the last model of the list comes the agent's own model, if it has not failed in this turn.
-   When no model is left, the run ends with the last failure, which names the others.
+   answer was emitted. Then come PHI_EV_FAILOVER and the same turn again, rendered for the next
+   model. After the last model of the list comes the agent's own model, if it has not failed in this
+   turn. When no model is left, the run ends with the last failure, whose message names the others.
 
    Each model has the retries of phi_retry, and its attempts are charged by its own rates. Budgets
-   and limits apply to the sum, and a model for which they leave no room is skipped. If no model is
-   left for this reason, a run with limits.pause waits for phi_budget_raise. phi_agent_info.model_id
-   says which model answers now; phi_agent_get_desc returns the agent's own model. */
+   and limits apply to the sum. A model is skipped if they leave no room for its call. If no model
+   is left for this reason, a run with limits.pause waits for phi_budget_raise.
+   phi_agent_info.model_id says which model answers now; phi_agent_get_desc returns the agent's own
+   model. */
 #ifndef PHI_FEATURES_FAILOVER_H
 #define PHI_FEATURES_FAILOVER_H
 
@@ -21,7 +22,7 @@ extern "C" {
 
 #define PHI_NOTE_FAILOVER "phi.failover" /* {"from":...,"to":...,"failure":...,"message":...} */
 
-enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* not counting the agent's own */
+enum { PHI_FAILOVER_MODELS_MOST = 16 }; /* without the agent's own model */
 
 /* A model to change to. Zero means default for every field but model.protocol and model.id. */
 typedef struct phi_failover_model {
@@ -33,11 +34,11 @@ typedef struct phi_failover_model {
     phi_thinking thinking; /* used with has_thinking */
 } phi_failover_model;
 
-/* Failures that lead to the next model. An aborted call, a call that the host has refused, and a
-   lack of memory never lead to it. A request that a server calls invalid leads to the next model
+/* The failures that lead to the next model. These never do: an aborted call, a call that the host
+   has refused, and a lack of memory. A request that a server calls invalid leads to the next model
    only if INVALID_REQUEST is set. */
 typedef enum phi_failover_on {
-    PHI_FAILOVER_NETWORK = 1, /* no connection, a broken one, a deadline */
+    PHI_FAILOVER_NETWORK = 1, /* no connection, a broken connection, or a missed deadline */
     /* an error of the provider's server, or an overloaded server */
     PHI_FAILOVER_SERVER = 2,
     /* too many requests, or the server asks for a longer delay than phi waits */
@@ -49,7 +50,7 @@ typedef enum phi_failover_on {
     PHI_FAILOVER_OVERFLOW = 64,
     PHI_FAILOVER_CONTENT_FILTER = 128, /* not by default */
     /* not by default: HTTP 400 and similar; some gateways also report a wrong key or an unknown
-       model so */
+       model this way */
     PHI_FAILOVER_INVALID_REQUEST = 256
 } phi_failover_on;
 
@@ -66,9 +67,10 @@ typedef struct phi_failover {
     const phi_failover_model *models; /* copied; tried in this order, after the agent's own */
     size_t model_count;               /* 1 to PHI_FAILOVER_MODELS_MOST */
     uint32_t on;                      /* PHI_FAILOVER_ bits (default: NETWORK to OVERFLOW) */
-    uint32_t max_switches;            /* in one run (default: model_count; PHI_UNLIMITED) */
-    phi_failover_stay stay;           /* (default: until the run ends) */
-    uint32_t stay_ms;                 /* for PHI_FAILOVER_STAY_FOR (default 300,000) */
+    /* switches in one run (default: model_count; PHI_UNLIMITED) */
+    uint32_t max_switches;
+    phi_failover_stay stay; /* (default: until the run ends) */
+    uint32_t stay_ms;       /* for PHI_FAILOVER_STAY_FOR (default 300,000) */
 } phi_failover;
 
 #ifdef __cplusplus

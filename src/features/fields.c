@@ -1,24 +1,25 @@
 /* fields.c - reports values of a call's arguments to its tool (on_field) while the answer is still
    arriving.
 
-   Each block of an answer that calls a tool with on_field has a scanner, and a mark that fields
-   were reported: then the tool gets `dropped`, or `start` follows. Fields are reported between two
-   slices of the answer, never from inside a decoder. */
+   Each block of an answer that calls a tool with on_field has a scanner, and a flag that fields
+   were reported. After reported fields, the tool gets either `dropped` or `start`. Fields are
+   reported between two slices of the answer, never from inside a decoder. */
 #include "features/features_in.h"
 
-/* The scanner of a block, and which of its fields were reported. */
+/* The scanner of a block of the answer. */
 typedef struct phi__emitted {
-    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
+    /* NULL: the block calls no tool with on_field, or its name has not arrived */
+    const phi_tool *tool;
     phi__json_fields scan;
-    uint32_t rewrites; /* of the draft, that the scan knows of */
-    bool emitted;      /* a value, and neither `dropped` nor `start` since */
+    uint32_t rewrites; /* number of the draft's rewrites when scanned */
+    bool emitted;      /* true from the first reported field until `dropped` or `start` */
 } phi__emitted;
 
-/* The state of a run. */
+/* The feature's state of a run. */
 typedef struct phi__fields {
-    phi__emitted *emitted; /* of the answer's blocks, by their index; NULL: nothing */
+    phi__emitted *emitted; /* one for each block of the answer, by index */
     size_t count, cap;
-    size_t from; /* blocks before it were complete and are reported */
+    size_t from; /* all blocks before this one are complete and reported */
 } phi__fields;
 
 static phi_str phi__fields_id(const phi__run *run, size_t block) {
@@ -27,7 +28,7 @@ static phi_str phi__fields_id(const phi__run *run, size_t block) {
     return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
 }
 
-/* True: the agent is still there. */
+/* Calls on_field. False: the callback has freed the agent. */
 static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emitted *emitted,
                              phi_field *field) {
     field->agent = run->agent->handle;
@@ -37,7 +38,7 @@ static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emi
     return run->agent->slot != NULL;
 }
 
-/* `dropped`, where a field was reported. False: the agent is gone. */
+/* Reports `dropped` if a field was reported. False: the agent was freed. */
 static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emitted *emitted) {
     if (!emitted->emitted) return true;
     emitted->emitted = false;
@@ -47,9 +48,9 @@ static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emit
     return phi__fields_call(run, f, emitted, &field);
 }
 
-/* ---- while the answer comes ---- */
+/* ---- while the answer arrives ---- */
 
-/* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
+/* Returns the tool that a block calls. NULL: its name has not arrived, or it has no on_field. */
 static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     const phi__draft *draft = &assembly->drafts[block];
@@ -59,7 +60,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
-/* The scanner of a block; NULL: none, or there is no memory. */
+/* Returns the scanner of a block, or makes it. NULL: the block needs none, or no memory. */
 static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_memory *memory = &run->agent->memory;
@@ -85,11 +86,11 @@ static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block)
     return emitted;
 }
 
-/* Reports the new fields of one block. False: the agent is gone. */
+/* Reports the new fields of one block. False: the agent was freed. */
 static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted *emitted,
                               size_t block) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
-    /* other text has come in its place */
+    /* the arguments were replaced, so the scan starts over */
     if (emitted->rewrites != assembly->drafts[block].rewrites) {
         emitted->rewrites = assembly->drafts[block].rewrites;
         phi__json_fields_free(&emitted->scan);
@@ -107,8 +108,8 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
     return true;
 }
 
-/* Reports the fields that have arrived since the last time; whole: the answer is complete, so every
-   block is scanned. False, here and below: the agent is gone. */
+/* Reports the fields that have arrived since the last call. whole: the answer is complete, so every
+   block is scanned. False: the agent was freed. */
 static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &run->attempt.answer->assembly;
     if (!run->agent->tools->has_fields) return true;
@@ -140,22 +141,20 @@ static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     return true;
 }
 
-/* The scanner of a call's block. NULL: none; its answer, or its start, was in another process. */
+/* Returns the scanner of a call's block. NULL: the block has none, for example after a restore. */
 static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     if (f->count == 0) return NULL;
     size_t block = (size_t)(call->block - call->run->reply->content);
     return block < f->count && f->emitted[block].tool != NULL ? &f->emitted[block] : NULL;
 }
 
-/* The answer is whole, and this is one of its calls. */
+/* Called when a call was made from the block of a complete answer. False: the agent was freed. */
 static bool phi__fields_adopt(const phi__fields *f, const phi__toolcall *call) {
     phi__emitted *emitted = phi__fields_of_call(f, call);
     if (emitted == NULL) return true;
     phi__json_fields_free(&emitted->scan);
     return emitted->tool == call->tool || phi__fields_take_back(call->run, f, emitted);
 }
-
-/* ---- the feature ---- */
 
 static phi__state phi__fields_take(phi__moment *moment) {
     phi__run *run = moment->run;
@@ -173,7 +172,7 @@ static phi__state phi__fields_take(phi__moment *moment) {
         emitted = phi__fields_of_call(f, moment->call);
         if (emitted != NULL) emitted->emitted = false;
         break;
-    case PHI__POINT_CALL_ENDED: /* if it never started, its reported fields are dropped */
+    case PHI__POINT_CALL_ENDED: /* if the call never started, its reported fields are dropped */
         emitted = phi__fields_of_call(f, moment->call);
         there = emitted == NULL || phi__fields_take_back(run, f, emitted);
         break;

@@ -1,8 +1,8 @@
-/* formats.c - answers as JSON: phi_feature_formats, and what an agent's format must fit. */
+/* formats.c - answers as JSON: phi_feature_formats, and the checks of an agent's format. */
 #include "features/features.h"
 #include "features/features_in.h"
 
-/* The schema of answers: the provider interprets it, so phi checks only its form. */
+/* Checks the form of a schema for answers. The provider interprets the schema. */
 static phi_status phi__formats_check_schema(phi_runtime *rt, const char *text) {
     phi_arena arena;
     phi_json *schema = NULL;
@@ -54,9 +54,8 @@ PHI_API const phi__feature *phi_feature_formats(void) {
     return &feature;
 }
 
-/* ---- features that want no point of a run ----
-
-   The loop reaches them by a pointer, which is NULL in a runtime that does not name them. */
+/* ---- features without points: the loop reaches them by pointers, which are NULL without them
+   ---- */
 
 static void phi__pointed_deferral(phi_runtime *rt) {
     rt->features.deferral = phi__deferral_tools_ops();

@@ -1,4 +1,4 @@
-/* event.c - the names of events, as session files and logs write them. */
+/* event.c - the names of events, as session files and logs have them; and failures. */
 #include "model/model_in.h"
 
 #include "model/event.h"
@@ -55,7 +55,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
     return "";
 }
 
-/* ---- makes failures, and the statuses that go with them ---- */
+/* ---- failures and their statuses ---- */
 
 PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words) {
     phi_failure failure = PHI_ZERO;

@@ -34,8 +34,8 @@ typedef enum phi_event_kind {
     /* message: a user message, a tool result, or an answer that is still empty */
     PHI_EV_MESSAGE_START,
     PHI_EV_TEXT,           /* text: new bytes of the answer; partial: the block's text so far */
-    PHI_EV_THINKING,       /* the same for the model's thinking */
-    PHI_EV_TOOL_ARGUMENTS, /* the same for a tool call's arguments: JSON text, cut anywhere */
+    PHI_EV_THINKING,       /* like PHI_EV_TEXT, for the model's thinking */
+    PHI_EV_TOOL_ARGUMENTS, /* like PHI_EV_TEXT, for a call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: complete, as in the log */
     /* call, tool_call_id, tool_name, arguments (if arguments.at is NULL, the call is skipped).
        Calls with wrong arguments or of an unknown tool have this event, too; their TOOL_END is an
@@ -54,13 +54,13 @@ typedef enum phi_event_kind {
     PHI_EV_RETRACT,
     /* failure; attempt, attempts; delay_ms until the next attempt; text: a log line */
     PHI_EV_RETRY,
-    PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
-    PHI_EV_INPUT_DROPPED,    /* text: input that no model will see; input; source: why */
+    PHI_EV_INPUT_REJECTED, /* text: a filter's reason; the run ends after it */
+    PHI_EV_INPUT_DROPPED,  /* text: input that no model will see; input: its origin; source: why */
     PHI_EV_COMPACTION_START, /* compaction: only its first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     /* a hook answered PHI_WAIT: ticket, point, text; for a tool: call, tool_call_id, tool_name,
        arguments; for a question: source, question_kind, arguments. Several decisions may be open:
-       phi_pending lists all of them with their texts, in any frame */
+       phi_pending lists all of them with their texts, at any time */
     PHI_EV_DECISION,
     PHI_EV_PAUSED, /* text: the limit that was reached; phi_budget_raise continues */
     /* text: a message, for example about a repeated call, a store that refuses entries, or a
@@ -73,7 +73,7 @@ typedef enum phi_event_kind {
     /* text: "approaching_limit" or "at_limit"; context. Emitted once each time a level is
        reached */
     PHI_EV_CONTEXT_WARNING,
-    PHI_EV_PRUNED, /* pruned: the messages that tools took out of the view, when a turn was over */
+    PHI_EV_PRUNED, /* pruned: the messages that tools removed from the view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or this was refused */
     /* text: the request that is about to be sent, as JSON
        (phi_agent_desc.options.capture_requests) */
@@ -121,7 +121,7 @@ typedef enum phi_trigger {
 typedef enum phi_continuation {
     PHI_CONTINUATION_INITIAL = 0, /* by a prompt */
     PHI_CONTINUATION_DEFAULT,     /* the run continues where the history ends */
-    PHI_CONTINUATION_RERUN,       /* the same again */
+    PHI_CONTINUATION_RERUN,       /* the same run again */
     PHI_CONTINUATION_BRANCH,      /* on a new branch */
     PHI_CONTINUATION_COMPACTION
 } phi_continuation;
@@ -148,39 +148,40 @@ typedef enum phi_input {
 typedef struct phi_event {
     phi_event_kind kind;
     phi_agent agent;
-    void *user_data; /* the agent's */
-    /* from 1, over the whole runtime; there are gaps only if an agent was freed or reset */
+    void *user_data; /* phi_agent_desc.user_data */
+    /* counts from 1, over the whole runtime; gaps occur only if an agent was freed or reset */
     uint64_t seq;
     int64_t timestamp_ms; /* Unix time */
     phi_str loop_id;
     uint32_t turn_index, block_index;
-    phi_trigger trigger; /* TURN_START */
-    bool is_error;       /* TOOL_END, SUBAGENT_END */
-    phi_call call;       /* TOOL_... */
+    phi_trigger trigger; /* in TURN_START */
+    bool is_error;       /* in TOOL_END and SUBAGENT_END */
+    phi_call call;       /* in TOOL_... events */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
-    /* MESSAGE_..., TURN_END, TOOL_END. In deltas: the answer as it was when the event was popped,
-       while `partial` is exact */
+    /* In MESSAGE_..., TURN_END, AGENT_END, TOOL_UPDATE, TOOL_END and RETRACT. In deltas: the answer
+       as it was when the event was popped, while `partial` is exact */
     const phi_message *message;
-    /* TURN_END, AGENT_END, SUBAGENT_END; NULL: there was no answer or no memory */
+    /* in TURN_END, AGENT_END, SUBAGENT_END, THREAD_UPDATED; NULL: no answer or no memory */
     const phi_usage *usage;
-    const struct phi_failure *failure; /* ERROR, RETRY, FAILOVER; AGENT_END after an error */
-    /* AGENT_END: the messages of the run, for phi_thread_message_at while the run's lane is the
-       active one. INPUT_DROPPED without a text: message_count messages were dropped while the event
-       queue was full. */
+    const struct phi_failure *failure; /* in ERROR, RETRY, FAILOVER; in AGENT_END after an error */
+    /* AGENT_END: the messages of the run, for phi_thread_message_at while the run's lane is active.
+       THREAD_UPDATED: message_count messages are in the thread. INPUT_DROPPED without a text:
+       message_count messages were dropped while the event queue was full. */
     size_t first_message, message_count;
-    const struct phi_loop_info *loop;        /* AGENT_START */
-    const struct phi_compaction *compaction; /* COMPACTION_... */
-    phi_ticket ticket;                       /* DECISION */
-    int point;                               /* DECISION: a phi_hook_point */
-    /* RETRY: attempt is the one that failed, from 1; attempts is how many there may be, including
-       the first (PHI_UNLIMITED). FAILOVER: attempt is the number of this switch, from 1; attempts
-       is how many switches the run may make. */
+    const struct phi_loop_info *loop;        /* in AGENT_START */
+    const struct phi_compaction *compaction; /* in COMPACTION_... events */
+    phi_ticket ticket;                       /* in DECISION */
+    int point;                               /* in DECISION: a phi_hook_point */
+    /* RETRY: attempt is the number of the failed attempt, from 1; attempts is the most that may be
+       made, including the first (PHI_UNLIMITED). FAILOVER: attempt is the number of this switch,
+       from 1; attempts is the most switches that the run may make. */
     uint32_t attempt, attempts;
-    uint32_t delay_ms;   /* RETRY */
-    phi_status status;   /* ERROR, AGENT_END, SUBAGENT_END, PARALLEL_END */
-    uint64_t elapsed_ms; /* TOOL_HEARTBEAT: time since the call was started or resumed */
-    /* INPUT_DROPPED, and MESSAGE_... of a user's message: where the message came from */
+    uint32_t delay_ms; /* in RETRY */
+    /* in ERROR, RETRY, REWRITE, FAILOVER, AGENT_END, SUBAGENT_END and PARALLEL_END */
+    phi_status status;
+    uint64_t elapsed_ms; /* in TOOL_HEARTBEAT: time since the call was started or resumed */
+    /* in INPUT_DROPPED, and in MESSAGE_... of a user's message: where the message came from */
     phi_input input;
     /* INPUT_DROPPED: why; MESSAGE_...: the `source` that the message was queued with; AGENT_END:
        the reason of phi_abort_run; SUBAGENT_END: the id; DECISION of a question: who asks; OPAQUE:
@@ -193,13 +194,14 @@ typedef struct phi_event {
     /* Only in events read from JSON (phi_event_from_json): message_count messages of AGENT_END, or
        tool results of TURN_END. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;
-    const struct phi_pruned *pruned;              /* PRUNED */
-    const struct phi_reverted *reverted;          /* REVERTED */
-    const struct phi_parallel *parallel;          /* PARALLEL_... */
-    const struct phi_forgotten *forgotten;        /* FORGOTTEN */
-    const struct phi_context *context;            /* CONTEXT_WARNING, SUMMARY_NEEDED */
-    const struct phi_strategy_progress *strategy; /* STRATEGY */
-    phi_str question_kind;                        /* DECISION of a question: "elicitation"... */
+    const struct phi_pruned *pruned;              /* in PRUNED */
+    const struct phi_reverted *reverted;          /* in REVERTED */
+    const struct phi_parallel *parallel;          /* in PARALLEL_... events */
+    const struct phi_forgotten *forgotten;        /* in FORGOTTEN */
+    const struct phi_context *context;            /* in CONTEXT_WARNING and SUMMARY_NEEDED */
+    const struct phi_strategy_progress *strategy; /* in STRATEGY */
+    /* in DECISION of a question: such as "elicitation" */
+    phi_str question_kind;
 } phi_event;
 
 /* Returns a name such as "TextDelta", for logs and tests. Static. */

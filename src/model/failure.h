@@ -37,7 +37,7 @@ typedef struct phi_failure {
     bool has_retry_after;    /* true: the server asked for a delay */
     uint64_t retry_after_ms; /* the server's delay, not capped */
     phi_str code;            /* the provider's own error code, or empty */
-    phi_str message;         /* for people */
+    phi_str message;         /* a text for people */
     phi_str request_id;      /* for the provider's support, or empty */
 } phi_failure;
 

@@ -1,20 +1,20 @@
-/* message.c - messages as data: copying, joining text, writing the interchange JSON. Reading it is
-   in message.c. */
+/* message.c - messages as data: copying, joining text, writing and reading their interchange
+   JSON. */
 #include "model/model_in.h"
 
 #include "model/citations.h"
 #include "text/text_in.h"
 
-/* ---- reads the providers' shapes of citations ---- */
+/* ---- reads the providers' forms of citations ---- */
 
 typedef struct phi__citations {
     phi_arena *arena;
-    phi_citation *out; /* NULL: they are counted */
+    phi_citation *out; /* NULL: citations are only counted */
     size_t count;
     bool no_memory;
 } phi__citations;
 
-/* The sources of a grounding, so that each is found at once. */
+/* The sources of Google's grounding metadata, as an array, so that each is found at once. */
 typedef struct phi__citations_chunks {
     const phi_json **at;
     size_t count;
@@ -26,7 +26,7 @@ static void phi__citations_add(phi__citations *list, const phi_citation *c) {
     list->count++;
 }
 
-/* The first of several members that is a string; NULL ends their names. */
+/* Returns the first of these members that is a string. names ends with NULL. */
 static phi_str phi__citations_str(const phi_json *node, const char *const *names) {
     for (; *names != NULL; names++) {
         const phi_json *member = phi_json_get(node, *names);
@@ -39,13 +39,13 @@ static bool phi__citations_range(phi_citation *c, const phi_json *node, const ch
                                  const char *end) {
     const phi_json *from = phi_json_get(node, start), *to = phi_json_get(node, end);
     if (from == NULL && to == NULL) return false;
-    c->start = (size_t)phi__json_get_uint(from, 0); /* Google leaves 0 out */
+    c->start = (size_t)phi__json_get_uint(from, 0); /* Google omits a start of 0 */
     c->end = (size_t)phi__json_get_uint(to, c->start);
     c->has_range = true;
     return true;
 }
 
-/* Ranges of a document: Anthropic's in the citation itself, Bedrock's in a place. */
+/* Reads the range in a document: Anthropic's in the citation itself, Bedrock's in `location`. */
 static void phi__citations_place(phi_citation *c, const phi_json *node) {
     static const char *const places[] = {"documentChar", "documentPage", "documentChunk",
                                          "searchResultLocation"};
@@ -57,13 +57,13 @@ static void phi__citations_place(phi_citation *c, const phi_json *node) {
         c->in_source = phi__citations_range(c, phi_json_get(location, places[i]), "start", "end");
 }
 
-/* The text of Bedrock's first part. */
+/* Returns the text of the first part of Bedrock's sourceContent. */
 static phi_str phi__citations_source_text(const phi_json *node) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "sourceContent"));
     return phi_json_str(phi_json_get(phi_json_next(&it), "text"), "");
 }
 
-/* One source, or one place of it: all shapes but Google's groundings. */
+/* Reads a citation in any form except Google's groundings. */
 static void phi__citations_plain(phi__citations *list, const phi_json *node) {
     static const char *const inside[] = {
         "url_citation", "file_citation", "document_citation", "web", "retrievedContext", "maps",
@@ -93,7 +93,7 @@ static void phi__citations_plain(phi__citations *list, const phi_json *node) {
     phi__citations_add(list, &c);
 }
 
-/* A part of the answer and the sources that support it, by their place in the list. */
+/* Reads one of Google's groundingSupports: a part of the answer, and the indices of its sources. */
 static void phi__citations_support(phi__citations *list, const phi_json *support,
                                    const phi__citations_chunks *chunks) {
     static const char *const kinds[] = {"web", "retrievedContext", "maps", "image"};
@@ -145,7 +145,7 @@ static void phi__citations_supports(phi__citations *list, const phi_json *suppor
     phi_arena_reset(list->arena, mark);
 }
 
-/* Google's metadata of a candidate; false: it is none. */
+/* Reads Google's metadata of a candidate. False: the node is not such metadata. */
 static bool phi__citations_google(phi__citations *list, const phi_json *node) {
     static const char *const lists[] = {"citationSources", "citations"};
     const phi_json *grounding = phi_json_get(node, "groundingMetadata");
@@ -158,7 +158,7 @@ static bool phi__citations_google(phi__citations *list, const phi_json *node) {
     const phi_json *supports = phi_json_get(grounding, "groundingSupports");
     is = is || phi_json_is(chunks, PHI_JSON_ARRAY) || phi_json_is(supports, PHI_JSON_ARRAY);
     phi__citations_supports(list, supports, chunks);
-    if (list->count == before) phi__citations_each(list, chunks); /* sources of all of it */
+    if (list->count == before) phi__citations_each(list, chunks); /* sources of the whole answer */
     for (size_t i = 0; i < PHI__COUNT(lists); i++) {
         const phi_json *sources = phi_json_get(metadata, lists[i]);
         is = is || phi_json_is(sources, PHI_JSON_ARRAY);
@@ -207,11 +207,11 @@ PHI_API phi_status phi_citations(const phi_content *content, phi_arena *arena,
     return PHI_OK;
 }
 
-/* ---- For our own writers and readers of JSON: messages and their parts.
+/* ---- JSON of messages and their parts, for phi's own writers and readers ----
 
-   `scratch` is for checking text that should be JSON; its memory is given back. */
+   `scratch` is for checking text that should be JSON. Its memory is released before return. */
 
-/* A role as the interchange JSON has it. NULL: there is none of that number. Static. */
+/* Returns the word for a role in the interchange JSON; NULL for an unknown number. Static. */
 static const char *phi__message_role_word(size_t role) {
     static const char *const words[] = {"", "user", "assistant", "toolResult", "extension"};
     return role < PHI__COUNT(words) ? words[role] : NULL;
@@ -219,7 +219,7 @@ static const char *phi__message_role_word(size_t role) {
 
 /* ---- copying ---- */
 
-/* Copies the strings at these places of a struct, most of which are empty. */
+/* Copies the strings at these offsets of a struct. Most of them are empty. */
 static bool phi__message_copy_at(phi_arena *arena, void *to, const uint16_t *places, size_t count) {
     for (size_t i = 0; i < count; i++) {
         phi_str *text = (phi_str *)(void *)((char *)to + places[i]);
@@ -274,10 +274,8 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
     return phi__message_copy_at(arena, out, of_message, PHI__COUNT(of_message));
 }
 
-/* ---- writing ---- */
-
-/* The nesting limit of a value leaves room for the objects around it: readers take 512 levels by
-   default. */
+/* The most levels that a value may have. Readers accept 512 levels by default, and the objects
+   around the value need some. */
 enum { PHI__MESSAGE_DEPTH = 448 };
 
 static phi_status phi__message_tree(phi_arena *scratch, phi_str text, phi_json **root) {
@@ -291,9 +289,6 @@ static phi_status phi__message_tree(phi_arena *scratch, phi_str text, phi_json *
     return status;
 }
 
-/* A JSON text as a value, with its key where one is given: read and written once more, so that it
-   is one line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a
-   string, where those do not count). If memory ends before that is known, the writer fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -307,8 +302,8 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* True if a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
-   of a string could be taken for the value itself, so it keeps its quotes both ways. */
+/* True if the text, without all its layers of JSON quotes, is empty or a JSON value. Such a text in
+   a JSON string could be taken for the value itself, so its quotes are always kept. */
 static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
@@ -325,9 +320,9 @@ static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_
     return is;
 }
 
-/* Text that is no JSON becomes a string, so that nothing is lost. A text that is a JSON string is
-   quoted once more, and reading takes one layer off again; a string whose content would then read
-   as other JSON keeps its quotes. */
+/* Writes text that is not JSON as a string, so nothing is lost. A text that is itself a JSON string
+   is quoted once more, and the reader removes one layer. If its content would then read as other
+   JSON, the text is not quoted again. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     bool no_memory = false;
     if (text.len == 0)
@@ -460,7 +455,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__records_some(out, "api", message->protocol);
         phi__message_put_usage(out, &message->usage);
         phi__records_some(out, "error_message", message->error_message);
-        /* Two numbers of 64 bits, as hexadecimal digits: JSON numbers of other readers have 53. */
+        /* hexadecimal digits of two 64-bit numbers: JSON numbers of other readers have 53 bits */
         char digits[33];
         uint64_t n = message->prefix;
         int i;
@@ -483,7 +478,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-/* A server may say any number: a sum that began at 0 again would lift the limits. */
+/* Adds without overflow: a server may report any number, and a wrapped sum would lift limits. */
 static void phi__message_count(uint64_t *to, uint64_t more) {
     *to = more > UINT64_MAX - *to ? UINT64_MAX : *to + more;
 }
@@ -561,7 +556,7 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     return status;
 }
 
-/* ---- reads messages out of the interchange JSON ---- */
+/* ---- reads messages from the interchange JSON ---- */
 
 PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
@@ -570,8 +565,8 @@ PHI__FN phi_str phi__message_read_provider(phi_str provider, phi_str protocol) {
     return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
 }
 
-/* ApiProtocol: the original's JSON has "open_ai_" where configuration files, and we, write
-   "openai_". The original knows no Interactions. */
+/* Names of protocols: in the Rust original's JSON, and in configuration files and phi. The original
+   has no Interactions protocol. */
 static const char *const phi__message_apis[][2] = {
     {"anthropic_messages", "anthropic_messages"},
     {"open_ai_completions", "openai_completions"},
@@ -621,7 +616,7 @@ static phi_str phi__message_protocol(phi_str api) {
     return api;
 }
 
-/* The members of a block that are read, about in the order in which they are written. */
+/* The members read from a block, roughly in the order in which they are written. */
 /* clang-format off */
 #define PHI__MESSAGE_BLOCK_LIST(X)                                                                 \
     X(TYPE, "type") X(TEXT, "text") X(THINKING, "thinking") X(DATA, "data")                        \
@@ -745,7 +740,7 @@ static phi_role phi__message_get_role(phi_str text) {
     return PHI_ROLE_EXTENSION;
 }
 
-/* The members of a message that are read, in the order in which they are written. */
+/* The members read from a message, in the order in which they are written. */
 /* clang-format off */
 #define PHI__MESSAGE_LIST(X)                                                                       \
     X(ROLE, "role") X(KIND, "kind") X(DATA, "data") X(CALL_ID, "toolCallId")                       \
@@ -773,7 +768,8 @@ static phi_str phi__message_json(phi__message_reader *r, const phi_json *node, b
     return out;
 }
 
-/* A malformed field counts as absent. role: of an extension, where that is not "extension". */
+/* Reads the extra fields. A malformed field counts as absent. role: an extension's role if it is
+   not "extension", or else empty. */
 static phi_status phi__message_extra(phi__message_reader *r, const phi_json *const *in,
                                      phi_str role, phi_message *out) {
     const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
@@ -794,14 +790,14 @@ static phi_status phi__message_extra(phi__message_reader *r, const phi_json *con
     return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* True if it is an extension by its shape: the original takes it for one under any role. */
+/* True if the object looks like an extension. The Rust original ignores the role, too. */
 static bool phi__message_is_extension(const phi_json *const *in) {
     return !phi_json_is(in[PHI__MESSAGE_IN_CONTENT], PHI_JSON_ARRAY) &&
            phi_json_is(in[PHI__MESSAGE_IN_KIND], PHI_JSON_STRING) &&
            in[PHI__MESSAGE_IN_DATA] != NULL;
 }
 
-/* Sixteen hexadecimal digits; anything else is 0. */
+/* Reads hexadecimal digits in lower case; 0 if there is any other character. */
 static uint64_t phi__message_hash(phi_str digits) {
     uint64_t n = 0;
     for (size_t i = 0; i < digits.len; i++) {

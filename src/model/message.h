@@ -28,7 +28,7 @@ typedef enum phi_content_kind {
        compaction). It is sent back byte for byte to that protocol, and left out for others. */
     PHI_CONTENT_OPAQUE,
     PHI_CONTENT_DOCUMENT, /* a PDF or a text, in data, text or url; name is the title */
-    PHI_CONTENT_AUDIO     /* data and mime_type */
+    PHI_CONTENT_AUDIO     /* in data and mime_type */
 } phi_content_kind;
 
 /* One content block. Fields that a kind does not use are empty. */
@@ -38,12 +38,12 @@ typedef struct phi_content {
     /* The stream broke off inside this block. Such a tool call is never run; such an opaque block
        is never sent. */
     bool incomplete;
-    phi_str text; /* text, thinking; document: plain text, instead of data */
+    phi_str text; /* of text and thinking; of a document: plain text, instead of data */
     phi_str data; /* image, document, audio: base64 */
     /* the type of data: "image/png", "application/pdf", "audio/wav", "audio/mp3"... */
     phi_str mime_type;
     phi_str url; /* document: its address, instead of data */
-    phi_str id;  /* tool call */
+    phi_str id;  /* id of a tool call */
     /* tool call: the tool's name; document: the title; opaque: the block's type on the wire
        ("server_tool_use"). A text that was the arguments of PHI_RESPOND_TOOL has that name */
     phi_str name;
@@ -99,33 +99,33 @@ typedef struct phi_message {
     int64_t timestamp_ms; /* Unix time; for display, never for order */
     phi_str loop_id;      /* the run that made the message; empty: none */
     uint32_t turn_index;
-    /* assistant */
+    /* Only in assistant messages, down to error_message. */
     phi_stop_reason stop_reason;
     phi_str raw_stop_reason; /* as the provider sent it; not in the JSON */
-    /* of the request; protocol: PHI_PROTOCOL_..., or empty if not known */
+    /* model, provider and protocol that answered; protocol: PHI_PROTOCOL_..., or empty */
     phi_str model, provider, protocol;
     phi_usage usage;
     phi_str error_message;
-    /* tool result; an assistant message may have `details`, too: Anthropic's diagnostics
-       (docs/caching.md) */
+    /* Only in tool results, down to details. An assistant message may have `details`, too:
+       Anthropic's diagnostics (docs/caching.md). */
     phi_str tool_call_id, tool_name;
     bool is_error;
     phi_str details; /* JSON text for the host, or empty; not in the JSON, never sent to a model */
-    /* extension */
+    /* only in extensions */
     phi_str extension_kind, extension_data; /* data: JSON text */
-    const phi_message_extra *extra;         /* any role; NULL: no such fields */
-    /* user: the program says this, not a person (facts, changed instructions, changed tools). Sent
-       as a system message if the model takes one in the middle of a conversation, else as a user's
-       text */
+    const phi_message_extra *extra;         /* in messages of any role; NULL: no extra fields */
+    /* In user messages: the program says this, not a person (facts, changed instructions, changed
+       tools). Sent as a system message if the model takes one in the middle of a conversation, or
+       else as a user's text */
     bool is_update;
-    /* assistant with thinking: hashes of the request that the message answers. They tell phi if the
-       thinking may be sent back (docs/providers.md); 0: not known */
+    /* In assistant messages with thinking: hashes of the request that the message answers. They
+       tell phi if the thinking may be sent back (docs/providers.md); 0: not known */
     uint64_t prefix, prefix_parts;
 } phi_message;
 
 /* Returns all text blocks of a message, joined by `separator`, in the arena. Returns an empty text
-   if there are no such blocks, or if there is no memory (then *failed is set to true, if failed is
-   not NULL). arena NULL: returns only the first text block, without a copy:
+   if there are no text blocks, or if there is no memory (then *failed is set to true, unless failed
+   is NULL). If arena is NULL, returns only the first text block, without a copy:
    phi_message_text(ev.message, NULL, NULL, NULL). */
 PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,
                                  phi_arena *arena, bool *failed);
@@ -133,15 +133,15 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 /* Copies a message and everything that it points to into the arena; NULL: no memory. */
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
-/* Writes a message as JSON of the session files into the arena. Besides the fields that other
-   programs write, the JSON has those of the following fields that are set: "name", "signature",
-   "replay" and "citations" of text, "redacted" and "replay" of thinking, "incomplete", "signature"
-   and "replay" of a tool call, "api" (the protocol) and "prefix" of an assistant message, and
-   "update" of a user message. Only phi has blocks of the types "opaque", "document" and "audio".
-   The JSON of an opaque block is written as a string, so it stays the same byte for byte. Arguments
-   that are not a JSON value are written as a string. Arguments that are a string are quoted once
-   more, unless the string is empty or contains a JSON value that would be read as the arguments. So
-   all arguments read back unchanged, in phi and in other programs. PHI_NO_MEMORY. */
+/* Writes a message as JSON of the session files into the arena. Besides the members that other
+   programs write, the JSON has some of phi's own, if they are set: "name", "signature", "replay"
+   and "citations" of text, "redacted" and "replay" of thinking, "incomplete", "signature" and
+   "replay" of a tool call, "api" (the protocol) and "prefix" of an assistant message, and "update"
+   of a user message. Only phi has blocks of the types "opaque", "document" and "audio". The JSON of
+   an opaque block is written as a string, so it stays the same byte for byte. Arguments that are
+   not a JSON value are written as a string. Arguments that are a string are quoted once more,
+   unless the string is empty or contains a JSON value that would be read as the arguments. So all
+   arguments read back unchanged, in phi and in other programs. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads a message and copies it into the arena. A malformed field other than role and content
    counts as missing; unknown keys are ignored. An object with kind and data is an extension,

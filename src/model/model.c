@@ -1,4 +1,4 @@
-/* model.c - which server a model is at, and what its answers cost. */
+/* model.c - compares the servers of models, and computes costs and estimates of tokens. */
 #include "model/model_in.h"
 
 #include "model/tokens.h"
@@ -21,18 +21,18 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
            1e6;
 }
 
-/* ---- the estimate, and the tokens of a message beyond its text ---- */
+/* ---- estimates of tokens ---- */
 
-/* Tokens of the frame around a message; conformance C-35. */
+/* Tokens of the frame around a message and of content that is not text. */
 enum {
-    PHI__TOKENS_CALL = 8,    /* a tool call's keys and id */
+    PHI__TOKENS_CALL = 8,    /* keys and id of a tool call */
     PHI__TOKENS_MESSAGE = 4, /* role and delimiters */
-    PHI__TOKENS_RESULT = 8,  /* the same, and the call's id */
+    PHI__TOKENS_RESULT = 8,  /* role, delimiters and the call's id */
     PHI__TOKENS_IMAGE_LEAST = 85,
     PHI__TOKENS_IMAGE_MOST = 16000,
-    PHI__TOKENS_IMAGE_BYTES = 750, /* of the image, a token */
-    /* Base64 bytes a token, rough: a page of a PDF has about 2,000 tokens (Anthropic's guide) and
-       100 KB; a second of mp3 at 128 kbit/s has 32 tokens (Google's guide). */
+    PHI__TOKENS_IMAGE_BYTES = 750, /* bytes of an image for one token */
+    /* Base64 bytes for one token, roughly. A page of a PDF has about 2,000 tokens (Anthropic's
+       guide) and 100 KB. A second of mp3 at 128 kbit/s has 32 tokens (Google's guide). */
     PHI__TOKENS_PDF_BYTES = 64,
     PHI__TOKENS_AUDIO_BYTES = 640
 };

@@ -1,5 +1,4 @@
-/* model.h - models: name, endpoint, settings of requests, and the quirks of protocols; data
-   only. */
+/* model.h - models: name, endpoint, settings of requests, and quirks of protocols, as data. */
 #ifndef PHI_MODEL_MODEL_H
 #define PHI_MODEL_MODEL_H
 
@@ -27,7 +26,7 @@ typedef enum phi_thinking {
     PHI_THINKING_MEDIUM,
     PHI_THINKING_HIGH,
     PHI_THINKING_XHIGH, /* a model without this level gets its highest level */
-    PHI_THINKING_MAX    /* the same */
+    PHI_THINKING_MAX    /* like XHIGH */
 } phi_thinking;
 
 typedef enum phi_tool_choice {
@@ -63,14 +62,14 @@ typedef struct phi_format {
 /* Which cache marks are sent to providers that need marks for prompt caching. Providers that cache
    without marks always do so. */
 typedef enum phi_cache_mode {
-    PHI_CACHE_AUTO = 0, /* all three */
+    PHI_CACHE_AUTO = 0, /* all three marks of phi_cache */
     PHI_CACHE_DISABLED,
-    PHI_CACHE_MANUAL /* those marks of phi_cache that are true */
+    PHI_CACHE_MANUAL /* the marks of phi_cache that are true */
 } phi_cache_mode;
 
 typedef struct phi_cache {
     phi_cache_mode mode;
-    /* MANUAL: a mark after the system prompt, the last tool, the last user block */
+    /* MANUAL: marks after the system prompt, after the last tool, and after the last user block */
     bool system, tools, messages;
     /* The marks last one hour instead of five minutes, if the provider has such marks (Claude).
        Writing then costs more; phi_cost has only one rate for writes, so set cache_write to the
@@ -117,9 +116,9 @@ typedef struct phi_raw_tool {
 /* Differences between OpenAI-compatible servers: bits of phi_model.quirks. The presets set them.
    The comment of each bit says what it changes. */
 enum {
-    PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
-    /* the system prompt has the role developer if the model reasons; with an effort no temperature
-       is sent */
+    PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* send max_completion_tokens instead of max_tokens */
+    /* the system prompt has the role developer if the model reasons; if an effort is sent, no
+       temperature is sent */
     PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,
     PHI_QUIRK_STORE_FALSE = 1 << 2,         /* send store:false */
     PHI_QUIRK_REASONING_EFFORT = 1 << 3,    /* send the thinking level as reasoning_effort */
@@ -128,20 +127,23 @@ enum {
     PHI_QUIRK_ENABLE_THINKING = 1 << 6,     /* send enable_thinking:true|false */
     PHI_QUIRK_NO_STREAM_USAGE = 1 << 7,     /* send no stream_options */
     PHI_QUIRK_TOOL_NAME_IN_RESULT = 1 << 8, /* send name in tool messages */
-    PHI_QUIRK_REPLAY_REASONING = 1 << 9,    /* send reasoning text back in its field */
-    /* send that field in every assistant message, "" if empty */
+    PHI_QUIRK_REPLAY_REASONING = 1 << 9,    /* send reasoning text back in the field it came in */
+    /* send the reasoning field in every assistant message, "" if empty */
     PHI_QUIRK_REASONING_REQUIRED = 1 << 10,
-    PHI_QUIRK_EMPTY_CONTENT = 1 << 11,  /* send content "" instead of null with calls */
+    PHI_QUIRK_EMPTY_CONTENT = 1 << 11,  /* if there are calls, send content "" instead of null */
     PHI_QUIRK_ID_9 = 1 << 12,           /* tool call ids have exactly 9 alphanumerics */
-    PHI_QUIRK_THINKING_PARTS = 1 << 13, /* thinking is content parts (Mistral) */
+    PHI_QUIRK_THINKING_PARTS = 1 << 13, /* thinking arrives as content parts (Mistral) */
     PHI_QUIRK_CACHE_KEY = 1 << 14,      /* send prompt_cache_key; for Responses, too */
     PHI_QUIRK_OPEN_KEY = 1 << 15,       /* an API key is optional */
     PHI_QUIRK_TOOL_STREAM = 1 << 16,    /* send tool_stream:true (z.ai) */
     /* a 400 with an empty body is an overflow (Cerebras) */
     PHI_QUIRK_EMPTY_IS_OVERFLOW = 1 << 17,
-    PHI_QUIRK_ADAPTIVE_THINKING = 1 << 18,    /* Claude >= 4.6: adaptive with effort, no budget */
-    PHI_QUIRK_CACHE_CONTROL = 1 << 19,        /* send Anthropic's marks in parts (OpenRouter) */
-    PHI_QUIRK_NO_IMAGES = 1 << 20,            /* takes no images; an image becomes a line of text */
+    /* adaptive thinking with an effort, without a budget (Claude 4.6 and later) */
+    PHI_QUIRK_ADAPTIVE_THINKING = 1 << 18,
+    /* send Anthropic's cache marks in content parts (OpenRouter) */
+    PHI_QUIRK_CACHE_CONTROL = 1 << 19,
+    /* the server takes no images; an image becomes a line of text */
+    PHI_QUIRK_NO_IMAGES = 1 << 20,
     PHI_QUIRK_ASSISTANT_AFTER_TOOL = 1 << 21, /* no user message directly after a tool message */
     PHI_QUIRK_REASONING_ENABLED = 1 << 22,    /* send reasoning:{enabled} (Together) */
     /* send reasoning_format:"parsed"; an effort is "none" or "default" (Groq) */
@@ -152,14 +154,14 @@ enum {
     /* with THINKING_TYPE: send clear_thinking:false (z.ai) */
     PHI_QUIRK_KEEP_THINKING = 1 << 27,
     PHI_QUIRK_EMPTY_TOOLS = 1 << 28, /* send tools:[] if the history has calls (LiteLLM) */
-    /* takes no response_format json_schema, or not in streams */
+    /* the server refuses response_format json_schema, always or in streams */
     PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29,
     PHI_QUIRK_FORMAT_ALONE = 1 << 30 /* send response_format only without tools */
 };
 /* These bits do not fit an int, so they cannot be enumerators. */
-#define PHI_QUIRK_STRICT_TOOLS ((uint64_t)1 << 31) /* takes strict:true on tools */
+#define PHI_QUIRK_STRICT_TOOLS ((uint64_t)1 << 31) /* the server takes strict:true on tools */
 /* For Chat Completions of local servers; docs/local_models.md has the rules. */
-#define PHI_QUIRK_THINK_TAGS ((uint64_t)1 << 32) /* <think>...</think> in content is thinking */
+#define PHI_QUIRK_THINK_TAGS ((uint64_t)1 << 32) /* <think>...</think> in the content is thinking */
 /* with THINK_TAGS: the model's template already opens the tag, so an answer begins with thinking */
 #define PHI_QUIRK_THINK_OPEN ((uint64_t)1 << 33)
 #define PHI_QUIRK_TEXT_CALLS ((uint64_t)1 << 34) /* tool calls in the text become calls */
@@ -175,8 +177,8 @@ typedef struct phi_cost {
     double input, output, cache_read, cache_write;
 } phi_cost;
 
-/* Returns the code of a protocol. A model has this pointer, so a program links only the protocols
-   that it names. */
+/* Returns the codec of a protocol. Models point to such a function, so that a program links only
+   the protocols that it names. */
 typedef const struct phi__codec *(*phi_codec_fn)(void);
 
 /* Everything that is needed to reach a model. A desc that takes a phi_model copies the strings. */
@@ -198,7 +200,7 @@ typedef struct phi_model {
     size_t header_count;
     /* Only for anthropic_messages: the value of the header anthropic-version (default
        "2023-06-01"). From "2026-10-21" on phi sends no sampling parameters, and sends the key as a
-       bearer token. The same header in `headers` wins. */
+       bearer token. The same header in `headers` overrides this field. */
     const char *api_version;
     /* JSON text of an object, merged into the body of each request: docs/providers.md, "Anything
        else". A member that phi itself writes is refused, and the error names its path. (default:
@@ -209,8 +211,7 @@ typedef struct phi_model {
     phi_codec_fn codec;
 } phi_model;
 
-/* Returns the dollars for a usage by the model's rates. Reasoning is part of output and not charged
-   again. */
+/* Returns the dollars for a usage by the model's rates. Output already includes reasoning. */
 PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 
 /* A host's own translation (phi_agent_desc.translate_fn), called before each request. It must be

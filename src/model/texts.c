@@ -1,4 +1,4 @@
-/* texts.c - see model_in.h. */
+/* texts.c - phi's texts for models, filled in and recognized. See model_in.h. */
 #include "model/model_in.h"
 
 #include "base/base_in.h"
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PHI__TEXTS_MOST = 4096 }; /* bytes of a text */
+enum { PHI__TEXTS_MOST = 4096 }; /* bytes of a host's text */
 
-/* All texts one behind the other, and all names: a table of pointers would take four times the
-   bytes of a place in each program. */
+/* All texts lie one after the other in one struct, and all names in another. Offsets of 16 bits
+   take a quarter of the space of pointers. */
 #define PHI_X(id, name, text) char id##_text[sizeof text];
 typedef struct phi__texts_bytes {
     PHI_TEXT_LIST(PHI_X)
@@ -47,17 +47,17 @@ PHI__FN const char *phi__texts_get(const phi_texts *texts, phi_text which) {
     return given != NULL ? given : phi__texts_own(which);
 }
 
-/* ---- holes ---- */
+/* ---- holes: {n}, {text}, {name} and {most} ---- */
 
 typedef enum phi__texts_hole {
-    PHI__TEXTS_NONE = 0, /* the end of the template */
+    PHI__TEXTS_NONE = 0, /* no more holes */
     PHI__TEXTS_N,
     PHI__TEXTS_TEXT,
     PHI__TEXTS_NAME
 } phi__texts_hole;
 
-/* Finds the next hole of a template: *before is the text up to it, and *at moves past it. A hole
-   counts only if phi's own text has it. */
+/* Finds the next hole of a template. *before gets the text up to the hole, and *at moves past the
+   hole. A hole counts only if phi's own text has it. */
 static phi__texts_hole phi__texts_next(phi_text which, const char **at, phi_str *before) {
     static const struct {
         char word[8];
@@ -114,7 +114,7 @@ PHI__FN bool phi__texts_make_n(phi_arena *arena, const phi_texts *texts, phi_tex
     return phi__texts_make(arena, texts, which, &args, out);
 }
 
-/* ---- reading them ---- */
+/* ---- recognizing texts ---- */
 
 static bool phi__texts_take(phi_str *text, phi_str what) {
     if (text->len < what.len || (what.len > 0 && memcmp(text->at, what.at, what.len) != 0))
@@ -142,7 +142,8 @@ static bool phi__texts_fits(const phi_texts *texts, phi_text which, phi_text nam
         case PHI__TEXTS_NAME:
             if (!phi__texts_take(&text, phi_str_of(phi__texts_get(texts, name)))) return false;
             break;
-        case PHI__TEXTS_TEXT: return text.len < all; /* anything may follow its own words */
+        /* anything may follow the template's own words */
+        case PHI__TEXTS_TEXT: return text.len < all;
         case PHI__TEXTS_NONE: return text.len == 0;
         }
     }
@@ -154,7 +155,7 @@ PHI__FN bool phi__texts_is(const phi_texts *texts, phi_text which, phi_text name
            phi__texts_fits(NULL, which, name, text, n);
 }
 
-/* ---- an agent's ---- */
+/* ---- checking and copying a host's texts ---- */
 
 static const char *phi__texts_fault(phi_text which, phi_str text) {
     bool line = which >= PHI_TEXT_SUMMARY && which <= PHI_TEXT_SUMMARY_LEFT_OUT;

@@ -1,9 +1,9 @@
-/* texts.h - texts that phi itself sends to a model; a host may replace them, for example in a game
+/* texts.h - texts that phi itself sends to a model. A host may replace them, for example in a game
    in another language.
 
-   The host sets the texts that it wants to replace; where a member is NULL, phi's text is used. A
-   text may contain {n}, {text}, {name} and {most} if phi's own text does: see docs/texts.md.
-   Anything else in braces stays unchanged.
+   The host sets the texts that it wants to replace; for a NULL member phi's text is used. A text
+   may contain {n}, {text}, {name} and {most} if phi's own text does: see docs/texts.md. Anything
+   else in braces stays unchanged.
 
        phi_texts german = PHI_ZERO;
        german.at[PHI_TEXT_FACTS] = "[Was du jetzt weisst]";
