@@ -8,11 +8,11 @@
 typedef struct phi__finder {
     phi_memory *memory;
     phi_str needle, text; /* borrowed */
-    uint32_t *back; /* per start of the needle: length of the longest proper prefix that ends it */
-    size_t built;   /* entries of `back` computed so far */
-    size_t at, matched;  /* place in text; bytes of the needle matched there */
-    size_t found, first; /* matches without overlap; place of the first match */
-    size_t most;         /* number of matches after which the search stops */
+    uint32_t *back;       /* the table of Knuth, Morris and Pratt: lengths of prefixes */
+    size_t built;         /* entries of `back` computed so far */
+    size_t at, matched;   /* place in text; bytes of the needle matched there */
+    size_t found, first;  /* matches without overlap; place of the first match */
+    size_t most;          /* number of matches after which the search stops */
 } phi__finder;
 
 /* Begins a search. Zero *finder before the first call. False: no memory, or the needle is empty or

@@ -48,8 +48,7 @@ static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     return at;
 }
 
-/* Tests c against the set at `at`, which begins with '['. Returns the set's end; 0: it is not
-   closed. */
+/* Tests c against the set at `at`, which begins with '['. Returns its end, or 0 if not closed. */
 static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
     size_t first = at + 1;
     bool outside = first < p.len && (p.at[first] == '!' || p.at[first] == '^');
@@ -123,8 +122,7 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
 
 /* ---- braces ---- */
 
-/* Returns the end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: it is not
-   closed. */
+/* Returns the end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: not closed. */
 static size_t phi__glob_token(phi_str p, size_t at) {
     bool in;
     if (p.at[at] == '\\') return at + 1 < p.len ? at + 2 : SIZE_MAX;

@@ -8,8 +8,7 @@
 #include "text/text_in.h"
 #include "tools/tools.h"
 
-/* Gives the result and ends the job. If there is no memory for the result, the call fails with a
-   message. */
+/* Gives the result and ends the job. Without memory for the result, the call fails. */
 PHI__FN phi_flow phi__job_give(phi__job *job, const phi_content *content, const char *details,
                                bool is_error);
 

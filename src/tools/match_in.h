@@ -49,6 +49,10 @@ PHI__FN phi_status phi__ignore_add(phi__ignore *ignore, phi_str file);
 
 /* Reads one line. PHI_BAD_ARG: the line is no valid pattern, and *wrong says why. */
 PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const char **wrong);
+
+/* Tests a path relative to the ignore file's directory, without "./". Begin with *left = count, the
+   rules still to test. A rule costs PHI__IGNORE_RULE of *units, and the bytes compared. If the
+   result is PHI__IGNORE_NONE and *left is not 0, the units are used up: call again. */
 PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str path, bool directory,
                                           size_t *left, size_t *units);
 

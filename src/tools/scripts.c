@@ -305,7 +305,7 @@ static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, si
 static void phi__scripts_at(phi__scripts_job *job, phi__timer *timer, uint64_t us) {
     phi__io *io = job->agent->rt->io;
     uint64_t at = us == UINT64_MAX ? UINT64_MAX : phi__io_now_us(io) + us;
-    (void)phi__io_timer_set(io, timer, at); /* no memory: the job's begin set it once */
+    (void)phi__io_timer_set(io, timer, at); /* cannot fail: it was set before */
 }
 
 static void phi__scripts_drop(phi__scripts_job *job) {
@@ -519,7 +519,7 @@ static void phi__scripts_tick(phi__timer *timer) {
         return;
     }
     if (!job->running && set->running >= set->desc.max_running)
-        return; /* phi__scripts_drop wakes it */
+        return; /* woken by phi__scripts_drop */
     if (!job->running) set->running++;
     job->running = true;
     phi__process_desc desc = PHI_ZERO;
@@ -541,7 +541,7 @@ static void phi__scripts_tick(phi__timer *timer) {
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
-    } else if (timeout != PHI_UNLIMITED) /* needs no memory: the place is reserved */
+    } else if (timeout != PHI_UNLIMITED) /* cannot fail: its place is reserved */
         (void)phi__io_deadline_set(io, &job->deadline, (uint64_t)timeout * 1000);
 }
 

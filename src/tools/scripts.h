@@ -61,8 +61,8 @@ typedef struct phi_script {
     const char *const *argv; /* replaces command: NULL-ended; argv[0] is looked up in PATH */
     bool shell;              /* run the command as a line of sh -c */
     const char *tool;        /* tool points: only for calls of this tool (default: all) */
-    /* At the other points: only for models with the scheme, host and port of this address; "" means
-       models without an address (default: all). */
+    /* credential: only for models with the scheme, host and port of this address; "" means models
+       without an address (default: all). */
     const char *server;
     uint32_t timeout_ms; /* per script (default: that of the set; PHI_UNLIMITED) */
     phi_script_failure on_failure;

@@ -47,8 +47,7 @@ typedef struct phi_skill_pair {
     phi_str key, value;
 } phi_skill_pair;
 
-/* A loaded skill. A field that is missing in its SKILL.md is empty. Strings are UTF-8 and
-   terminated. */
+/* A loaded skill. A field that its SKILL.md lacks is empty. Strings are UTF-8 and terminated. */
 typedef struct phi_skill {
     phi_str name; /* name of its directory, whatever SKILL.md says */
     phi_str description;

@@ -13,8 +13,7 @@ enum {
     PHI__TOOLS_READ_BYTES = 1048576,
     PHI__TOOLS_FILES = 200,
     PHI__TOOLS_MATCHES = 50,
-    PHI__TOOLS_MARGIN_MS =
-        10000 /* the loop's deadline comes after the tool's, whose error is clearer */
+    PHI__TOOLS_MARGIN_MS = 10000 /* the loop's deadline is this much later than the tool's */
 };
 
 #ifndef PHI_NO_PROCESS

@@ -77,8 +77,7 @@ typedef struct phi_tools_desc {
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    /* Bytes kept of each of a command's streams: head and tail of a longer one (default
-       262,144). */
+    /* Bytes kept of each of a command's streams; head and tail if longer (default 262,144). */
     uint32_t max_output_bytes;
     /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
        bash (default 32,768; PHI_UNLIMITED: the agent's limit). */

@@ -61,8 +61,7 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault);
 #endif
 
-/* Replaces a text, or a NULL-ended list of texts, by a copy in the arena. NULL stays NULL. False:
-   no memory. */
+/* Replaces a text, or a NULL-ended list of texts, by a copy. NULL stays NULL. False: no memory. */
 PHI__FN bool phi__keep_text(phi_arena *arena, const char **text);
 PHI__FN bool phi__keep_list(phi_arena *arena, const char *const **list);
 
@@ -131,8 +130,7 @@ typedef struct phi__tool_name {
     bool cut, exact; /* exact: no character was replaced */
 } phi__tool_name;
 
-/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character that will
-   be put. */
+/* Begins a name with "{prefix}__" if prefix is not NULL. `first` is the first character to come. */
 PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char first);
 PHI__FN void phi__tool_name_put(phi__tool_name *name, char c);
 PHI__FN void phi__tool_name_text(phi__tool_name *name, phi_str text);
