@@ -50,8 +50,7 @@ typedef struct phi_config_desc {
     phi_str text;              /* replaces the file's content; path is then only a name */
     phi_config_format format;
     bool environment; /* variables are those of the process (default: there are none) */
-    /* Replaces `environment`: returns a variable's value, valid until the next call. NULL: not
-       set. */
+    /* Replaces `environment`: returns a variable's value, valid until the next call, or NULL. */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
     /* Sections besides phi.h's own, NULL-ended. Borrowed as long as the config and its agents
@@ -82,13 +81,11 @@ typedef struct phi_config_problem {
    PHI_BAD_ARG: a field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY. */
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
-/* Returns all values, with variables replaced. NULL: the file could not be read. Do not change
-   it. */
+/* Returns all values, with variables replaced, or NULL if the file could not be read. Read-only. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);
 
 /* Writes a JSON Schema (draft 2020-12) of a whole configuration into the arena, for editors, with
-   descriptions and defaults. It has phi.h's sections and the given ones (NULL-ended; may be
-   NULL). */
+   descriptions and defaults. It has phi.h's sections and the given ones (NULL-ended, or NULL). */
 PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
                                      phi_str *out);
 

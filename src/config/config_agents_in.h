@@ -61,7 +61,7 @@ typedef struct phi__cfg_maker {
 /* Fills a model from [provider] or one of its instances (NULL: none). A sub-agent's own model, key,
    address and protocol take precedence. It gets the provider's key and headers only if it uses the
    same server; *same says if it does. `child` and `same` may be NULL together. Strings belong to
-   the config or the arena. PHI_NO_MEMORY. PHI_BAD_ARG: a problem says why. */
+   the config or the arena. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *node,
                                        const phi__cfg_sub_agent *child, phi_model *out, bool *same);
 
@@ -89,8 +89,7 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
 PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *reference,
                                       phi_compaction_config *out);
 
-/* Makes the provider of a strategy: of an instance, or of a built-in strategy. PHI_NO_MEMORY,
-   PHI_UNSUPPORTED. */
+/* Makes the provider of a strategy: of an instance, or of a built-in strategy. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
                                        phi_provider **out);
 

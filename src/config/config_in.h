@@ -42,9 +42,8 @@ enum {
     PHI__CFG_PATH = 64,       /* a path of a file or directory, for editors */
     PHI__CFG_NAME = 128,      /* names the entity if there is no field with PHI__CFG_ID */
     PHI__NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest value */
-    PHI__CFG_LENIENT =
-        512,             /* CHOICE: an unknown text is only a warning, and the field stays unset */
-    PHI__CFG_PART = 1024 /* TABLE: the member is the struct of `table` itself */
+    PHI__CFG_LENIENT = 512,   /* CHOICE: an unknown text is a warning; the field stays unset */
+    PHI__CFG_PART = 1024      /* TABLE: the member is the struct of `table` itself */
 };
 
 /* The rows hold their texts in arrays of these sizes. GNU ld can drop an unused table, but not the
@@ -277,8 +276,7 @@ PHI__FN const phi_config_problem *phi__prob_error(const phi__cfg_probs *problems
 PHI__FN phi_status phi__prob_status(const phi__cfg_probs *problems);
 PHI__FN const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t index);
 
-/* Returns how much two names differ; 0: only in case, - and _. Above PHI__CFG_FAR, they are not
-   similar. */
+/* Returns how much two names differ; 0: only in case, - and _. Above PHI__CFG_FAR: not similar. */
 enum { PHI__CFG_FAR = 3 };
 PHI__FN unsigned phi__near_distance(phi_str a, phi_str b);
 
@@ -369,8 +367,7 @@ PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 PHI__FN void phi__making_trust(phi__cfg_making *making);
 
 /* Returns a table of texts as an array of structs of two texts, {name, value}: phi_model_header,
-   phi_mcp_pair, phi_openapi_pair. In the arena. NULL: the table is empty (*count is 0), or no
-   memory. */
+   phi_mcp_pair, phi_openapi_pair. In the arena. NULL: an empty table (*count 0), or no memory. */
 PHI__FN void *phi__cfg_pairs(phi_arena *arena, const phi_json *map, size_t *count);
 
 #ifndef PHI_NO_FILES
@@ -380,12 +377,12 @@ PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t mo
                                  phi__words *words);
 #endif
 
-/* Returns `path`, relative to `directory` unless `path` is absolute; in the arena. NULL: no
-   memory. */
+/* Returns `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
-/* Resolves a path to an absolute one without links, in the arena. If that fails, *out is NULL, and
-   `why` of `size` bytes says why (may be NULL, 0). PHI_NO_MEMORY. PHI_UNSUPPORTED: PHI_NO_FILES. */
+/* Resolves a path to an absolute one without links, in the arena. If that fails, returns the
+   status, *out is NULL, and `why` of `size` bytes says why (may be NULL, 0). PHI_UNSUPPORTED: built
+   with PHI_NO_FILES. */
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 

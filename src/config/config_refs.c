@@ -55,8 +55,7 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
 /* most levels of fields in tables */
 enum { PHI__CFG_DEEPEST = 8 };
 
-/* Returns the name that an id declares. Sets *qualified to the id's namespace, if it is another
-   one. */
+/* Returns the name that an id declares. Sets *qualified to the id's namespace, if it differs. */
 static phi_str phi__entities_name(const char *space, phi_str id, phi_str *qualified) {
     phi__cfg_ref ref = phi__refs_parse(id);
     *qualified = PHI__LIT("");
@@ -550,8 +549,7 @@ void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field, const phi
 enum {
     PHI__CFG_ON_THE_WAY = 1,
     PHI__CFG_DONE = 2,
-    PHI__CFG_CYCLE_SHOWN =
-        16 /* most names shown of a cycle; the middle of a longer one is left out */
+    PHI__CFG_CYCLE_SHOWN = 16 /* most names of a cycle in a message; the middle is left out */
 };
 
 /* An entity on the current path, and the next reference to follow. */
