@@ -23,8 +23,8 @@
    Prompts, skills and rules are read while the agents are made. This waits for the disk, so do it
    at start-up.
 
-   Ownership: a phi_agents borrows the runtime and the config: free it before them. The host may free
-              an agent earlier; the agent's handle is then stale.
+   Ownership: a phi_agents borrows the runtime and the config: free it before them. The host may
+              free an agent earlier; the agent's handle is then stale.
    Threads:   the pumping thread. */
 #ifndef PHI_CONFIG_CONFIG_AGENTS_H
 #define PHI_CONFIG_CONFIG_AGENTS_H
@@ -143,8 +143,8 @@ PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_mo
 
    Not written: hooks, callbacks, filters, strategies, failover, stores; the sections skills,
    sub_agents, mcp, openapi, permissions and callbacks, with their tools (phi_tool.unlisted). The
-   index of skills stays in the prompt. *out is in the arena. PHI_STALE, PHI_UNSUPPORTED (a format
-   that was left out of the build), PHI_NO_MEMORY. */
+   index of skills stays in the prompt. *out is in the arena. PHI_STALE, PHI_UNSUPPORTED (an
+   unknown format), PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_config_write(phi_agent agent, phi_config_format format, phi_arena *arena,
                                     phi_str *out);
 

@@ -607,8 +607,7 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
     phi__cfg_choice api;
     phi_str name;
     phi__set_read(r, phi__set_model, PHI__COUNT(phi__set_model), node, m);
-    /* Replace names as "open_ai_completions" and "gemini" by PHI_PROTOCOL_ names. Keep other
-       names. */
+    /* Replace names as "open_ai_completions" and "gemini" by PHI_PROTOCOL_ names; keep others. */
     if (m->protocol != NULL && phi__choice_find(phi__names_api(), phi_str_of(m->protocol), &api)) {
         (void)phi__choice_of(phi__names_api(), api.value, &api);
         r->no_memory = !phi__arena_str(r->arena, phi_str_of(api.name), &name);

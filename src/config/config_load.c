@@ -1,5 +1,4 @@
-/* config_load.c - reads a file into a phi_config: the format, the tree, the variables; then runs
-   all checks. */
+/* config_load.c - reads a file into a phi_config: format, tree, variables; then runs all checks. */
 #include "config/config_own_in.h"
 #include "formats/formats_in.h"
 #include "wire/wire_in.h"

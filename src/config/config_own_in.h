@@ -104,7 +104,7 @@ PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node
 /* Appends a name to a message: in one line, cut if it is long. */
 PHI__FN void phi__raws_name(phi_str text, phi__buf *out);
 
-/* Appends a scalar to a message, in one line: "gpt-4o" in quotes, 5, true; or "a table", "an
+/* Appends a scalar to a message, in one line: "gpt-4o" in quotes, 5, true; "a table", "an
    array". */
 PHI__FN void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 

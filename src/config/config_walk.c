@@ -46,8 +46,7 @@ double phi__fields_most(const phi__cfg_field *field) {
 
 enum { PHI__CFG_NAME_BYTES = 48 };
 
-/* Writes a name in lower case without -, _ and blanks. Returns its length, or 0 if the name is too
-   long. */
+/* Writes a name in lower case without -, _ and blanks. Returns its length; 0: it is too long. */
 static size_t phi__near_fold(phi_str name, char *out) {
     size_t n = 0;
     if (name.len > PHI__CFG_NAME_BYTES) return 0;
@@ -432,8 +431,7 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     return true;
 }
 
-/* Returns how many bytes of a value `text` begins with. Messages have '?' for control
-   characters. */
+/* Returns how many bytes of a value `text` begins with. Messages have '?' for control codes. */
 static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&

@@ -59,8 +59,7 @@ static phi_json *phi__put_one_text(phi_arena *arena, const char *text) {
     return phi_json_new_str(arena, out);
 }
 
-/* Returns the value of a field. Sets *skip if the value means the default, or has no form in a
-   file. */
+/* Returns the value of a field. Sets *skip if the value means the default, or fits no file. */
 static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *field, const char *at,
                                     bool has, bool *skip) {
     phi__cfg_choice choice;
