@@ -37,7 +37,7 @@ enum {
     PHI__CFG_SECRET = 2,      /* never shown and never written */
     PHI__CFG_FILE = 4,        /* a text may be "file:path" */
     PHI__CFG_REFERENCE = 8,   /* a text may be a reference into `space` */
-    PHI__ONLY_REFERENCE = 16, /* ... and a plain name counts as a reference, too */
+    PHI__ONLY_REFERENCE = 16, /* the same, and a plain name counts as a reference */
     PHI__CFG_ID = 32,         /* names an entity in `space` */
     PHI__CFG_PATH = 64,       /* a path of a file or directory, for editors */
     PHI__CFG_NAME = 128,      /* names the entity if there is no field with PHI__CFG_ID */
@@ -210,7 +210,7 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 /* Sets *out to the choice of that number. False: no choice has it, and out->name is "". */
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
-PHI__FN const char *phi__load_path(const phi_config *config); /* "" for a text */
+PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was a text */
 PHI__FN const phi_config_section *const *phi__load_sections(const phi_config *config);
 
 /* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or

@@ -357,14 +357,14 @@ enum { PHI__SET_FIRST = 2, PHI__SET_RECENT = 10, PHI__SET_LINES = 50, PHI__SET_R
                  key ": expected a number above 0, at most 1")
 
 static const phi__set_row phi__set_context[] =
-    {/* of the object */
+    {/* members of "context" */
      PHI__SET_SOME(phi_compaction_config, max_context_tokens, "max_context_tokens", 100000),
      PHI__SET_SOME(phi_compaction_config, system_prompt_tokens, "system_prompt_tokens", 4000),
      PHI__SET_COUNT(phi_compaction_config, keep_first_messages, "keep_first", PHI__SET_FIRST),
      PHI__SET_COUNT(phi_compaction_config, keep_recent_messages, "keep_recent", PHI__SET_RECENT)};
 
 static const phi__set_row phi__set_inner[] =
-    {/* of "compaction" in the object */
+    {/* members of "compaction" in "context" */
      PHI__SET_PCT(compact_at_pct, "compact_at_pct", 0.9),
      PHI__SET_PCT(budget_threshold_pct, "compact_budget_threshold_pct", 0.05),
      PHI__SET_SOME(phi_compaction_config, scope_tokens, "scope_tokens", -1),

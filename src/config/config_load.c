@@ -14,8 +14,8 @@ typedef struct phi__cfg_variables {
     phi__buf out; /* the current text, replaced */
     size_t added; /* bytes of all values together */
     bool too_big;
-    bool missing;   /* the current text lacks a variable */
-    bool odd, open; /* the current text has that warning already */
+    bool missing;   /* a variable of the current text is not set */
+    bool odd, open; /* the current text has this warning already */
 } phi__cfg_variables;
 
 /* A variable at the start of a text: ${NAME} or ${NAME:-text}. */

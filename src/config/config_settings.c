@@ -410,7 +410,7 @@ static const char *phi__cfg_model_address(const phi__cfg_provider *p) {
     return p->base_url != NULL ? p->base_url : phi__cfg_model_of(p).base_url;
 }
 
-/* Sets a sub-agent's protocol. If it differs from the provider's, it means its default server. */
+/* Sets a sub-agent's protocol. If it is not the provider's, that protocol's own server is used. */
 static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     phi_model plain = phi__cfg_model_preset(phi__cfg_model_of_api(api), NULL, "", NULL);
     if (strcmp(phi__cfg_model_of(p).protocol, plain.protocol) == 0) return;
@@ -616,7 +616,7 @@ PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name
         bool found = phi__choice_find(
             phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
             ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name, &type);
-        PHI_ASSERT(found); /* the file was checked */
+        PHI_ASSERT(found); /* phi_config_load checked it */
         (void)found;
         m->taken.type = type.value;
     }

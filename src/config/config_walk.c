@@ -180,7 +180,7 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
     if (buf.failed)
         problems->no_memory = true;
     else
-        buf.len = phi__words_clean_line(buf.at, buf.len); /* it may hold keys of the file */
+        buf.len = phi__words_clean_line(buf.at, buf.len); /* the line may hold keys of the file */
     phi_str line = phi__prob_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
@@ -440,8 +440,7 @@ static size_t phi__raws_common(phi_str text, phi_str value) {
     return n;
 }
 
-/* Returns the value that `text` begins with, also if the message cuts the value. *len is its length
-   in the text. */
+/* Returns the value that `text` begins with, even if `text` cuts it. *len: its length in `text`. */
 static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
     const phi__cfg_value *found = NULL;
     *len = 0;

@@ -218,7 +218,7 @@ static void phi__put_address(phi__cfg_write *w, const char *url, phi_json *to) {
         if (text.at[end] == '@') at = end;
     for (query = end; query < text.len && strchr("?#", text.at[query]) == NULL; query++) continue;
     phi__buf_init(&made, w->arena->memory);
-    phi__secret_put_url(&made, text); /* without secrets */
+    phi__secret_put_url(&made, text); /* the address without secrets */
     size_t n = text.len - query;
     bool plain = n == 0 || (!made.failed && made.len >= n &&
                             memcmp(made.at + made.len - n, text.at + query, n) == 0);

@@ -154,8 +154,8 @@ static int phi__exact_part(int dir, const char *name, int flags, int *out) {
     if (error == 0 || error == ENOENT || error == EACCES) return error;
     if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return error;
     if (S_ISLNK(info.st_mode) || error == ELOOP) return PHI__EXACT_LINK;
-    return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK
-                                                     : error; /* it was a link */
+    /* ENOTDIR for a directory: it was a link when openat saw it. */
+    return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error;
 }
 
 /* Replaces the way's directory by its directory `name`. If `make`, makes a missing one. */
@@ -171,8 +171,7 @@ static int phi__exact_enter(phi__way *way, const char *name, bool make) {
     return 0;
 }
 
-/* Enters all directories above the last part, which begins at way->at. EAGAIN: no units are
-   left. */
+/* Enters all directories above the last part, which begins at way->at. EAGAIN: no more units. */
 static int phi__exact_descend(phi__way *way, bool make, size_t *units) {
     int error = 0;
     if (!way->open) {

@@ -25,7 +25,7 @@ typedef struct phi__channel_desc {
     /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. If it returns
        false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
-    /* Called after a write that took only a part of its bytes, when half of the queue is free; or
+    /* Called when half of the queue is free, after a write that was not taken whole. May be
        NULL. */
     void (*room)(void *ctx);
     /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
@@ -161,8 +161,8 @@ typedef struct phi__process_desc {
     phi_str input;
     bool keep_input;        /* stdin stays open until phi__process_end_input */
     size_t max_input_bytes; /* with keep_input: most bytes queued for the child (default 1 MiB) */
-    /* Called on the pumping thread after a write that took only a part of its bytes, when half of
-       the queue is free. May be NULL. */
+    /* Called on the pumping thread after a write that was not taken whole, when half of the queue
+       is free. May be NULL. */
     void (*room)(void *ctx);
     /* Receives bytes of stdout (1) or stderr (2) on the pumping thread, at most 16 KiB a stream and
        turn; borrowed until it returns. If it returns false, reading of that stream stops until
@@ -205,7 +205,7 @@ PHI__FN void phi__process_free(phi__process *process);
 PHI__FN int phi__walk_open_path(phi_str path);
 PHI__FN void phi__walk_close(int dir);
 
-/* True if the directory holds `name`. Sets *directory if that is a directory. */
+/* True if the directory holds `name`. *directory then says if `name` is a directory. */
 PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
 
 typedef struct phi__ordered_entry {

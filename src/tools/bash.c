@@ -1,4 +1,4 @@
-/* bash.c - the tool that runs a command: streams its output, kills it with all it started. */
+/* bash.c - the tool that runs a command: streams its output, and kills its processes at the end. */
 #include "base/base_in.h"
 #include "tools/job_in.h"
 #include "system/system_in.h"
@@ -123,8 +123,9 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
 #include <stdlib.h>
 
 enum {
-    PHI__BASH_FRESH_BYTES = 65536, /* if more updates wait for room at the host, reading stops */
-    PHI__BASH_RETRY_US = 5000      /* pause before the next try to start, or to update */
+    PHI__BASH_FRESH_BYTES =
+        65536,                /* bytes of updates that wait for the host before reading stops */
+    PHI__BASH_RETRY_US = 5000 /* pause before the next try to start, or to update */
 };
 
 /* A stream's output, as UTF-8. If it is longer than max_output_bytes, `kept` holds its head in one
@@ -190,8 +191,8 @@ static size_t phi__bash_ring(const phi__bash *bash) {
 static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) {
     size_t begin = phi__bash_ring(bash), size = to->kept.len - begin;
     if (text.len > size) text = phi__str(text.at + text.len - size, size);
-    if (to->next < begin) to->next = begin; /* the first time */
-    while (text.len > 0) {                  /* at most twice */
+    if (to->next < begin) to->next = begin; /* first use of the ring */
+    while (text.len > 0) {                  /* loops at most twice */
         if (to->next == to->kept.len) to->next = begin;
         size_t n = phi__min(text.len, to->kept.len - to->next);
         memcpy(to->kept.at + to->next, text.at, n);

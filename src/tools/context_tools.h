@@ -6,8 +6,8 @@
        desc.tools = tools;   // desc: a phi_agent_desc
        desc.tool_count = 2;  // prun and prun_with_memo
 
-   phi_tools_init does not include these tools: give them to each agent that should have them. They
-   only call phi_call_edit. They have no state, so one tool serves any number of agents. */
+   phi_tools_init does not include these tools: give them to each agent that should have them. The
+   tools only call phi_call_edit. They have no state, so one tool serves any number of agents. */
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H
 

@@ -1,7 +1,6 @@
 /* edit_file.c - the tool that replaces one piece of text. It reads the file, checks that the piece
-   occurs exactly once, and rewrites the file, all in slices.
-
-   It compares bytes, so a file in another encoding keeps all bytes that are not replaced. */
+   occurs exactly once, and rewrites the file, all in slices. It compares bytes, so a file in
+   another encoding keeps all other bytes. */
 #include "tools/edit_file_in.h"
 
 #include "tools/job_in.h"

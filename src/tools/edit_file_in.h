@@ -15,13 +15,12 @@ typedef struct phi__finder {
     size_t most;          /* number of matches after which the search stops */
 } phi__finder;
 
-/* Begins a search. Zero *finder before the first call. False: no memory, or the needle is empty or
-   has 1 GiB or more. */
+/* Begins a search. Zero *finder before. False: no memory, or needle.len is 0 or 1 GiB or more. */
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most);
 
 /* Searches about `units` bytes. True: the search is finished. */
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
-PHI__FN void phi__finder_end(phi__finder *finder); /* harmless if zeroed, or called twice */
+PHI__FN void phi__finder_end(phi__finder *finder); /* harmless if zeroed, or if called twice */
 
 #endif

@@ -23,8 +23,7 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 
-/* Tests c against the part of a set at `at`: a class, a character, or a range. Returns where the
-   next part begins. */
+/* Tests c against the part of a set at `at`: a class, a character or a range. Returns its end. */
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
@@ -161,7 +160,7 @@ static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open,
         out->failed = true;
         return;
     }
-    phi_str p = phi__str(whole.at, whole.len); /* includes the NUL */
+    phi_str p = phi__str(whole.at, whole.len); /* p includes the NUL */
     out->len -= len;
     memmove(out->at + from, out->at + from + len, out->len - from);
     for (size_t at = begin; at <= close; at = phi__glob_token(p, at)) {

@@ -65,7 +65,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     (void)vsnprintf(raw, (size_t)n + 1, format, args);
     va_end(args);
     phi__buf_init(&text, job->memory);
-    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* it may quote a file or a program */
+    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* raw may quote a file */
     if (!text.failed) text.len = phi__words_clean(text.at, text.len);
     if (text.failed)
         (void)phi__job_no_memory(job);

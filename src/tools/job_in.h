@@ -19,7 +19,7 @@ PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, con
 
 /* Read an argument. False: the job has failed with a message. null counts as missing. A missing
    optional text is NULL. */
-PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* required */
+PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* fails if missing */
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 #ifndef PHI_NO_FILES
 /* False if files anywhere may be used. */
@@ -35,7 +35,7 @@ PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
 PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif
 
-/* The tools, one file each. */
+/* The start functions of the tools. */
 #ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments);
 #endif

@@ -1,7 +1,6 @@
-/* list_files.c - the tool that lists files: walks the tree, some entries a step.
-
-   A heap keeps the names that come first in order, with the last of them on top. All names are
-   counted. So memory is bounded by the names listed, and the walk is linear in the entries. */
+/* list_files.c - the tool that lists files: walks the tree, some entries a step. A heap keeps the
+   first names in order, with the last of these on top; all names are counted. So memory is bounded
+   by the names listed, and the walk is linear in the entries. */
 #include "tools/job_in.h"
 #include "base/base_in.h"
 #include "tools/match_in.h"
@@ -25,7 +24,7 @@ typedef struct phi__list_run {
     uint64_t ignored_count; /* entries left out; a directory counts as one */
     uint64_t end_us;
     phi__walk *walk;
-    phi__walk_entry entry; /* kept while the ignore files are tested */
+    phi__walk_entry entry; /* the entry whose test by the ignore files is under way */
     bool asking;
     phi__ignored ignored;
     phi__buf choices; /* the choices of the pattern's braces */
@@ -146,7 +145,7 @@ static phi_flow phi__ls_show(phi__job *job) {
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
 
-/* True if the entry's kind, depth and name ask for a test of the ignore files. */
+/* True if the entry's kind, depth and name leave it to the ignore files. */
 static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     const phi__walk_entry *entry = &list->entry;
     phi_str path = entry->path, name = phi__glob_name(path);

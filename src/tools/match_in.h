@@ -9,7 +9,7 @@
    pattern's length times the path's length, for each part between double stars. */
 
 enum {
-    PHI__GLOB_PATTERN = 2048, /* bytes of a pattern */
+    PHI__GLOB_PATTERN = 2048, /* most bytes of a pattern */
     PHI__GLOB_CHOICES = 64,
     PHI__GLOB_SPLITS = 128, /* most pairs of braces expanded, in all choices */
     PHI__GLOB_BYTES = 8192  /* most bytes of all choices of a pattern */
@@ -25,7 +25,7 @@ PHI__FN bool phi__glob_any(phi_str choices, phi_str path, size_t *work);
 typedef enum phi__ignore_said {
     PHI__IGNORE_NONE, /* no rule matches */
     PHI__IGNORE_OUT,
-    PHI__IGNORE_IN /* taken back in by a rule with "!" */
+    PHI__IGNORE_IN /* a rule with "!" takes the path back in */
 } phi__ignore_said;
 
 typedef struct phi__ignore_rule {
@@ -81,8 +81,7 @@ typedef struct phi__ignored_level {
 /* State of an entry's test, which may take several calls. */
 typedef struct phi__ignored_asked {
     bool open;
-    size_t level, kind,
-        left; /* level: next level + 1; kind: next kind there; left: its rules not tested yet */
+    size_t level, kind, left; /* next level + 1; next kind; rules left */
     phi__ignore_said said[PHI__IGNORED_KINDS];
     bool in_git, past_git;
 } phi__ignored_asked;
@@ -96,7 +95,7 @@ typedef struct phi__ignored {
     phi__buf path; /* the walk's root, a slash, and the path of an entry */
     size_t root;   /* offset in `path` of the entry's path */
     phi__ignored_asked asked;
-    size_t spent; /* units for files read; the caller counts and resets them */
+    size_t spent; /* units for files read; the caller takes them and sets 0 */
 } phi__ignored;
 
 PHI__FN void phi__ignored_init(phi__ignored *ignored, phi_memory *memory);

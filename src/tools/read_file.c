@@ -77,7 +77,6 @@ static const struct phi__read_type *phi__rf_type(const phi__read *read) {
     return NULL;
 }
 
-/* Returns "image", "document" or "sound". */
 static const char *phi__rf_kind(const phi__read *read) {
     return read->type->kind == PHI_CONTENT_IMAGE      ? "image"
            : read->type->kind == PHI_CONTENT_DOCUMENT ? "document"

@@ -357,8 +357,8 @@ static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     return code;
 }
 
-/* Reads an escape whose backslash is at p->at. True if it is a class, stored as *letter of
-   "dswDSW". False if it is a character, stored in *code. */
+/* Reads an escape whose backslash is at p->at. True if it is a class: *letter is one of "dswDSW".
+   False if it is a character: *code. */
 static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
     static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
     static const char *const others[][2] = {

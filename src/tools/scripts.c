@@ -271,7 +271,7 @@ typedef struct phi__scripts_job {
     phi_arena arena; /* for the environment and the strings of `hook` */
     phi_hook hook;   /* copy of the members that later scripts need */
     const char **env;
-    size_t index; /* the script that runs now, or runs next */
+    size_t index; /* index of the script that runs now, or runs next */
     bool running;
     phi_verdict verdict; /* the verdict so far */
     phi__process *process;
@@ -305,7 +305,7 @@ static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, si
 static void phi__scripts_at(phi__scripts_job *job, phi__timer *timer, uint64_t us) {
     phi__io *io = job->agent->rt->io;
     uint64_t at = us == UINT64_MAX ? UINT64_MAX : phi__io_now_us(io) + us;
-    (void)phi__io_timer_set(io, timer, at); /* cannot fail: it was set before */
+    (void)phi__io_timer_set(io, timer, at); /* cannot fail: the timer was set before */
 }
 
 static void phi__scripts_drop(phi__scripts_job *job) {
@@ -518,8 +518,8 @@ static void phi__scripts_tick(phi__timer *timer) {
         phi__scripts_no_memory(job);
         return;
     }
-    if (!job->running && set->running >= set->desc.max_running)
-        return; /* woken by phi__scripts_drop */
+    /* If no place is free, phi__scripts_drop wakes the job later. */
+    if (!job->running && set->running >= set->desc.max_running) return;
     if (!job->running) set->running++;
     job->running = true;
     phi__process_desc desc = PHI_ZERO;
@@ -541,7 +541,7 @@ static void phi__scripts_tick(phi__timer *timer) {
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
-    } else if (timeout != PHI_UNLIMITED) /* cannot fail: its place is reserved */
+    } else if (timeout != PHI_UNLIMITED) /* cannot fail: the timer has its place */
         (void)phi__io_deadline_set(io, &job->deadline, (uint64_t)timeout * 1000);
 }
 
@@ -635,8 +635,8 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     return false;
 }
 
-/* Calls the hook that the agent had before. If `asked`, scripts used the first round: the inner
-   hook sees a round less, and the arguments that scripts may have changed. */
+/* Calls the hook that the agent had before. If `asked`, scripts used the first round: the hook's
+   round is one less, and it gets the arguments that scripts may have changed. */
 static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool asked) {
     phi__agent *agent = phi__find_agent(hook->agent);
     void *user_data = set->hook_user_data;

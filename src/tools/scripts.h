@@ -54,9 +54,9 @@ typedef enum phi_script_failure {
 typedef struct phi_script {
     /* PHI_HOOK_ bits: all but TRANSFORM_CONTEXT, CONVERT_TO_LLM, BEFORE_ and AFTER_TOOL_UPDATE */
     uint32_t points;
-    /* Such as "python3 check.py --strict 'a b'". The command is split at blanks; quotes and
-       backslashes work as in a shell, and nothing else does. If the first word ends in .py, python3
-       runs it; if it ends in .sh, sh does. */
+    /* A command such as "python3 check.py --strict 'a b'" is split at blanks. Quotes and
+       backslashes work as in a shell; no other sign is special. A first word that ends in .py is
+       run by python3, one that ends in .sh by sh. */
     const char *command;
     const char *const *argv; /* replaces command: NULL-ended; argv[0] is looked up in PATH */
     bool shell;              /* run the command as a line of sh -c */
@@ -74,9 +74,9 @@ typedef struct phi_scripts_desc {
     size_t count;
     const char *workspace;     /* working directory (default: the agent's, else the program's) */
     const char *const *env;    /* "NAME=value", NULL-ended; added to the program's environment */
-    bool keep_keys;            /* keep environment variables whose names look like keys */
+    bool keep_keys;            /* keep variables of the program whose names look like keys */
     uint32_t timeout_ms;       /* per script (default 30,000; PHI_UNLIMITED) */
-    uint32_t max_output_bytes; /* per answer; a quarter for standard error (default 65,536) */
+    uint32_t max_output_bytes; /* of an answer; a quarter of it for stderr (default 65,536) */
     uint32_t max_running;      /* most scripts of this set at once; others wait (default 8) */
     phi_allocator allocator;   /* copied (default: the C library's) */
 } phi_scripts_desc;

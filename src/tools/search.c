@@ -140,7 +140,7 @@ static void phi__own_free(phi__search *search) {
     phi__free(memory, own, sizeof *own);
 }
 
-/* Notes a trouble. Only the first is kept, to report it if nothing is found. */
+/* Notes the first directory or file that cannot be read. It is reported if nothing is found. */
 static void phi__own_note(phi__search_own *own, const char *path, const char *words) {
     if (own->trouble.len == 0) phi__buf_printf(&own->trouble, "%s: %s", path, words);
 }
@@ -522,7 +522,7 @@ static size_t phi__search_name(phi__search *search, const char *bytes, size_t le
     phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_NAME_BYTES - search->line.len));
     search->line_bytes += n;
     if (nul == NULL) return n;
-    if (search->line.failed) return len; /* the job will end without memory */
+    if (search->line.failed) return len; /* the job will end for lack of memory */
     phi__search_notice(search);
     search->line.len = phi__min(search->line.len, PHI__SEARCH_LINE_BYTES + 4);
     if (search->line.len > 0)

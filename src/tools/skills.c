@@ -14,7 +14,7 @@
 /* ---- the list of skills, sorted by name, and the list of problems ---- */
 
 enum {
-    PHI__SKILLS_FRONT_BYTES = 65536, /* front matter, including its two lines "---" */
+    PHI__SKILLS_FRONT_BYTES = 65536, /* most bytes of front matter, with its two lines "---" */
     PHI__SKILLS_PROBLEMS = 1000
 };
 
@@ -658,7 +658,7 @@ static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *e
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
     int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
                      entry->path.at);
-    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* no file below can be opened */
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long to open a file in it */
     phi_status status = phi__skill_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
@@ -821,7 +821,7 @@ typedef struct phi__read_skill {
     bool in_line, cut, ended;    /* ended: the remaining lines are not wanted */
     uint64_t cut_line;           /* the line to continue at, counted from 0 */
     phi__buf out;
-    /* for a directory */
+    /* state of listing a directory */
     phi__walk *walk;
     phi_str *names;
     size_t name_count, name_cap, name_all;

@@ -49,7 +49,7 @@ typedef struct phi_skill_pair {
 
 /* A loaded skill. A field that its SKILL.md lacks is empty. Strings are UTF-8 and terminated. */
 typedef struct phi_skill {
-    phi_str name; /* name of its directory, whatever SKILL.md says */
+    phi_str name; /* name of the skill's directory, whatever SKILL.md says */
     phi_str description;
     phi_str license, compatibility;
     phi_str allowed_tools; /* as written; a list is joined by blanks; phi does not use it */
@@ -79,10 +79,9 @@ PHI_API void phi_skills_free(phi_skills *skills); /* NULL is harmless */
    read, with `label` as their source (copied; if NULL, "dir:0", then "dir:1"...).
 
    PHI_NOT_FOUND, PHI_IO: the directory, or its SKILL.md, does not exist or cannot be read.
-   PHI_PARSE: the single skill was not loaded. The list of problems has the cause of these three.
-   PHI_MISUSE: the load of another directory is under way. PHI_BAD_ARG: an argument is missing.
-   PHI_NO_MEMORY, PHI_TOO_BIG (max_skills): the load ends early, and the skills loaded so far
-   stay. */
+   PHI_PARSE: the single skill was not loaded. In these three cases, a problem says why. PHI_MISUSE:
+   the load of another directory is under way. PHI_BAD_ARG: an argument is missing. PHI_NO_MEMORY,
+   PHI_TOO_BIG (max_skills): the load ends, and the skills loaded so far stay. */
 PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const char *label,
                                    size_t units);
 

@@ -60,7 +60,7 @@ typedef struct phi_tools_desc {
        are then not confined to it). */
     const char *workspace;
     /* NULL-ended directories or files that may be used besides the workspace. Relative ones start
-       in the workspace. If there is neither, every path may be used (default: none). */
+       in the workspace. If there is no workspace either, every path may be used (default: none). */
     const char *const *allowed_paths;
     bool unconfined; /* allow every path, despite workspace and allowed_paths */
     /* NULL-ended. A command that contains a pattern is refused, even if quotes or blanks differ.
