@@ -97,9 +97,8 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
-/* Appends a job. With depth 0, the job is an agent; its desc begins as the host's base desc merged
-   with its profile. PHI_NO_MEMORY. PHI_TOO_BIG: there are too many jobs, or `depth` is too large; a
-   problem at `from` says so. */
+/* Appends a job. With depth 0 it is an agent; its desc begins as the host's base desc merged with
+   its profile. PHI_NO_MEMORY. PHI_TOO_BIG: too many jobs or too deep, with a problem at `from`. */
 static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node,
                                      const phi_json *from, uint32_t depth, phi__cfg_job **out) {
     phi__cfg_job *job;
@@ -254,8 +253,7 @@ static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider)
                           : "write its own api_key (\"\": it needs none)");
 }
 
-/* Checks a sub-agent that has no provider. It uses its caller's model, unless it names a model and
-   the server of that model. */
+/* Checks a sub-agent without a provider: it needs a model and a server, or uses its caller's. */
 static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -959,8 +957,7 @@ static phi_status phi__agents_successor(phi_runtime *rt, const phi__cfg_job *job
     return status;
 }
 
-/* Makes the successors of all agents with the same name in `from`; made[i] belongs to
-   to->agents[i]. */
+/* Makes the successor of each agent with a namesake in `from`: made[i] replaces to->agents[i]. */
 static phi_status phi__agents_successors(phi_agents *to, const phi_agents *from, phi_agent *made) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {

@@ -58,8 +58,7 @@ typedef struct phi_agents_desc {
        of the same name. Borrowed as phi_agent_desc.tools (default: none). */
     const phi_tool *tools;
     size_t tool_count;
-    /* Decides calls for which the [permissions] rules say "ask"; it may return PHI_WAIT (default:
-       such calls are denied). */
+    /* Decides calls that the [permissions] rules ask about. May return PHI_WAIT (default: deny). */
     phi_hook_fn ask_fn;
     void *ask_user_data;
     /* Keeps threads if [session] scope is "persistent" and names no directory. Copied; its pointers
@@ -68,8 +67,7 @@ typedef struct phi_agents_desc {
        agents has its own thread ("THREAD-AGENT"). */
     const phi_store *store;
     /* "dir/name.jsonl": the thread of the first agent, whatever [session] says. Other agents have
-       theirs in the same directory ("name-AGENT"). The name must be valid for a store
-       ([A-Za-z0-9._-]). Copied. */
+       theirs next to it ("name-AGENT"). A store must accept the name ([A-Za-z0-9._-]). Copied. */
     const char *session_file;
     /* Shows the URL where the user authorizes an MCP server (phi_mcp_oauth_desc.open_browser_fn).
        If NULL, only tokens in `store` are used. */
@@ -78,9 +76,8 @@ typedef struct phi_agents_desc {
     /* Checks everything and starts nothing: no file of a store, no process, no connection, no
        agent. phi_agents_step returns PHI_OK if agents could have been made. */
     bool check_only;
-    /* phi_agents_step stays busy until each MCP server is ready or has failed, so that the first
-       request has their tools. A failed server is a warning (default: waits only for servers with
-       required = true). */
+    /* phi_agents_step stays busy until each MCP server is ready or has failed: the first request
+       has their tools. A failed server is a warning (default: waits only if required = true). */
     bool wait_for_servers;
     /* MCP servers' programs get no variable whose name looks like a key, whatever the file says. */
     bool hide_keys;
@@ -103,8 +100,7 @@ PHI_API phi_status phi_agents_step(phi_agents *agents);
    tools, documents that cannot be read). */
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
-/* Returns the agent of that name, or the first if name is NULL. If there is none (yet), the
-   result's rt is NULL. */
+/* Returns the agent of that name, or the first if name is NULL. rt is NULL if there is none yet. */
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
 
 typedef struct phi_named_agent {
@@ -128,9 +124,8 @@ PHI_API const phi_named_agent *phi_agents_at(const phi_agents *agents, size_t in
    phi_agent_restore. */
 PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from);
 
-/* Sets *out to the model that an alias or a reference of the file means, such as ":fast" or
-   "{{provider.openai}}", for PHI_SET_MODEL. Its strings belong to `agents`. PHI_NOT_FOUND,
-   PHI_BAD_ARG. */
+/* Sets *out to the model of an alias or a reference, such as ":fast" or "{{provider.openai}}", for
+   PHI_SET_MODEL. Its strings belong to `agents`. PHI_NOT_FOUND, PHI_BAD_ARG. */
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out);
 
 /* ---- writing an agent as a configuration ---- */

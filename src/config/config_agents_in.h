@@ -1,8 +1,8 @@
 /* config_agents_in.h - shared by the files that make agents from a configuration.
 
    A job puts together an agent, or the settings of a sub-agent. Jobs are made from
-   [agent.instances]; jobs of sub-agents are appended. When every job is complete and no problem is
-   an error, all agents are made. */
+   [agent.instances]; jobs of sub-agents are appended. If all jobs are complete without an error,
+   all agents are made. */
 #ifndef PHI_CONFIG_CONFIG_AGENTS_IN_H
 #define PHI_CONFIG_CONFIG_AGENTS_IN_H
 

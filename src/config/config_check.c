@@ -438,8 +438,7 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Reports keys without a field that occur twice. Only JSON allows such a file. If table is NULL, no
-   key has a field. */
+/* Reports keys without a field that occur twice, as in JSON. If table is NULL, no key has one. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);

@@ -3,7 +3,7 @@
    The JSON of settings has its own tables (config_json.c).
 
    A table lists the fields of one kind of TOML table. phi__cfg_take reads a node by a table and
-   fills the struct that the table describes. Sections of phi_tools.h have such tables in their
+   fills the table's struct. Sections of phi_tools.h have such tables in their
    phi_config_section. */
 #ifndef PHI_CONFIG_CONFIG_IN_H
 #define PHI_CONFIG_CONFIG_IN_H
@@ -359,8 +359,7 @@ PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const ch
 PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool);
 PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source);
 
-/* Notes that a tool of that name exists. True if the agent's list has the name. `name` is borrowed
-   as long as the making. */
+/* Notes that a tool exists. True if the agent's list has its name, which is borrowed. */
 PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 
 /* Accepts every name in the agent's list. Used if a document that defines tools is not read now. */
@@ -380,14 +379,12 @@ PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t mo
 /* Returns `path`, relative to `directory` unless it is absolute; in the arena. NULL: no memory. */
 PHI__FN const char *phi__cfg_join(phi_arena *arena, const char *directory, const char *path);
 
-/* Resolves a path to an absolute one without links, in the arena. If that fails, returns the
-   status, *out is NULL, and `why` of `size` bytes says why (may be NULL, 0). PHI_UNSUPPORTED: built
-   with PHI_NO_FILES. */
+/* Resolves a path to an absolute one without links, in the arena. On failure returns the status,
+   *out is NULL, and `why` (may be NULL, 0) says why. PHI_UNSUPPORTED: built with PHI_NO_FILES. */
 PHI__FN phi_status phi__cfg_resolve(phi_arena *arena, const char *path, const char **out, char *why,
                                     size_t size);
 
-/* Like phi__cfg_resolve. If the path cannot be resolved, adds a problem of the node and the field,
-   and returns PHI_OK. */
+/* Like phi__cfg_resolve, but a path that cannot be resolved is a problem, and the status PHI_OK. */
 PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *node,
                                      const char *field, const char *path, const char **out);
 

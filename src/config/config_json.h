@@ -62,8 +62,8 @@ PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t f
                                         phi_arena *arena, phi_str *out);
 /* Reads settings. A missing or null member is left zero, which means default. Unknown members are
    ignored. Strings are in the arena. PHI_PARSE: not JSON. PHI_BAD_ARG: a value does not fit. *error
-   (may be NULL) names the place, or the member and the expected value. PHI_NO_MEMORY. On failure
-   *out is unchanged. */
+   (may be NULL) names the place, or the member and the expected value. PHI_NO_MEMORY. On any
+   failure *out is unchanged. */
 PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_settings *out,
                                           phi_parse_error *error);
 

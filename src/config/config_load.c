@@ -53,7 +53,6 @@ static bool phi__vars_read(phi_str text, phi__cfg_variable *out) {
     return true;
 }
 
-/* Returns the value of a variable, or NULL. */
 static const char *phi__vars_value(phi__cfg_variables *v, phi_str name) {
     phi_config *config = v->walk.config;
     phi_str copy;
@@ -298,8 +297,8 @@ static phi_status phi__load_as(phi_config *config, phi_config_format format, phi
     return PHI_UNSUPPORTED;
 }
 
-/* Tries all formats. Takes the first in which the text is a table; otherwise the error of the
-   format that got furthest. */
+/* Takes the first format in which the text is a table, or the error of the one that got
+   farthest. */
 static phi_status phi__load_any(phi_config *config, phi_str text, phi_json **root,
                                 phi_parse_error *error) {
     static const phi_config_format formats[] = {PHI_CONFIG_TOML, PHI_CONFIG_JSON, PHI_CONFIG_YAML};

@@ -20,8 +20,7 @@ typedef struct phi__cfg_value {
     phi_str name, value;
 } phi__cfg_value;
 
-/* An entity that references can mean. With the space "models", it is an alias, and `node` is the
-   alias's value. */
+/* An entity that references can mean. With the space "models", an alias whose value is `node`. */
 typedef struct phi__cfg_entity {
     struct phi__cfg_entity *next; /* in the order of the file */
     const char *space;
@@ -104,8 +103,7 @@ PHI__FN bool phi__raws_is_missing(const phi_config *config, const phi_json *node
 /* Appends a name to a message: in one line, cut if it is long. */
 PHI__FN void phi__raws_name(phi_str text, phi__buf *out);
 
-/* Appends a scalar to a message, in one line: "gpt-4o" in quotes, 5, true; "a table", "an
-   array". */
+/* Appends a scalar in one line, "gpt-4o" in quotes, 5, true; or "a table", "an array". */
 PHI__FN void phi__raws_show(const phi_config *config, const phi_json *node, phi__buf *out);
 
 /* ---- the steps of reading ---- */

@@ -1,8 +1,8 @@
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
 
    Each begins with `set` (config_in.h). In a member of a public type, zero means what that type
-   says. Some settings of the file are members of another form (has_temperature, keep_no_first,
-   disable): the caller derives them from `set`. */
+   says. Members that the file expresses otherwise (has_temperature, keep_no_first, disable) are set
+   by the caller, from `set`. */
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
 

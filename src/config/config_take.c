@@ -93,7 +93,6 @@ static bool phi__cfg_take_bits(const phi__cfg_field *field, const phi_json *node
     return true;
 }
 
-/* Sets *no_memory if memory is lacking. */
 static bool phi__cfg_take_texts(phi_arena *arena, const phi_json *node, void *to, bool *no_memory) {
     phi__cfg_texts list = PHI_ZERO;
     const char **texts;

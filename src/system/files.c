@@ -206,8 +206,7 @@ typedef struct phi__exact_how {
     uint64_t flags, mode, resolve;
 } phi__exact_how;
 
-/* Opens a path by openat2. False: the system has no openat2, or a filter of system calls forbids
-   it, perhaps by EPERM. */
+/* Opens a path by openat2. False: not available, or a filter of system calls forbids it (EPERM). */
 static bool phi__exact_at_once(const char *path, int flags, int *out, int *error) {
     phi__exact_how how = PHI_ZERO;
     how.flags = (uint64_t)(unsigned)flags;
@@ -276,8 +275,7 @@ static phi_status phi__files_refused_as(const char *text, phi__words *words) {
 
 enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
-/* Makes a new file in file->dir. Its short name fits even if the name of file->path is long.
-   Returns an errno value. */
+/* Makes a new file in file->dir, with a short name, which always fits. Returns an errno value. */
 static int phi__files_open_temp(phi__file *file, mode_t mode) {
     struct timespec now;
     for (int i = 0; i < PHI__FILE_TEMP_TRIES; i++) {

@@ -70,8 +70,7 @@ static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
     return false;
 }
 
-/* Returns the child's environment: `env`, and the host's variables that are wanted and not in
-   `env`. NULL: no memory. */
+/* Returns `env` and the host's wanted variables that are not in `env`. NULL: no memory. */
 static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
     char **host = phi__spawn_host_environment();
     const char *const *env = spawn->env;
@@ -210,8 +209,7 @@ enum {
     PHI__PROCESS_LAST_MS = 50           /* longest wait for a killed child when the io ends */
 };
 
-/* If a pidfd reports the exit, the timer is not needed. It stays set, because a set timer can be
-   moved without memory. */
+/* With a pidfd the timer is not needed. It stays set, because moving a set timer cannot fail. */
 #define PHI__PROCESS_HOUR_US 3600000000u
 
 typedef enum phi__process_state {

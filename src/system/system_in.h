@@ -25,8 +25,7 @@ typedef struct phi__channel_desc {
     /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. If it returns
        false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
-    /* Called when half of the queue is free, after a write that was not taken whole. May be
-       NULL. */
+    /* Called when half of the queue is free, after a write not taken whole. May be NULL. */
     void (*room)(void *ctx);
     /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
        sent. PHI_IO: in_fd cannot be read, or out_fd has no reader: later writes are refused.
@@ -84,8 +83,7 @@ PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *n
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* Makes the replacing file readable for its owner alone (0600), whatever the old mode. Call it
-   before any write. */
+/* Makes the replacing file private to its owner (0600). Call this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
 /* Reads at most n bytes. *got is 0 at the end of the file. */
@@ -125,8 +123,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path);
 /* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.
    Directories that cannot be read, or are more than 64 levels deep, are returned but not entered.
    Open descriptors: one for the root, one for the current directory, and one for each directory
-   above that holds more than 64 KiB of names of directories. At most about 64 KiB of names per
-   directory are in memory. */
+   above with more than 64 KiB of directory names. About 64 KiB of names of each are in memory. */
 typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
@@ -156,16 +153,16 @@ typedef struct phi__process_desc {
     bool hide_keys;               /* leave out the host's variables whose names look like keys */
     const char *const *keep_keys; /* NULL-ended names that hide_keys keeps; NULL: none */
     bool env_only;                /* the child gets only `env`, no variable of the host */
-    /* Written to the child's stdin, which is then closed; copied. If empty, without keep_input,
-       stdin is /dev/null. */
+    /* Written to the child's stdin, which is then closed; copied. If it is empty and keep_input is
+       not set, stdin is /dev/null. */
     phi_str input;
     bool keep_input;        /* stdin stays open until phi__process_end_input */
     size_t max_input_bytes; /* with keep_input: most bytes queued for the child (default 1 MiB) */
-    /* Called on the pumping thread after a write that was not taken whole, when half of the queue
-       is free. May be NULL. */
+    /* Called on the pumping thread when half of the queue is free, after a write not taken whole.
+       May be NULL. */
     void (*room)(void *ctx);
-    /* Receives bytes of stdout (1) or stderr (2) on the pumping thread, at most 16 KiB a stream and
-       turn; borrowed until it returns. If it returns false, reading of that stream stops until
+    /* On the pumping thread: receives bytes of stdout (1) or stderr (2), at most 16 KiB a stream
+       and turn; borrowed. If it returns false, reading of that stream stops until
        phi__process_resume. */
     bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
     /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
@@ -212,8 +209,8 @@ typedef struct phi__ordered_entry {
     phi_str path; /* relative to the root, terminated; borrowed until the next call */
     phi__file_kind kind;
     uint32_t depth; /* 1 for entries of the root */
-    /* The directory `path` was read, and its entries follow. Unless it is the root, `path` ends
-       with a slash. */
+    /* The directory `path` was read; its entries follow. `path` ends with a slash, or is the
+       root. */
     bool entered;
 } phi__ordered_entry;
 

@@ -50,8 +50,7 @@ static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
     return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
-/* Opens the directory at `path` below the root, part by part and never through a link. -1: it
-   cannot be opened. */
+/* Opens the directory at `path` below the root, part by part, never through a link. -1: failure. */
 static int phi__walk_open(int root, phi_str path) {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(root, ".", flags);

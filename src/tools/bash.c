@@ -24,8 +24,8 @@ static phi_str phi__deny_word(const char *at) {
     return phi__str(at, n);
 }
 
-/* Reads the arguments of an rm. If it has both flags, appends "rm -rf" with each operand. Returns
-   the end of the arguments. */
+/* Reads the arguments of an rm and returns their end. If it has both flags, appends "rm -rf" and
+   each operand. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
@@ -76,7 +76,7 @@ static bool phi__deny_signs(const char *pattern) {
     return signs;
 }
 
-/* Sets *found to the first of NULL-ended patterns that the command contains, or to NULL.
+/* Sets *found to the first of the patterns (NULL-ended) in the command, or to NULL.
    PHI_NO_MEMORY. */
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
@@ -123,9 +123,8 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
 #include <stdlib.h>
 
 enum {
-    PHI__BASH_FRESH_BYTES =
-        65536,                /* bytes of updates that wait for the host before reading stops */
-    PHI__BASH_RETRY_US = 5000 /* pause before the next try to start, or to update */
+    PHI__BASH_FRESH_BYTES = 65536, /* unreported bytes at which reading stops */
+    PHI__BASH_RETRY_US = 5000      /* pause before the next try to start, or to update */
 };
 
 /* A stream's output, as UTF-8. If it is longer than max_output_bytes, `kept` holds its head in one

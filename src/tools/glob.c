@@ -27,8 +27,8 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
-        /* The longest name of a class has six letters. Searching further would take quadratic time
-           for a row of "[:". */
+        /* The longest name of a class has six letters. Without a limit, "[:[:" takes quadratic
+           time. */
         size_t most = phi__min(p.len, at + 10),
                end = phi__str_find(phi__str(p.at, most), at + 2, ":]");
         if (end != SIZE_MAX) {
@@ -61,8 +61,7 @@ static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
 
 /* ---- matching ---- */
 
-/* Matches c with one element of the pattern that is not a star. Returns the end of the element, or
-   0 if c does not match. */
+/* Matches c with one element of the pattern, no star. Returns the element's end; 0: no match. */
 static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
     bool in;
     if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
@@ -148,8 +147,7 @@ static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     return depth != 0 ? "a brace that does not close" : NULL;
 }
 
-/* Removes the pattern of `len` bytes at `from` from `out`. Appends the pattern once for each choice
-   of its first braces. */
+/* Replaces the pattern of `len` bytes at `from` by one for each choice of its first braces. */
 static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open, size_t close) {
     phi__buf whole;
     size_t begin = open + 1;

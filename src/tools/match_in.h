@@ -62,8 +62,8 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
    Each directory may have a .rgignore, an .ignore and a .gitignore. These kinds take precedence in
    this order; within a kind, nearer files take precedence over farther ones. A .gitignore counts
    only inside a repository, up to the repository's top. So does .git/info/exclude, which ranks
-   last. Directories above the walk count, too. Only the first PHI__IGNORED_BYTES of a file count,
-   up to the last whole line. */
+   last. Directories above the walk count, too. The first PHI__IGNORED_BYTES of a file count, in
+   whole lines. */
 
 #ifndef PHI_NO_FILES
 enum {
@@ -132,7 +132,7 @@ typedef struct phi__regex_error {
     char message[120]; /* terminated */
 } phi__regex_error;
 
-/* Compiles a pattern, which is not needed after return. PHI_BAD_ARG: *error says where and why.
+/* Compiles a pattern, which may be freed then. PHI_BAD_ARG: *error says where and why.
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
                                   phi__regex **out, phi__regex_error *error);

@@ -1,8 +1,6 @@
 /* read_file.c - the tool that reads text, with line numbers, or an image, a PDF or audio, in
-   base64. Each step reads a slice.
-
-   Lines are numbered as they arrive. They are written after room for the header, whose numbers are
-   known only at the end. */
+   base64; a slice a step. Lines are numbered as they arrive. Room for the header is left before
+   them, because its numbers are known only at the end. */
 #include "agent/agent.h"
 #include "tools/job_in.h"
 #include "base/base_in.h"

@@ -275,8 +275,7 @@ static void phi__re_set_negate(phi__re_parser *p) {
             (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-/* Ends the set under construction and returns its index. Removes the newline from the set, because
-   no match contains a newline. */
+/* Ends the set under construction, without a newline, which no match has. Returns its index. */
 static uint32_t phi__re_set_end(phi__re_parser *p) {
     phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
@@ -335,8 +334,7 @@ static int phi__re_hex_digit(char c) {
     return -1;
 }
 
-/* Reads the number after \x, \u or \U: `digits` hexadecimal digits, or any number of them in
-   braces. */
+/* Reads the number after \x, \u or \U: `digits` hexadecimal digits, or any number in braces. */
 static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     size_t begin = p->at, n = 0;
     bool braces = phi__re_is(p, '{');
@@ -436,8 +434,7 @@ static void phi__re_posix(phi__re_parser *p) {
     if (outside) phi__re_set_add(p, next, PHI__RE_LAST_CODE);
 }
 
-/* Reads one end of a range into *code and returns true. If it is a class, adds the class and
-   returns false. */
+/* Reads one end of a range into *code and returns true; or adds a class and returns false. */
 static bool phi__re_end(phi__re_parser *p, uint32_t *code) {
     char letter;
     if (!phi__re_is(p, '\\')) {
@@ -615,8 +612,7 @@ static bool phi__re_head(phi__re_parser *p) {
     return true;
 }
 
-/* Reads a group at "(". Sets *alone for "(?i)", whose flags apply to the rest of the enclosing
-   group. */
+/* Reads a group at "(". *alone: it is "(?i)", whose flags apply to the rest of the outer group. */
 static uint32_t phi__re_group(phi__re_parser *p, bool *alone) {
     size_t begin = p->at++;
     bool fold = p->fold;
@@ -1246,8 +1242,7 @@ static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
 
 /* ---- text ---- */
 
-/* Returns the symbol of the character above ASCII at the start of text. *n is its length in bytes,
-   or 0 if more bytes are needed. */
+/* Returns the symbol of the character at the start of text. *n: its bytes; 0: more are needed. */
 static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last, size_t *n) {
     const unsigned char *s = (const unsigned char *)text.at;
     size_t want = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, have = phi__min(want, text.len);
@@ -1263,8 +1258,7 @@ static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last,
     return regex->program.bad;
 }
 
-/* Returns the place of the next lead byte at or after `at`, or end. next[i] caches the last place
-   found of leads[i]. */
+/* Returns the place of the next lead byte from `at` on, or end. next[i] caches that of leads[i]. */
 static size_t phi__re_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
                            size_t *next) {
     size_t first = end;

@@ -122,8 +122,7 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf_free(&text);
 }
 
-/* Writes the input of a script. `arguments` are those that an earlier script changed; if empty,
-   those of the hook. */
+/* Writes a script's input. `arguments`: as an earlier script changed them; empty: the hook's. */
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
@@ -497,7 +496,7 @@ static void phi__scripts_late(phi__timer *timer) {
     char words[64];
     phi__process_free(job->process);
     job->process = NULL;
-    /* A timer that fired has lost its place. Reserve it again: later scripts need the deadline. */
+    /* A fired timer is not set any more, and setting it needs memory. Set it for later scripts. */
     if (phi__io_timer_set(job->agent->rt->io, &job->deadline, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
@@ -513,7 +512,7 @@ static void phi__scripts_tick(phi__timer *timer) {
     phi__io *io = job->agent->rt->io;
     uint32_t timeout = phi__scripts_timeout(job);
     char words[160], text[200];
-    /* A timer that fired has lost its place. Reserve it again. */
+    /* A fired timer is not set any more, and setting it needs memory. Set it again. */
     if (phi__io_timer_set(io, &job->tick, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;

@@ -39,8 +39,7 @@ typedef enum phi__script_says {
     PHI__SCRIPT_LOST    /* no memory */
 } phi__script_says;
 
-/* Reads an answer. `reply` gets the reason, the changed arguments, the message or the warning; for
-   CHATS and BROKEN, the fault. */
+/* Reads an answer. `reply` gets the reason, changed arguments, message, warning or fault. */
 PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point point, phi_str output,
                                           phi__buf *reply);
 #endif

@@ -192,8 +192,7 @@ static void phi__own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* Scans the piece. PHI_OK: it was scanned to its end. PHI_BUSY: the units are used up. PHI_REFUSED:
-   the job has ended. */
+/* Scans the piece. PHI_OK: to its end. PHI_BUSY: no units are left. PHI_REFUSED: the job ended. */
 static phi_status phi__own_scan(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const char *text = own->text + own->from;
@@ -552,8 +551,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         }
         const char *newline = (const char *)memchr(bytes, '\n', len);
         n = newline != NULL ? (size_t)(newline - bytes) : len;
-        /* Keep one byte more than is listed, to see that the line was cut, and three more for the
-           rest of a character. */
+        /* Keep a byte more than is listed, to see a cut, and three for the rest of a character. */
         phi__buf_add(&search->line, bytes,
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;

@@ -333,8 +333,7 @@ static void phi__skill_say(phi__skill_file *file, const char *key, bool fatal, c
     phi__skill_report(file, line > 0 ? line + file->front.first_line - 1 : 0, 0, words, fatal);
 }
 
-/* Sets *out to the text of a required field. If the field is missing or wrong, reports that and
-   returns false. */
+/* Sets *out to a required text. If it is missing or wrong, reports that and returns false. */
 static bool phi__skill_required(phi__skill_file *file, const phi_json *root, const char *key,
                                 phi_str *out) {
     const phi_json *node = phi_json_get(root, key);

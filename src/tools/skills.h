@@ -108,8 +108,8 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 
 /* Fills *out with the tool read_skill {name, file, offset, limit}. The tool reads the instructions
    of a skill, with {baseDir} replaced by the skill's directory, or another file, or lists a
-   directory. Neither ".." nor links can lead the tool out of the skill's directory. The tool
-   borrows `skills`. PHI_BAD_ARG. */
+   directory. Neither ".." nor links lead out of the skill's directory. The tool borrows `skills`.
+   PHI_BAD_ARG. */
 PHI_API phi_status phi_skills_tool(phi_skills *skills, phi_tool *out);
 
 #ifdef __cplusplus

@@ -36,8 +36,8 @@ extern "C" {
 
 enum { PHI_TOOL_COUNT = 6 };
 
-/* The program that `search` runs. All but grep give the same results. grep has another syntax of
-   patterns and ignores no files. */
+/* The program that `search` runs. The results are the same, but grep has another syntax of patterns
+   and heeds no ignore files. */
 typedef enum phi_search_with {
     /* phi's own engine if files are confined or ripgrep is not installed; else ripgrep */
     PHI_SEARCH_AUTOMATIC,
@@ -56,14 +56,14 @@ typedef enum phi_search_with {
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
-    /* Directory where relative paths start and commands run (default: the working directory; files
-       are then not confined to it). */
+    /* The directory where relative paths start and commands run (default: the working directory, to
+       which files are then not confined). */
     const char *workspace;
     /* NULL-ended directories or files that may be used besides the workspace. Relative ones start
        in the workspace. If there is no workspace either, every path may be used (default: none). */
     const char *const *allowed_paths;
     bool unconfined; /* allow every path, despite workspace and allowed_paths */
-    /* NULL-ended. A command that contains a pattern is refused, even if quotes or blanks differ.
+    /* NULL-ended. A command that contains a pattern is refused, even with other quotes or blanks.
        This is no boundary: see above. An empty list denies nothing (default:
        PHI_TOOLS_DENY_PATTERNS). */
     const char *const *deny_patterns;

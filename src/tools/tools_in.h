@@ -85,8 +85,7 @@ PHI__FN phi_status phi__reg_add(phi__registry *registry, const phi_tool *tool);
 PHI__FN const phi_tool *phi__reg_named(const phi__registry *registry, const char *name);
 PHI__FN size_t phi__reg_count(const phi__registry *registry);
 
-/* Returns a tool in the order of adding, or NULL past the last. Owned by the registry, valid until
-   the next phi__reg_add. */
+/* Returns a tool in the order of adding, valid until the next phi__reg_add. NULL past the last. */
 PHI__FN const phi_tool *phi__reg_at(const phi__registry *registry, size_t index);
 
 /* Copies the tools with these names into `out`, in the order of the names, each once. Returns how
