@@ -100,7 +100,8 @@ PHI_API phi_status phi_agents_step(phi_agents *agents);
    tools, documents that cannot be read). */
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index);
 
-/* Returns the agent of that name, or the first if name is NULL. rt is NULL if there is none yet. */
+/* Returns the agent of that name, or the first agent if name is NULL. If there is no such agent, or
+   not yet, the result's rt is NULL. */
 PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name);
 
 typedef struct phi_named_agent {

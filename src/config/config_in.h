@@ -359,7 +359,8 @@ PHI__FN bool phi__making_used(phi__cfg_making *making, const char *key, const ch
 PHI__FN phi_status phi__making_tool(phi__cfg_making *making, const phi_tool *tool);
 PHI__FN phi_status phi__making_source(phi__cfg_making *making, const phi_tool_source *source);
 
-/* Notes that a tool exists. True if the agent's list has its name, which is borrowed. */
+/* Notes that a tool exists. True if the agent's list has the name. `name` is borrowed as long as
+   the making. */
 PHI__FN bool phi__making_offer(phi__cfg_making *making, const char *name);
 
 /* Accepts every name in the agent's list. Used if a document that defines tools is not read now. */

@@ -297,8 +297,8 @@ static phi_status phi__load_as(phi_config *config, phi_config_format format, phi
     return PHI_UNSUPPORTED;
 }
 
-/* Takes the first format in which the text is a table, or the error of the one that got
-   farthest. */
+/* Takes the first format in which the text is a table. If none fits: the error farthest in the
+   text. */
 static phi_status phi__load_any(phi_config *config, phi_str text, phi_json **root,
                                 phi_parse_error *error) {
     static const phi_config_format formats[] = {PHI_CONFIG_TOML, PHI_CONFIG_JSON, PHI_CONFIG_YAML};

@@ -1,5 +1,5 @@
-/* config_settings.c - an agent's plain settings: prompts, models, limits, compaction,
-   strategies... */
+/* config_settings.c - plain settings of an agent: prompts, models, limits, compaction,
+   strategies. */
 #include "config/config_own_in.h"
 #include "formats/formats_in.h"
 #include "agent/agent_in.h"

@@ -201,7 +201,7 @@ enum {
     PHI__PROCESS_TURN_BYTES = 16384,   /* most bytes read from a stream in one turn */
     PHI__PROCESS_WRITE_BYTES = 65536,  /* most bytes written in one turn; a pipe's default size */
     PHI__PROCESS_REST_BYTES = 1048576, /* most bytes read after the grace; a pipe's largest size */
-    PHI__PROCESS_GRACE_US = 100000,    /* from the exit, for streams held open by a grandchild */
+    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams that grandchildren hold */
     PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
     PHI__PROCESS_RETRY_US = 10000,      /* after a watch failed for lack of memory */

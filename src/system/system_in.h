@@ -209,8 +209,7 @@ typedef struct phi__ordered_entry {
     phi_str path; /* relative to the root, terminated; borrowed until the next call */
     phi__file_kind kind;
     uint32_t depth; /* 1 for entries of the root */
-    /* The directory `path` was read; its entries follow. `path` ends with a slash, or is the
-       root. */
+    /* The directory `path` was read; its entries follow. `path` is "" or ends with a slash. */
     bool entered;
 } phi__ordered_entry;
 

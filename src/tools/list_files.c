@@ -145,7 +145,7 @@ static phi_flow phi__ls_show(phi__job *job) {
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
 
-/* True if the entry's kind, depth and name leave it to the ignore files. */
+/* True if the ignore files must decide: the entry's kind, depth and name do not exclude it. */
 static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     const phi__walk_entry *entry = &list->entry;
     phi_str path = entry->path, name = phi__glob_name(path);

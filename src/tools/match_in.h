@@ -132,7 +132,7 @@ typedef struct phi__regex_error {
     char message[120]; /* terminated */
 } phi__regex_error;
 
-/* Compiles a pattern, which may be freed then. PHI_BAD_ARG: *error says where and why.
+/* Compiles a pattern, borrowed until return. PHI_BAD_ARG: *error says where and why.
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__regex_new(phi_memory *memory, phi_str pattern, bool ignore_case,
                                   phi__regex **out, phi__regex_error *error);
