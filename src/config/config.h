@@ -1,4 +1,4 @@
-/* config.h - configuration files: TOML, YAML or JSON that says which agents there are.
+/* config.h - configuration files: TOML, YAML or JSON that declares agents.
 
        phi_config_desc from = PHI_ZERO;
        from.path = "agent.toml";
@@ -7,19 +7,20 @@
        phi_agents *agents = phi_agents_from_config(rt, config, NULL);   // config_agents.h
        for (i = 0; (problem = phi_agents_problem_at(agents, i)) != NULL; i++) show(problem);
 
-   A file is read whole and checked whole: every fault is a problem in a list, each with its file,
+   A file is read and checked as a whole. Every fault is added to a list of problems, with its file,
    line, column, field, value and the expected values. Faults are errors; an unknown field is a
-   warning, with the nearest known name. docs/configuration.md lists every section and field.
+   warning that names the nearest known field. docs/configuration.md lists every section and field.
 
-   ${NAME} inside a text is replaced by the variable's value, ${NAME:-text} by the text where there
-   is none, and $${ means ${. It is done in values after the file was read, so that a value never
-   becomes syntax and comments are not looked at; a field that wants a number or a bool takes a text
-   that is one after that. Values of variables, and secrets, are never shown: a problem has them as
-   they are written in the file.
+   ${NAME} in a text is replaced by the value of the variable. ${NAME:-text} is replaced by `text`
+   if the variable is not set. $${ means ${. Only values are replaced, after the file was parsed: a
+   value never becomes syntax, and comments are not looked at. A field that expects a number or a
+   bool also accepts a text that holds one. Values of variables, and secrets, are never shown: a
+   problem shows them as they are written in the file.
 
-   Loading reads the disk until it is done: it is for start-up.
-   Ownership: a config owns all its memory, from its own allocator; every string it hands out is
-   valid until phi_config_free. Threads: one at a time. */
+   Loading waits for the disk, so do it at start-up.
+   Ownership: a config owns all its memory, from its own allocator. Every string it returns is valid
+              until phi_config_free.
+   Threads:   one at a time. */
 #ifndef PHI_CONFIG_CONFIG_H
 #define PHI_CONFIG_CONFIG_H
 
@@ -31,11 +32,11 @@ extern "C" {
 
 typedef struct phi_config phi_config;
 
-/* A section that a further header brings (phi_tools.h: phi_config_sections); opaque. */
+/* A section of another header (phi_tools.h: phi_config_sections); opaque. */
 typedef struct phi_config_section phi_config_section;
 
 typedef enum phi_config_format {
-    PHI_CONFIG_AUTO = 0, /* by the path's extension; of a text: TOML, then JSON, then YAML */
+    PHI_CONFIG_AUTO = 0, /* by the path's extension; for a text: TOML, then JSON, then YAML */
     PHI_CONFIG_TOML,
     PHI_CONFIG_JSON,
     PHI_CONFIG_YAML
@@ -44,23 +45,23 @@ typedef enum phi_config_format {
 /* Zero means default for every field but path or text. */
 typedef struct phi_config_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
-    size_t memory_limit_bytes; /* of everything of ours (default: none) */
-    const char *path;          /* of the file: .toml, .json, .yaml or .yml; copied */
-    phi_str text;              /* instead of the file's content; path is then its name alone */
+    size_t memory_limit_bytes; /* for all memory of the config (default: none) */
+    const char *path;          /* path of a .toml, .json, .yaml or .yml file; copied */
+    phi_str text;              /* replaces the file's content; path is then only a name */
     phi_config_format format;
     bool environment; /* variables are those of the process (default: there are none) */
-    /* instead: the value of a variable, valid until the next call; NULL: there is none */
+    /* Replaces `environment`: returns a variable's value, valid until the next call, or NULL. */
     const char *(*variable_fn)(void *user_data, const char *name);
     void *user_data;
-    /* Sections besides phi.h's own, NULL-ended; borrowed as long as the config and the agents made
-       of it (default: none: a file that has one is an error with words) */
+    /* Sections besides phi.h's own, NULL-ended. Borrowed as long as the config and its agents
+       (default: none; a file with such a section is then an error). */
     const phi_config_section *const *sections;
-    size_t max_bytes;      /* of a file (default 4 MiB) */
-    uint32_t max_problems; /* kept (default 1,000) */
+    size_t max_bytes;      /* most bytes of a file (default 4 MiB) */
+    uint32_t max_problems; /* most problems kept (default 1,000) */
 } phi_config_desc;
 
-/* Reads and checks. NULL: no memory for the config itself. It can be used if no problem is an
-   error; phi_agents_step returns the status of the first. */
+/* Reads and checks a file. NULL: no memory for the config itself. A config can be used if no
+   problem is an error; otherwise phi_agents_step returns the status of the first error. */
 PHI_API phi_config *phi_config_load(const phi_config_desc *desc);
 PHI_API void phi_config_free(phi_config *config); /* NULL is harmless */
 
@@ -68,23 +69,23 @@ typedef struct phi_config_problem {
     bool is_warning;
     phi_status status;
     phi_str file;          /* the path, or "" */
-    uint32_t line, column; /* from 1; 0: no place in the text */
+    uint32_t line, column; /* counted from 1; 0: no place in the text */
     phi_str field;         /* "agent.profile.thinking_level", "provider.instances[1].id"; or "" */
     phi_str value;         /* as written in the file; a secret is "****"; or "" */
     phi_str expected;      /* "one of off, minimal, low, medium, high"; or "" */
-    phi_str message;       /* all of it in a line, with file:line:column: before it */
+    phi_str message;       /* the whole problem in one line, with file:line:column: first */
 } phi_config_problem;
 
-/* Errors and warnings, in the order of the text; NULL past the last. Statuses of errors:
+/* Returns an error or a warning, in the order of the text; NULL past the last. Statuses of errors:
    PHI_NOT_FOUND, PHI_IO: the file. PHI_PARSE: its syntax. PHI_UNSUPPORTED: its extension or format.
    PHI_BAD_ARG: a field, a variable or a reference. PHI_TOO_BIG, PHI_NO_MEMORY. */
 PHI_API const phi_config_problem *phi_config_problem_at(const phi_config *config, size_t index);
 
-/* The values, variables replaced; NULL: it could not be read. Do not change it. */
+/* Returns all values, with variables replaced, or NULL if the file could not be read. Read-only. */
 PHI_API const phi_json *phi_config_tree(const phi_config *config);
 
-/* A JSON Schema (draft 2020-12) of all of a configuration: phi.h's sections and those given
-   (NULL-ended; may be NULL), with descriptions and defaults; for editors. In the arena. */
+/* Writes a JSON Schema (draft 2020-12) of a whole configuration into the arena, for editors, with
+   descriptions and defaults. It has phi.h's sections and the given ones (NULL-ended, or NULL). */
 PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, phi_arena *arena,
                                      phi_str *out);
 

@@ -1,4 +1,4 @@
-/* config_agents.c - agents out of a configuration: all of them, or none. */
+/* config_agents.c - makes the agents of a configuration: all of them, or none. */
 #include "config/config_agents_in.h"
 
 #include "agent/agent_in.h"
@@ -24,8 +24,8 @@ static bool phi__making_grow(phi__cfg_making *m, void **list, size_t *cap, size_
     return true;
 }
 
-/* Item `i` of a list; a text alone is a list of one. The next item is where the last one ended, so
-   that a walk takes a time linear in the list. */
+/* Returns item i of a list, or NULL past its end. A text counts as a list of one. The list's
+   iterator is kept, so a walk takes time linear in the list. */
 static const phi_json *phi__making_item(phi__cfg_making *making, const phi_json *list, size_t i) {
     const phi_json *item = NULL;
     if (phi_json_is(list, PHI_JSON_STRING)) return i == 0 ? list : NULL;
@@ -97,10 +97,8 @@ PHI__FN void phi__making_trust(phi__cfg_making *making) {
     for (size_t i = 0; i < n; i++) making->known[i] = true;
 }
 
-/* Another job behind the rest. depth 0: an agent, which begins as the base desc of the host
-   with its profile merged.
-   PHI_NO_MEMORY; PHI_TOO_BIG: there are too many or it lies too deep, which a problem at `from`
-   says: it is the last one. */
+/* Appends a job. With depth 0 it is an agent; its desc begins as the host's base desc merged with
+   its profile. PHI_NO_MEMORY. PHI_TOO_BIG: too many jobs or too deep, with a problem at `from`. */
 static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node,
                                      const phi_json *from, uint32_t depth, phi__cfg_job **out) {
     phi__cfg_job *job;
@@ -135,7 +133,7 @@ static phi_status phi__cfg_queue_add(phi__cfg_maker *maker, const phi_json *node
 
 /* ---- sub-agents of the file: tools of agents, with their own settings ---- */
 
-/* A sub-agent with a job that fills its settings. */
+/* Makes a sub-agent and the job that fills its settings. */
 static phi_status phi__cfg_child_new(phi__cfg_maker *maker, const phi__cfg_used *used,
                                      const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi_arena *arena = maker->ground.arena;
@@ -176,7 +174,7 @@ static bool phi__cfg_child_alike(const phi__cfg_making *a, const phi__cfg_making
            phi__model_same_server(a->top->model.base_url, b->top->model.base_url);
 }
 
-/* A reference with % finds the sub-agent that such a reference made before. */
+/* Finds the sub-agent that an earlier reference with % made, or makes a new one. */
 static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used *used,
                                       const phi__cfg_job *caller, phi_subagent_desc **out) {
     phi__cfg_kept *kept = maker->kept;
@@ -200,7 +198,7 @@ static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used
     return PHI_OK;
 }
 
-/* The settings that a sub-agent has besides its model and prompt. */
+/* Fills all settings of a sub-agent but its model and prompt. */
 static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
     const phi__cfg_table *table = phi__table_sub_agent();
@@ -208,7 +206,7 @@ static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *j
     phi_provider *provider = NULL;
     phi_status status = phi__settings_whole(maker, desc);
     desc->limits = child->limits;
-    memset(&desc->budget, 0, sizeof desc->budget); /* that of the agent that calls pays */
+    memset(&desc->budget, 0, sizeof desc->budget); /* the calling agent's budget pays */
     desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
@@ -226,8 +224,8 @@ static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *j
     return status == PHI_UNSUPPORTED ? PHI_OK : status;
 }
 
-/* The host's hook guards the tools of sub-agents, too; and where it knows the key of an agent, it
-   knows that of a sub-agent with the same key. */
+/* Gives a sub-agent the host's hook at the points of its tools. If the sub-agent uses its caller's
+   key, the hook also supplies that key. */
 static void phi__cfg_child_hook(const phi__cfg_making *making, phi_agent_desc *desc) {
     const phi_agent_desc *base = making->ground->desc.base;
     uint32_t points = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
@@ -239,7 +237,7 @@ static void phi__cfg_child_hook(const phi__cfg_making *making, phi_agent_desc *d
     desc->hook_user_data = base->hook_user_data;
 }
 
-/* Warns of what a sub-agent at another server does not get of its provider. */
+/* Warns if a sub-agent at another server does not get its provider's key or headers. */
 static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider) {
     bool key =
         job->child.api_key == NULL && phi_json_str(phi_json_get(provider, "api_key"), "").len > 0;
@@ -255,8 +253,7 @@ static void phi__cfg_child_withheld(phi__cfg_job *job, const phi_json *provider)
                           : "write its own api_key (\"\": it needs none)");
 }
 
-/* A sub-agent of a file without [provider]: its model is that of the agent that calls it, unless it
-   says where another one is. */
+/* Checks a sub-agent without a provider: it needs a model and a server, or uses its caller's. */
 static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
     const phi__cfg_making *making = &job->making;
     const phi__cfg_sub_agent *child = &job->child;
@@ -277,7 +274,7 @@ static void phi__cfg_child_unplaced(const phi__cfg_job *job) {
                        making->name);
 }
 
-/* Its model (default: the calling agent's). */
+/* Makes the sub-agent's model (default: the calling agent's). */
 static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     const phi__cfg_sub_agent *child = &job->child;
@@ -298,7 +295,7 @@ static phi_status phi__cfg_child_model(phi__cfg_maker *maker, phi__cfg_job *job)
     return PHI_OK;
 }
 
-/* The sub-agents of a job become its tools, and further jobs. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* Adds the sub-agents of a job to its tools, with a job for each. PHI_NO_MEMORY, PHI_TOO_BIG. */
 static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_used used;
     phi_status status = PHI_OK;
@@ -316,7 +313,7 @@ static phi_status phi__cfg_child_add(phi__cfg_maker *maker, phi__cfg_job *job) {
     return status;
 }
 
-/* The desc of a sub-agent's job. */
+/* Fills the desc of a sub-agent's job. */
 static phi_status phi__cfg_child_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     phi__cfg_making *making = &job->making;
@@ -344,9 +341,9 @@ static phi_status phi__cfg_child_begin(phi__cfg_maker *maker, phi__cfg_job *job)
 
 /* ---- where the threads of persistent agents are kept ---- */
 
-enum { PHI__CFG_STORE_ID = 128 }; /* bytes; persist/store.h */
+enum { PHI__CFG_STORE_ID = 128 }; /* in bytes; from persist/store.h */
 
-/* An id of the letters that a store takes. */
+/* Joins a and b with "-" into an id that a store accepts. Other characters become "_". */
 static const char *phi__cfg_store_id(phi_arena *arena, phi_str a, phi_str b) {
     size_t n = 0;
     char *id = phi__arena_bytes(arena, phi__add(phi__add(a.len, b.len), 3));
@@ -364,14 +361,14 @@ static const char *phi__cfg_store_id(phi_arena *arena, phi_str a, phi_str b) {
     return id;
 }
 
-/* *fits: a store takes the id as it is. */
+/* Sets *fits if a store accepts the id unchanged. */
 static phi_status phi__cfg_store_check(phi_arena *arena, phi_str id, bool *fits) {
     const char *folded = phi__cfg_store_id(arena, id, PHI__LIT(""));
     *fits = folded != NULL && id.len > 0 && phi__str_is(id, folded);
     return folded != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* "dir/name.jsonl" as a directory and a name; an empty name: it has not that ending. */
+/* Splits "dir/name.jsonl" into a directory and a name. Without that ending, the name is empty. */
 static void phi__cfg_store_split(phi_str path, phi_str *directory, phi_str *name) {
     size_t at = path.len;
     while (at > 0 && path.at[at - 1] != '/') at--;
@@ -400,7 +397,7 @@ static phi_status phi__cfg_store_open(phi__cfg_maker *maker, const phi_json *nod
     return PHI_OK;
 }
 
-/* The thread of the host's session_file. */
+/* Opens the directory of the host's session_file, and sets the thread. */
 static phi_status phi__cfg_store_file(phi__cfg_maker *maker) {
     phi__cfg_ground *ground = &maker->ground;
     const char *file = ground->desc.session_file;
@@ -422,7 +419,7 @@ static phi_status phi__cfg_store_file(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* The thread of [session], or with node NULL of the host's desc. */
+/* Sets the thread of [session], or of the host's desc if node is NULL. */
 static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *node,
                                         const char *field, const char *thread) {
     phi__cfg_ground *ground = &maker->ground;
@@ -437,7 +434,7 @@ static phi_status phi__cfg_store_thread(phi__cfg_maker *maker, const phi_json *n
     return status;
 }
 
-/* The thread of the file, else that of the base desc. */
+/* Sets the thread: of the file, else of the base desc. */
 static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_desc *base) {
     const char *thread = maker->whole.session.thread;
     if (maker->whole.session.scope != 0 && thread != NULL && thread[0] != '\0')
@@ -447,7 +444,7 @@ static phi_status phi__cfg_store_which(phi__cfg_maker *maker, const phi_agent_de
     return phi__cfg_store_thread(maker, NULL, "base.thread_id", base->thread_id);
 }
 
-/* One thread cannot be that of two agents. */
+/* Reports two agents with the same thread. */
 static void phi__cfg_store_once(phi__cfg_maker *maker, const phi__cfg_job *job) {
     for (const phi__cfg_job *other = maker->first; other != job; other = other->next) {
         if (strcmp(other->desc.thread_id, job->desc.thread_id) != 0) continue;
@@ -465,7 +462,7 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     const phi_agent_desc *base = ground->desc.base;
     const phi_store *store = ground->desc.store;
     if (ground->desc.session_file != NULL) return phi__cfg_store_file(maker);
-    /* A thread of the host's is kept, whatever the file says. */
+    /* The host's thread is kept, whatever the file says. */
     if (session->scope == 0 && (base == NULL || base->thread_id == NULL)) return PHI_OK;
     phi_status status = phi__cfg_store_which(maker, base);
     if (status != PHI_OK) return status;
@@ -490,7 +487,7 @@ static phi_status phi__cfg_store_begin(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* The store and the thread of an agent. PHI_NO_MEMORY. */
+/* Sets the store and the thread of an agent. PHI_NO_MEMORY. */
 static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     bool single =
@@ -507,9 +504,9 @@ static phi_status phi__cfg_store_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     return PHI_OK;
 }
 
-/* ---- the agents of a file, each put together: profile, workspace, prompt, model ---- */
+/* ---- the agents of a file: profile, workspace, prompt, model ---- */
 
-/* Reads an agent's profile: [agent.profile], then the instance that it refers to, then its own. */
+/* Reads an agent's profile: [agent.profile], then the profile it refers to, then its own table. */
 static phi_status phi__jobs_profile(phi__cfg_maker *maker, phi__cfg_job *job, phi__cfg_profile *out,
                                     const phi_json **prompt, const phi_json **place) {
     phi_arena *arena = maker->ground.arena;
@@ -533,7 +530,7 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     phi_agent_desc *desc = &job->desc;
     const phi__cfg_table *table = phi__table_profile();
     if (desc->profile != NULL) *profile = *desc->profile;
-    /* the desc has the host's settings, and the file may change them there */
+    /* These settings are in the desc already, from the host. The file changes them there. */
     profile->system_prompt = profile->workspace = NULL;
     profile->thinking = PHI_THINKING_OFF;
     profile->max_tokens = 0;
@@ -557,7 +554,7 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     desc->profile = profile;
 }
 
-/* *files: where "file:" starts: the workspace, or without one the file's directory. */
+/* Sets the workspace. "file:" paths start at *files: the workspace, else the file's directory. */
 static phi_status phi__jobs_workspace(phi__cfg_maker *maker, phi__cfg_job *job,
                                       const phi_json *of_profile, const char **files) {
     const phi__cfg_ground *ground = &maker->ground;
@@ -593,8 +590,8 @@ static phi_status phi__jobs_prompt(phi__cfg_maker *maker, phi__cfg_job *job,
 
 static phi_status phi__jobs_model(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *node = phi__cfg_model_node(maker, job->taken.provider);
-    if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's */
-    if (node == NULL) node = maker->whole.top.provider; /* for the place of a warning */
+    if (node == NULL && job->desc.model.protocol != NULL) return PHI_OK; /* the host's model */
+    if (node == NULL) node = maker->whole.top.provider; /* a warning needs its place */
     return phi__cfg_model_make(&maker->ground, node, NULL, &job->desc.model, NULL);
 }
 
@@ -608,7 +605,7 @@ static bool phi__jobs_names(phi__cfg_maker *maker, phi__cfg_job *job) {
     return job->making.known != NULL;
 }
 
-/* Tools of the host: those that its base desc has, and those that the file names. */
+/* Adds the tools of the host: those of its base desc, and those that the file names. */
 static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_agents_desc *host = &maker->ground.desc;
     phi__cfg_making *making = &job->making;
@@ -626,7 +623,7 @@ static phi_status phi__jobs_tools(phi__cfg_maker *maker, phi__cfg_job *job) {
     return status;
 }
 
-/* One job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
+/* Adds a job for each agent of the file. PHI_NO_MEMORY, PHI_TOO_BIG. */
 static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     const phi_json *instances = phi_json_get(maker->whole.top.agent, "instances"), *node;
     phi_json_iter it = phi_json_each(instances);
@@ -646,7 +643,7 @@ static phi_status phi__jobs_plan(phi__cfg_maker *maker) {
     return PHI_OK;
 }
 
-/* Its desc, but for what sections give. PHI_NO_MEMORY. */
+/* Fills a job's desc, except for the parts of sections. PHI_NO_MEMORY. */
 static phi_status phi__jobs_begin(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi_json *prompt = NULL, *place = NULL;
     const char *files = NULL;
@@ -694,7 +691,7 @@ static void phi__jobs_no_tool(const phi__cfg_making *making, const phi_json *ite
                    name.at, all);
 }
 
-/* Its lists of tools and sources; names that nobody knows are problems. */
+/* Completes a job's lists of tools and sources. Reports each name that no tool has. */
 static void phi__jobs_end(phi__cfg_job *job) {
     phi__cfg_making *making = &job->making;
     phi_json_iter it = phi_json_each(making->names);
@@ -716,12 +713,12 @@ struct phi_agents {
     phi_arena arena;
     phi__cfg_maker maker;
     phi__cfg_probs problems;
-    phi_status status; /* PHI_BUSY: not done */
+    phi_status status; /* PHI_BUSY while agents are being made */
     const phi_config_section *const *sections;
     void **states;
-    size_t section_count, begun; /* begun: of the sections */
+    size_t section_count, begun; /* begun: sections begun */
     bool planned;
-    phi__cfg_job **agents; /* those that are agents, once they exist */
+    phi__cfg_job **agents; /* the jobs whose agents exist */
     size_t agent_count;
 };
 
@@ -736,7 +733,7 @@ static bool phi__agents_directory(phi_agents *a) {
     return true;
 }
 
-/* What the file says once. */
+/* Reads the parts of the file that hold for all agents. */
 static bool phi__agents_whole(phi_agents *a) {
     phi__cfg_whole *w = &a->maker.whole;
     const phi_json *tree = phi_config_tree(a->maker.ground.config);
@@ -746,7 +743,7 @@ static bool phi__agents_whole(phi_agents *a) {
            phi__cfg_take(arena, w->top.session, phi__table_session(), &w->session);
 }
 
-/* A block of the host's, which it may change before the first step; NULL: no memory. */
+/* Copies a block that the host may change before the first step. NULL: no memory. */
 static void *phi__agents_keep(phi_agents *a, const void *block, size_t bytes) {
     void *copy = phi_arena_alloc(&a->arena, bytes);
     if (copy != NULL) memcpy(copy, block, bytes);
@@ -839,7 +836,7 @@ static phi_status phi__agents_job(phi_agents *a, phi__cfg_job *job) {
     return status;
 }
 
-/* Makes the agents; every desc is complete. */
+/* Makes the agents, whose descs are complete. */
 static phi_status phi__agents_make(phi_agents *a) {
     phi__cfg_ground *ground = &a->maker.ground;
     size_t n = 0;
@@ -863,7 +860,7 @@ static phi_status phi__agents_make(phi_agents *a) {
     return PHI_OK;
 }
 
-/* The next bounded piece. PHI_BUSY: there is more. */
+/* Does the next bounded piece of work. PHI_BUSY: there is more. */
 static phi_status phi__agents_advance(phi_agents *a) {
     phi_status status;
     if (!a->planned) {
@@ -876,7 +873,7 @@ static phi_status phi__agents_advance(phi_agents *a) {
         a->maker.at = a->maker.at->next;
         return PHI_BUSY;
     }
-    status = phi__prob_status(&a->problems); /* also of one that had no memory */
+    status = phi__prob_status(&a->problems); /* includes problems lost for lack of memory */
     if (status != PHI_OK) return status;
     return a->maker.ground.check_only ? PHI_OK : phi__agents_make(a);
 }
@@ -930,7 +927,7 @@ PHI_API phi_status phi_agents_step(phi_agents *agents) {
     return status;
 }
 
-/* ---- a file that was changed ---- */
+/* ---- reloading a changed file ---- */
 
 static phi__cfg_job *phi__agents_job_of(const phi_agents *a, const char *name) {
     for (size_t i = 0; i < a->agent_count; i++)
@@ -943,7 +940,7 @@ static bool phi__agents_stored(const phi__cfg_job *job) {
     return phi_agent_get_desc(job->agent, &desc) != PHI_OK || desc.store != NULL;
 }
 
-/* The agent that takes the place of `job`'s, with what `old` has. */
+/* Makes the agent that replaces the agent of `job` and continues `old`. */
 static phi_status phi__agents_successor(phi_runtime *rt, const phi__cfg_job *job, phi_agent old,
                                         phi_agent *out) {
     phi_arena scratch;
@@ -960,7 +957,7 @@ static phi_status phi__agents_successor(phi_runtime *rt, const phi__cfg_job *job
     return status;
 }
 
-/* The successors of all that have a namesake, in the order of to->agents. */
+/* Makes the successor of each agent with a namesake in `from`: made[i] replaces to->agents[i]. */
 static phi_status phi__agents_successors(phi_agents *to, const phi_agents *from, phi_agent *made) {
     phi_status status = PHI_OK;
     for (size_t i = 0; i < to->agent_count && status == PHI_OK; i++) {

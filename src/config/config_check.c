@@ -1,26 +1,26 @@
-/* config_check.c - every value against the field of its table: types, bounds, choices,
-   missing fields, and fields that are given twice. */
+/* config_check.c - checks every value by the field of its table: types, bounds, choices, missing
+   fields, and fields that are given twice. */
 #include "config/config_own_in.h"
 #include "config/config_tables_in.h"
 
 #include <stdio.h>
 
-/* ---- keys that no field has: what may have been meant ---- */
+/* ---- unknown keys, and what was probably meant ---- */
 
 enum {
-    PHI__CFG_PLACES = 3,          /* that are named */
-    PHI__CFG_UNKNOWN_LISTED = 16, /* names of a table, at most */
+    PHI__CFG_PLACES = 3,          /* most places named */
+    PHI__CFG_UNKNOWN_LISTED = 16, /* most fields of a table whose names are listed */
     PHI__CFG_UNKNOWN_DEPTH = 5
 };
 
-/* A search through the tables of one depth for fields of a name, or nearly of it. */
+/* A search through all tables of one depth for fields of a name, or of a similar name. */
 typedef struct phi__cfg_unknown {
-    const phi__cfg_table *here; /* is not searched */
+    const phi__cfg_table *here; /* this table is not searched */
     phi_str key;
     phi__buf *words;
     phi__buf path;
-    unsigned most;  /* the distance at which a name counts */
-    unsigned found; /* places so far */
+    unsigned most;  /* greatest distance at which a name counts as similar */
+    unsigned found; /* number of places so far */
     int depth;
 } phi__cfg_unknown;
 
@@ -32,7 +32,7 @@ static bool phi__unknown_is(const phi__cfg_unknown *u, const phi__cfg_field *fie
     return field->alias != NULL && phi__near_distance(u->key, phi_str_of(field->alias)) <= u->most;
 }
 
-/* Adds the field's table, as "[execution]"; for a table, the table itself. */
+/* Adds the field's table to the message, as "[execution]"; or the field, if it is a table. */
 static void phi__unknown_place(phi__cfg_unknown *u, const phi__cfg_field *field, bool is_list) {
     bool is_table = field->kind == PHI__CFG_TABLE, is_tables = field->kind == PHI__CFG_TABLES;
     if (u->found++ >= PHI__CFG_PLACES) return;
@@ -68,8 +68,8 @@ static void phi__unknown_search(phi__cfg_unknown *u, const phi__cfg_table *table
     }
 }
 
-/* Looks in the table's own profile first, since it describes the agent; then in all from the top,
-   the outer tables before the inner ones. False: nowhere. */
+/* Searches other tables for the key: first the table's own profile, because it also describes the
+   agent; then all tables from the top, outer ones before inner ones. False: not found. */
 static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                                    unsigned most) {
     phi__cfg_unknown u = PHI_ZERO;
@@ -102,7 +102,7 @@ static bool phi__unknown_elsewhere(phi__cfg_walk *walk, const phi__cfg_table *ta
     return u.found > 0;
 }
 
-/* The only field that has `key` as its last word, as api_key has "key"; NULL: none, or several. */
+/* Returns the only field whose last word is `key`, as "key" in api_key. NULL: none, or several. */
 static const char *phi__unknown_ending(const phi__cfg_table *table, phi_str key) {
     const phi__cfg_field *field;
     const char *found = NULL;
@@ -136,7 +136,7 @@ static bool phi__unknown_near(phi__cfg_walk *walk, const phi__cfg_table *table, 
     return true;
 }
 
-/* The names that the table has, where none is near; of a long one nobody reads them. */
+/* Lists the fields of a table. A long list would not help, so it is left out. */
 static void phi__unknown_all(phi__cfg_walk *walk, const phi__cfg_table *table) {
     const phi__cfg_field *field;
     if (phi__fields_at(table, PHI__CFG_UNKNOWN_LISTED) != NULL) return;
@@ -148,7 +148,7 @@ static void phi__unknown_all(phi__cfg_walk *walk, const phi__cfg_table *table) {
     }
 }
 
-/* Names that other programs' files have, and habits. */
+/* Suggests fields for names from other programs' files, and for common mistakes. */
 static bool phi__unknown_habit(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key) {
     static const struct {
         char table[20], key[16], words[72];
@@ -193,7 +193,7 @@ static bool phi__unknown_needs_header(phi_str key) {
     return false;
 }
 
-/* config_check.c: a key that no field has. */
+/* Reports a key that no field has. */
 static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table, phi_str key,
                                const phi_json *node, bool at_top) {
     phi__buf *words = phi__walk_words(walk);
@@ -208,7 +208,7 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
         phi__walk_back(walk, len);
         return;
     }
-    if (phi__walk_full(walk)) return; /* a warning more, which nobody would see */
+    if (phi__walk_full(walk)) return; /* the warning would not be kept */
     phi__buf_text(words, "Unknown field \"");
     phi__raws_name(key, words);
     phi__buf_char(words, '"');
@@ -230,13 +230,13 @@ static void phi__unknown_field(phi__cfg_walk *walk, const phi__cfg_table *table,
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top);
 
-/* A text without a field. */
+/* Stands for the field of a plain text. */
 static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0, 0, 0,      NULL, NULL,
                                                 NULL, NULL,          0, 0, "null", ""};
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
-/* Invalid value for {path}: {value} (expected {expected}){hint} */
+/* Reports "Invalid value for {path}: {value} (expected {expected}){hint}". */
 static void phi__check_invalid(phi__cfg_walk *walk, const phi__cfg_field *field,
                                const phi_json *node, const char *expected, const char *hint) {
     if ((field->flags & PHI__CFG_SECRET) != 0 && !phi_json_is(node, PHI_JSON_OBJECT) &&
@@ -253,7 +253,7 @@ static void phi__check_invalid(phi__cfg_walk *walk, const phi__cfg_field *field,
         phi__walk_error(walk, node, expected);
 }
 
-/* A bound as people write it: without ".0". */
+/* Writes a bound without ".0". */
 static void phi__check_bound(char *out, size_t size, double d) {
     snprintf(out, size, d >= 1e15 || d != (double)(int64_t)d ? "%g" : "%.0f", d);
 }
@@ -280,7 +280,7 @@ static void phi__check_as(phi_json *node, uint32_t kind, phi__json_value value) 
     node->len = 0;
 }
 
-/* A text that was a variable becomes the number or bool that it says. */
+/* Turns a text that came from a variable into the number or bool that it holds. */
 static void phi__check_convert(phi__cfg_walk *walk, const phi__cfg_field *field, phi_json *node) {
     phi_str text = phi__str_trim(phi__json_text_of(node)), raw;
     const char *bad;
@@ -387,7 +387,7 @@ static void phi__check_choice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__buf_free(&expected);
 }
 
-/* An item of a list: of choices, of references, or any text. */
+/* Checks an item of a list of choices, references or texts. */
 static void phi__check_item(phi__cfg_walk *walk, const phi__cfg_field *field,
                             const phi_json *item) {
     if (phi__raws_is_missing(walk->config, item)) return;
@@ -415,16 +415,16 @@ static void phi__check_texts(phi__cfg_walk *walk, const phi__cfg_field *field,
     }
 }
 
-/* ---- keys that are given twice ---- */
+/* ---- keys given twice ---- */
 
-/* The field that a section brings for a key at the top; NULL: none does. */
+/* Returns the field that a section adds for a key at the top. NULL: none. */
 static const phi__cfg_field *phi__check_section(const phi_config *config, phi_str key) {
     for (size_t i = 0; config->sections[i] != NULL; i++)
         if (phi__str_is(key, config->sections[i]->name)) return config->sections[i]->field;
     return NULL;
 }
 
-/* The key, or its alias, is there a second time. */
+/* Reports that the key, or its alias, occurs twice. */
 static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
                              const phi_json *node) {
     phi__buf *words = phi__walk_words(walk);
@@ -438,8 +438,7 @@ static void phi__check_twice(phi__cfg_walk *walk, const phi__cfg_field *field,
     phi__walk_error_key(walk, node);
 }
 
-/* Members of the same key that no field has; JSON alone reads such a text. table NULL: it has no
-   fields. */
+/* Reports keys without a field that occur twice, as in JSON. If table is NULL, no key has one. */
 static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
@@ -469,7 +468,7 @@ static void phi__check_again(phi__cfg_walk *walk, const phi__cfg_table *table,
 
 /* ---- tables ---- */
 
-/* ": its fields are a, b, c", the first few. */
+/* Writes the first fields, as ": its fields are a, b, c...". */
 static const char *phi__check_fields(const phi__cfg_table *table, char *out, size_t size) {
     const phi__cfg_field *field;
     size_t i, n = (size_t)snprintf(out, size, ": its fields are ");
@@ -540,7 +539,7 @@ static void phi__check_tables(phi__cfg_walk *walk, const phi__cfg_field *field,
     }
 }
 
-/* A key of any name. */
+/* Checks a key that may be any name. */
 static void phi__check_key(phi__cfg_walk *walk, phi_str key, const phi_json *node) {
     phi__buf *words = phi__walk_words(walk);
     if (key.len == 0 || memchr(key.at, 0, key.len) == NULL) return;
@@ -549,7 +548,7 @@ static void phi__check_key(phi__cfg_walk *walk, phi_str key, const phi_json *nod
     phi__walk_error_key(walk, node);
 }
 
-/* A table with any keys: of texts, or of tables. */
+/* Checks a table with any keys, of texts or of tables. */
 static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *item;
@@ -573,7 +572,7 @@ static void phi__check_map(phi__cfg_walk *walk, const phi__cfg_field *field, con
     }
 }
 
-/* Checks a value of any kind; if the field has a table, also a table as the value. */
+/* Checks a value of any kind. If the field has a table, the value may be such a table. */
 static void phi__check_value(phi__cfg_walk *walk, const phi__cfg_field *field,
                              const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
@@ -627,7 +626,7 @@ static void phi__check_field(phi__cfg_walk *walk, const phi__cfg_field *field, p
 
 /* ---- members ---- */
 
-/* A value to write, for a field that is missing. */
+/* Appends an example value for a missing field. */
 static void phi__check_example(const phi__cfg_field *field, phi__buf *words) {
     if ((field->flags & PHI__CFG_ID) != 0)
         phi__buf_text(words, "\"{{name}}\"");
@@ -654,7 +653,7 @@ static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, 
         at_top && field == NULL ? phi__check_section(walk->config, key) : NULL;
     if (field == NULL && section == NULL) {
         if (table->open) {
-            /* A key that no field has, of a table that takes texts by any name. */
+            /* The table accepts a text under any key. */
             size_t len = phi__walk_name(walk, key);
             if (!phi_json_is(node, PHI_JSON_NULL)) phi__check_text(walk, &phi__check_plain, node);
             phi__walk_back(walk, len);
@@ -672,7 +671,7 @@ static void phi__check_member(phi__cfg_walk *walk, const phi__cfg_table *table, 
     phi__walk_back(walk, len);
 }
 
-/* As deep as the tables are. */
+/* Recursive, as deep as the tables are. */
 static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, const phi_json *node,
                              bool at_top) {
     phi_json_iter it = phi_json_each(node);

@@ -1,7 +1,7 @@
-/* config_json.c - the settings of an agent as JSON, and back.
+/* config_json.c - writes the settings of an agent as JSON, and reads them.
 
-   Members that are plain fields are rows, which are read and written; the others are code between
-   ranges of rows. The first error is kept, so rows are read in the order of their list. */
+   A member that is a plain field is a row, which is read and written. Other members are code
+   between ranges of rows. Only the first error is kept, so rows are read in their listed order. */
 #include "config/config_json.h"
 
 #include "codecs/presets.h"
@@ -14,7 +14,7 @@
 typedef struct phi__set_reader {
     phi_arena *arena;
     phi_settings *out;
-    const char *error; /* the first; static */
+    const char *error; /* the first error; static */
     bool no_memory;
 } phi__set_reader;
 
@@ -31,8 +31,8 @@ typedef enum phi__set_kind {
     PHI__SET_TEXT
 } phi__set_kind;
 
-/* A member that is a field. Numbers from `least` to `most` (0: the type's). Zero is written as the
-   fallback; below 0: it is left out. */
+/* A member that is a plain field. Numbers are at least `least` and at most `most` (0: the type's
+   most). Zero is written as `fallback`, or left out if fallback is below 0. */
 typedef struct phi__set_row {
     char key[40];
     uint8_t kind, size;
@@ -46,10 +46,10 @@ typedef struct phi__set_row {
         key, kind, (uint8_t)sizeof(((type *)0)->member), (uint16_t)offsetof(type, member), least,  \
             most, fallback, error                                                                  \
     }
-#define PHI__SET_COUNT(type, member, key, fallback) /* an integer of at least 0 */                 \
+#define PHI__SET_COUNT(type, member, key, fallback) /* at least 0 */                               \
     PHI__SET_ROW(type, member, key, PHI__SET_UINT, 0, 0, fallback,                                 \
                  key ": expected an integer of at least 0")
-#define PHI__SET_SOME(type, member, key, fallback) /* of at least 1 */                             \
+#define PHI__SET_SOME(type, member, key, fallback) /* at least 1 */                                \
     PHI__SET_ROW(type, member, key, PHI__SET_UINT, 1, 0, fallback,                                 \
                  key ": expected an integer of at least 1")
 #define PHI__SET_U32(type, member, key, fallback)                                                  \
@@ -66,13 +66,13 @@ static void phi__set_expect(phi__set_reader *r, bool fits, const char *error) {
     if (!fits && r->error == NULL) r->error = error;
 }
 
-/* The member, or NULL if it is missing or null. */
+/* Returns the member, or NULL if it is missing or null. */
 static const phi_json *phi__set_get(const phi_json *node, const char *key) {
     const phi_json *member = phi_json_get(node, key);
     return phi_json_is(member, PHI_JSON_NULL) ? NULL : member;
 }
 
-/* True: *out is set. */
+/* Reads an integer. True if *out was set. */
 static bool phi__set_uint(phi__set_reader *r, const phi_json *node, const char *key, uint64_t least,
                           uint64_t most, uint64_t *out, const char *error) {
     const phi_json *member = phi__set_get(node, key);
@@ -84,7 +84,7 @@ static bool phi__set_uint(phi__set_reader *r, const phi_json *node, const char *
     return fits;
 }
 
-/* Sets the fields whose members are there. */
+/* Sets the fields whose members exist. */
 static void phi__set_read(phi__set_reader *r, const phi__set_row *row, size_t count,
                           const phi_json *node, void *out) {
     for (; count > 0; count--, row++) {
@@ -124,7 +124,7 @@ static phi__set_writer phi__set_begin(phi_arena *arena) {
     return w;
 }
 
-/* value NULL: no memory. */
+/* Adds a member. A NULL value means no memory. */
 static void phi__set_put(phi__set_writer *w, const char *key, phi_json *value) {
     if (w->no_memory) return;
     w->no_memory = value == NULL || phi_json_set(w->arena, w->node, key, value) != PHI_OK;
@@ -134,7 +134,7 @@ static void phi__set_put_uint(phi__set_writer *w, const char *key, uint64_t valu
     phi__set_put(w, key, phi__json_edit_uint(w->arena, value));
 }
 
-/* NULL is written as null. */
+/* Adds a text; NULL is written as null. */
 static void phi__set_put_text(phi__set_writer *w, const char *key, const char *value) {
     phi__set_put(w, key,
                  value != NULL ? phi__json_edit_text(w->arena, value)
@@ -171,12 +171,12 @@ static void phi__set_write(phi__set_writer *w, const phi__set_row *row, size_t c
     }
 }
 
-/* The tree; NULL: no memory. */
+/* Returns the tree, or NULL without memory. */
 static phi_json *phi__set_tree(const phi__set_writer *w) { return w->no_memory ? NULL : w->node; }
 
 /* ---- limits ---- */
 
-enum { PHI__SET_MS = 1000, PHI__SET_NANOS = 1000000 /* of a millisecond */ };
+enum { PHI__SET_MS = 1000, PHI__SET_NANOS = 1000000 /* nanoseconds in a millisecond */ };
 
 static const phi__set_row phi__set_limits[] = {
     PHI__SET_U32(phi_limits, max_turns, "max_turns", 50),
@@ -357,14 +357,14 @@ enum { PHI__SET_FIRST = 2, PHI__SET_RECENT = 10, PHI__SET_LINES = 50, PHI__SET_R
                  key ": expected a number above 0, at most 1")
 
 static const phi__set_row phi__set_context[] =
-    {/* of the object, */
+    {/* members of "context" */
      PHI__SET_SOME(phi_compaction_config, max_context_tokens, "max_context_tokens", 100000),
      PHI__SET_SOME(phi_compaction_config, system_prompt_tokens, "system_prompt_tokens", 4000),
      PHI__SET_COUNT(phi_compaction_config, keep_first_messages, "keep_first", PHI__SET_FIRST),
      PHI__SET_COUNT(phi_compaction_config, keep_recent_messages, "keep_recent", PHI__SET_RECENT)};
 
 static const phi__set_row phi__set_inner[] =
-    {/* and of "compaction" in it */
+    {/* members of "compaction" in "context" */
      PHI__SET_PCT(compact_at_pct, "compact_at_pct", 0.9),
      PHI__SET_PCT(budget_threshold_pct, "compact_budget_threshold_pct", 0.05),
      PHI__SET_SOME(phi_compaction_config, scope_tokens, "scope_tokens", -1),
@@ -377,7 +377,7 @@ static const phi__set_row phi__set_inner[] =
      PHI__SET_COUNT(phi_compaction_config, tool_output_max_lines, "tool_output_max_lines",
                     PHI__SET_LINES)};
 
-/* A row of first turns or messages. */
+/* Writes a row of keep_first; if `none`, writes 0. */
 static void phi__set_put_first(phi__set_writer *w, const phi__set_row *row, bool none,
                                const phi_compaction_config *c) {
     if (none)
@@ -412,7 +412,7 @@ static phi_json *phi__set_compaction_write(phi_arena *arena, const phi_settings 
     return phi__set_tree(&w);
 }
 
-/* Turns are members of "compaction", messages of the object around it, lines of either. */
+/* Reads "context". Turns are in "compaction", messages in the outer object, lines in either. */
 static void phi__set_compaction_read(phi__set_reader *r, const phi_json *node) {
     static const char wrong[] = "compaction_scope: expected {\"FixedCount\": 3} or \"TokenBudget\"";
     phi_compaction_config *c = &r->out->compaction;
@@ -461,7 +461,7 @@ static const phi__set_row phi__set_model[] = {
     PHI__SET_U32(phi_model, context_window, "context_window", 128000),
     PHI__SET_U32(phi_model, max_tokens, "max_tokens", 8192)};
 
-/* The flags of the interchange: members of "compat". */
+/* The flags of the interchange format, which are members of "compat". */
 static const struct {
     char key[40], error[72];
     uint64_t bit;
@@ -476,7 +476,7 @@ static const struct {
     PHI__SET_COMPAT("requires_tool_result_name", PHI_QUIRK_TOOL_NAME_IN_RESULT, false),
     PHI__SET_COMPAT("requires_assistant_after_tool_result", PHI_QUIRK_ASSISTANT_AFTER_TOOL, false)};
 
-/* An object; a text that is none stays a text. NULL: no memory. */
+/* Returns `extra` as an object. If it is not JSON, returns it as a text. NULL: no memory. */
 static phi_json *phi__set_extra_write(phi_arena *arena, const char *extra) {
     phi_json *root = NULL;
     phi_status status = phi_json_parse(arena, phi_str_of(extra), 0, &root, NULL);
@@ -489,7 +489,7 @@ static phi_json *phi__set_compat_write(phi_arena *arena, uint64_t quirks) {
     phi_json *list = phi_json_new_array(arena);
     phi__cfg_choice quirk = PHI_ZERO;
     for (size_t i = 0; i < PHI__COUNT(phi__set_flags); i++) {
-        if (i == 4) /* the place that it has in the interchange */
+        if (i == 4) /* the position in the interchange format */
             phi__set_put_text(&w, "max_tokens_field",
                               (quirks & PHI_QUIRK_MAX_COMPLETION_TOKENS) != 0
                                   ? "MaxCompletionTokens"
@@ -523,7 +523,7 @@ static void phi__set_headers_read(phi__set_reader *r, const phi_json *node, phi_
     r->no_memory = out->headers == NULL && out->header_count > 0;
 }
 
-/* A list of ours, or the flags of the interchange. */
+/* Reads a list "quirks", or else the flags of the interchange format. */
 static void phi__set_compat_read(phi__set_reader *r, const phi_json *node, uint64_t *quirks) {
     const phi_json *list = phi__set_get(node, "quirks"), *item;
     phi_json_iter it = phi_json_each(list);
@@ -554,7 +554,7 @@ static void phi__set_compat_read(phi__set_reader *r, const phi_json *node, uint6
     if (phi__str_is_nocase(format, "Qwen")) *quirks |= PHI_QUIRK_ENABLE_THINKING;
 }
 
-/* An object, or its JSON as a text. */
+/* Reads an object, or a text that holds its JSON. */
 static void phi__set_extra_read(phi__set_reader *r, const phi_json *node, phi_model *out) {
     phi_str text = phi_json_str(node, "");
     if (phi_json_is(node, PHI_JSON_OBJECT))
@@ -567,7 +567,7 @@ static void phi__set_extra_read(phi__set_reader *r, const phi_json *node, phi_mo
     out->extra = text.at;
 }
 
-/* A string member; NULL is written as `none`. */
+/* Writes a text; NULL is written as `none`. */
 static void phi__set_put_or(phi__set_writer *w, const char *key, const char *value,
                             const char *none) {
     phi__set_put_text(w, key, value != NULL ? value : none);
@@ -607,7 +607,7 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
     phi__cfg_choice api;
     phi_str name;
     phi__set_read(r, phi__set_model, PHI__COUNT(phi__set_model), node, m);
-    /* "open_ai_completions", "gemini": as PHI_PROTOCOL_; a protocol of the host's own stays. */
+    /* Replace names as "open_ai_completions" and "gemini" by PHI_PROTOCOL_ names; keep others. */
     if (m->protocol != NULL && phi__choice_find(phi__names_api(), phi_str_of(m->protocol), &api)) {
         (void)phi__choice_of(phi__names_api(), api.value, &api);
         r->no_memory = !phi__arena_str(r->arena, phi_str_of(api.name), &name);
@@ -627,7 +627,7 @@ static void phi__set_model_read(phi__set_reader *r, const phi_json *node) {
 
 /* ---- the parts ---- */
 
-/* error: if the part is no object; NULL: it need not be one. */
+/* error: reported if the part is not an object; NULL: it may be another kind of value. */
 static const struct {
     const char *key, *error;
     phi_json *(*write)(phi_arena *arena, const phi_settings *settings);

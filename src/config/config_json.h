@@ -1,5 +1,6 @@
-/* config_json.h - the settings of an agent as JSON, in the shapes of the interchange of histories:
-   for a host that keeps them with its threads. A configuration file has other shapes (config.h).
+/* config_json.h - the settings of an agent as JSON, in the shapes of the interchange format of
+   histories, for a host that stores settings with threads. Configuration files have other shapes
+   (config.h).
 
        phi_str json;
        phi_parse_error error;
@@ -17,53 +18,52 @@
 extern "C" {
 #endif
 
-/* As in phi_agent_desc, whose fields they fill. Zero means default for every field. */
+/* Settings as in phi_agent_desc, with the same meaning. Zero means default for every field. */
 typedef struct phi_settings {
     phi_limits limits;
     phi_retry retry;
     phi_cache cache;
     phi_compaction_config compaction;
     phi_tool_mode tool_mode;
-    uint32_t tool_batch; /* of PHI_TOOLS_BATCHED */
+    uint32_t tool_batch; /* for PHI_TOOLS_BATCHED */
     phi_thinking thinking;
     phi_model model;
 } phi_settings;
 
-enum { PHI_SETTINGS_SECRETS = 1 /* api_key and the values of headers are written, too */ };
+enum { PHI_SETTINGS_SECRETS = 1 /* also write api_key and the values of headers */ };
 
-/* The settings as an object of these members:
+/* Writes the settings as an object of these members:
 
    "limits"          {"max_turns", "max_total_tokens", "max_duration": {"secs", "nanos"},
-                     "max_cost"}; of limits that `disable` turns off: those that are unlimited
+                     "max_cost"}; limits that `disable` turns off are written as unlimited
    "retry"           {"max_retries", "initial_delay_ms", "backoff_multiplier", "max_delay_ms"};
-                     max_retries 0 is `disable`
+                     max_retries 0 means `disable`
    "cache"           {"enabled", "strategy": "auto", "disabled" or {"manual": {"cache_system",
-                     "cache_tools", "cache_messages"}}}, and "one_hour" where it is true
+                     "cache_tools", "cache_messages"}}}, and "one_hour" if it is true
    "context"         {"max_context_tokens", "system_prompt_tokens", "compaction": {...},
                      "keep_recent", "keep_first", "tool_output_max_lines"}; keep_recent and
-                     keep_first are keep_recent_messages and keep_first_messages, the turns are in
-                     "compaction". Reading: tool_output_max_lines counts where "compaction" does
-                     not have it
+                     keep_first are keep_recent_messages and keep_first_messages; the turns are in
+                     "compaction". tool_output_max_lines is read if "compaction" does not have it
    "tool_execution"  {"type": "sequential"}, {"type": "parallel"}, {"type": "batched", "size": 3};
                      a batch of 0, the default, is written as 4
    "thinking_level"  "off", "minimal", "low", "medium", "high", "xhigh", "max"; any case
    "model"           {"id", "name", "api", "provider", "base_url", "api_key", "reasoning",
                      "context_window", "max_tokens", "cost": {"input_per_million"...}, "headers",
-                     "compat"}, and "api_version" where the model has one. "api" is
-                     "open_ai_completions" and so on; reading takes the names of configuration
-                     files, too. "compat" has "quirks" besides, by the names of PHI_QUIRK_; where it
-                     is, it says all
+                     "compat"}, and "api_version" if the model has one. "api" is
+                     "open_ai_completions" and so on; the names of configuration files are read,
+                     too. "compat" also has "quirks", by the names of PHI_QUIRK_. If "quirks" is
+                     present, the other members of "compat" are not read
 
-   A field that is zero is written as the default that it means (of "context": the default without
-   an agent). A field that the shape has no member for is added only where it is set. flags:
-   PHI_SETTINGS_SECRETS, or 0: api_key and the values of headers are "".
-   In the arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
+   A zero field is written as the default that it means (in "context": the default without an
+   agent). A field without a member in this shape is written only if it is set. flags:
+   PHI_SETTINGS_SECRETS, or 0, which writes api_key and the values of headers as "". *out is in the
+   arena. PHI_BAD_ARG, PHI_NO_MEMORY. Threads: any, one at a time with an arena. */
 PHI_API phi_status phi_settings_to_json(const phi_settings *settings, uint32_t flags,
                                         phi_arena *arena, phi_str *out);
-/* Reads settings. A member that is missing or null is left at zero, which means default; unknown
-   members are ignored. Strings are in the arena. PHI_PARSE: no JSON; PHI_BAD_ARG: a value does not
-   fit; *error (which may be NULL) names the place, or the member and the expectation.
-   PHI_NO_MEMORY. *out is as it was then. */
+/* Reads settings. A missing or null member is left zero, which means default. Unknown members are
+   ignored. Strings are in the arena. PHI_PARSE: not JSON. PHI_BAD_ARG: a value does not fit. *error
+   (may be NULL) names the place, or the member and the expected value. PHI_NO_MEMORY. On any
+   failure *out is unchanged. */
 PHI_API phi_status phi_settings_from_json(phi_str json, phi_arena *arena, phi_settings *out,
                                           phi_parse_error *error);
 

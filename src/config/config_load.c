@@ -1,5 +1,4 @@
-/* config_load.c - reads a file into a phi_config: its format, its tree, its variables; then all
-   checks. */
+/* config_load.c - reads a file into a phi_config: format, tree, variables; then runs all checks. */
 #include "config/config_own_in.h"
 #include "formats/formats_in.h"
 #include "wire/wire_in.h"
@@ -8,18 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- replaces ${NAME} and ${NAME:-text} in all texts of the tree ---- */
+/* ---- variables: replacing ${NAME} and ${NAME:-text} in all texts of the tree ---- */
 
 typedef struct phi__cfg_variables {
     phi__cfg_walk walk;
-    phi__buf out; /* of the text under way */
-    size_t added; /* bytes of all values */
+    phi__buf out; /* the current text, replaced */
+    size_t added; /* bytes of all values together */
     bool too_big;
-    bool missing;   /* in the text under way */
-    bool odd, open; /* the same: it has that warning, which says the same of others */
+    bool missing;   /* a variable of the current text is not set */
+    bool odd, open; /* the current text has this warning already */
 } phi__cfg_variables;
 
-/* ${NAME}, ${NAME:-text} at the start of a text. */
+/* A variable at the start of a text: ${NAME} or ${NAME:-text}. */
 typedef struct phi__cfg_variable {
     phi_str name, fallback;
     bool has_fallback, is_name;
@@ -37,7 +36,7 @@ static bool phi__vars_is_name(phi_str name) {
     return true;
 }
 
-/* False: no variable: ${} or one that is not closed. */
+/* Reads a variable. False: it is ${}, or is not closed. */
 static bool phi__vars_read(phi_str text, phi__cfg_variable *out) {
     size_t close = text.len > 2 ? phi__str_find(text, 2, "}") : SIZE_MAX, colon;
     memset(out, 0, sizeof *out);
@@ -54,7 +53,6 @@ static bool phi__vars_read(phi_str text, phi__cfg_variable *out) {
     return true;
 }
 
-/* The value, or NULL. */
 static const char *phi__vars_value(phi__cfg_variables *v, phi_str name) {
     phi_config *config = v->walk.config;
     phi_str copy;
@@ -98,8 +96,8 @@ static void phi__vars_put(phi__cfg_variables *v, const phi_json *node,
     phi__walk_part(&v->walk, node, false, phi__str(variable->name.at - 2, variable->len));
 }
 
-/* Nothing is known yet of which texts are secrets: warnings show what no key holds, "${" or
-   "${NAME:". */
+/* Warns about "${" without a valid name. Secrets are not known yet, so the warning shows only parts
+   that no key has: "${" or "${NAME:". */
 static void phi__vars_odd(phi__cfg_variables *v, const phi_json *node,
                           const phi__cfg_variable *variable) {
     phi__buf *words = phi__walk_words(&v->walk);
@@ -131,13 +129,13 @@ static void phi__vars_open(phi__cfg_variables *v, const phi_json *node) {
     phi__walk_part(&v->walk, node, true, PHI__LIT("${"));
 }
 
-/* The text with all its variables, in v->out. False: there are none. */
+/* Writes the text with all variables replaced to v->out. False: it has no variables. */
 static bool phi__vars_text(phi__cfg_variables *v, const phi_json *node) {
     phi_str text = phi__json_text_of(node);
     size_t at = 0, found, end = text.len;
     bool any = false;
     v->missing = v->odd = v->open = false;
-    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable can end after it */
+    while (end > 0 && text.at[end - 1] != '}') end--; /* no variable ends later */
     v->out.len = 0;
     while ((found = phi__str_find(text, at, "${")) != SIZE_MAX) {
         phi_str rest = phi__str(text.at + found, end > found ? end - found : 0);
@@ -184,7 +182,7 @@ static void phi__vars_node(phi__cfg_variables *v, phi_json *node) {
     node->len = (uint32_t)copy.len;
 }
 
-/* As deep as the tree is, which its reader bounds. */
+/* Recursive. The reader of the tree bounds its depth. */
 static void phi__vars_tree(phi__cfg_variables *v, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     bool is_array = phi_json_is(node, PHI_JSON_ARRAY);
@@ -200,7 +198,7 @@ static void phi__vars_tree(phi__cfg_variables *v, phi_json *node) {
     }
 }
 
-/* ---- reads a file into a phi_config: its format, its tree, its variables; then all checks ---- */
+/* ---- reading a file into a phi_config ---- */
 
 #define PHI__CFG_FILE_BYTES ((size_t)4 * 1024 * 1024)
 
@@ -248,9 +246,9 @@ static phi_config_format phi__load_format_of(const char *extension) {
     return PHI_CONFIG_AUTO;
 }
 
-/* False: a file that no format reads. */
+/* Sets the format. False: no format has the file's extension. */
 static bool phi__load_format(phi_config *config, bool is_file) {
-    /* The extension, with its dot, or "". */
+    /* The extension with its dot, or "". */
     const char *path = config->path;
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
@@ -299,7 +297,8 @@ static phi_status phi__load_as(phi_config *config, phi_config_format format, phi
     return PHI_UNSUPPORTED;
 }
 
-/* The first of the formats that reads a table. Otherwise the error of the one that got farthest. */
+/* Takes the first format in which the text is a table. If none fits: the error farthest in the
+   text. */
 static phi_status phi__load_any(phi_config *config, phi_str text, phi_json **root,
                                 phi_parse_error *error) {
     static const phi_config_format formats[] = {PHI_CONFIG_TOML, PHI_CONFIG_JSON, PHI_CONFIG_YAML};
@@ -334,7 +333,7 @@ static bool phi__load_parse(phi_config *config, phi_str text) {
     else if (status != PHI_OK) {
         snprintf(line, sizeof line, "Config parse error: %s", error.message);
         phi__prob_add_at(&config->problems, config, error.line, error.column, status, line);
-    } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty file in YAML */
+    } else if (phi_json_is(root, PHI_JSON_NULL)) { /* an empty YAML file */
         root = phi_json_new_object(&config->arena);
         config->problems.no_memory |= root == NULL;
     } else if (!phi_json_is(root, PHI_JSON_OBJECT)) {
@@ -347,7 +346,7 @@ static bool phi__load_parse(phi_config *config, phi_str text) {
     return config->root != NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 static bool phi__load_text(phi_config *config, const phi_config_desc *desc) {
     phi__buf file;
@@ -434,7 +433,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
     config = (phi_config *)phi__alloc(&memory, sizeof *config);
     if (config == NULL) return NULL;
-    config->memory = memory; /* counts the config itself */
+    config->memory = memory; /* counts the config's own block */
     phi_arena_init(&config->arena, &config->memory, 0);
     phi__prob_init(&config->problems, &config->memory, desc->max_problems);
     phi__marks_init(&config->marks, &config->arena);
@@ -449,7 +448,7 @@ PHI_API phi_config *phi_config_load(const phi_config_desc *desc) {
     config->user_data = desc->user_data;
     config->max_bytes = desc->max_bytes > 0 ? desc->max_bytes : PHI__CFG_FILE_BYTES;
     phi__load_all(config, desc);
-    config->variable_fn = NULL; /* it may be gone later */
+    config->variable_fn = NULL; /* not used after loading */
     return config;
 }
 

@@ -1,5 +1,5 @@
-/* config_refs.c - references: reading them, finding what they mean, and the words where they mean
-   nothing. */
+/* config_refs.c - references: parses them, finds their entities, and writes messages about
+   references that mean nothing. Also checks rules between fields. */
 #include "agent/agent_in.h"
 #include "config/config_own_in.h"
 #include "config/config_tables_in.h"
@@ -11,7 +11,7 @@
 
 static uint64_t phi__cfg_names_hash(phi_str name) { return phi__hash(name, 0); }
 
-/* config_refs.c */
+/* Returns the entity of that name in a namespace, or NULL. */
 static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, const char *space,
                                                   phi_str name) {
     uint64_t hash = phi__cfg_names_hash(name);
@@ -23,7 +23,7 @@ static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, cons
     return NULL;
 }
 
-/* The next entity of that name in any space that references search, *probe being 0 at first. */
+/* Returns the next entity of that name in any namespace, or NULL. *probe is 0 for the first. */
 static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name,
                                                   size_t *probe) {
     uint64_t hash = phi__cfg_names_hash(name);
@@ -36,7 +36,7 @@ static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_
     return NULL;
 }
 
-/* listed: cycles and words look at it, too. False: no memory. */
+/* Adds an entity. If `listed`, checks for cycles and messages see it, too. False: no memory. */
 static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed) {
     if (!phi__map_room(&config->entities)) return false;
     phi__map_add(&config->entities, phi__cfg_names_hash(entity->name), entity);
@@ -49,12 +49,12 @@ static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool
     return true;
 }
 
-/* ---- what references can mean: the instances of all sections that have an id ---- */
+/* ---- the entities: instances of all sections that have an id ---- */
 
-/* Fields of tables are at most so deep. */
+/* most levels of fields in tables */
 enum { PHI__CFG_DEEPEST = 8 };
 
-/* The name that an id declares; *qualified: the namespace in it, if it is another one. */
+/* Returns the name that an id declares. Sets *qualified to the id's namespace, if it differs. */
 static phi_str phi__entities_name(const char *space, phi_str id, phi_str *qualified) {
     phi__cfg_ref ref = phi__refs_parse(id);
     *qualified = PHI__LIT("");
@@ -106,7 +106,7 @@ static void phi__entities_add(phi__cfg_walk *walk, const phi__cfg_table *table,
     if (!phi__cfg_names_add(config, entity, true)) config->problems.no_memory = true;
 }
 
-/* One instance: by its id, else by its name. */
+/* Adds an instance under its id, or under its name if it has no id. */
 static void phi__entities_instance(phi__cfg_walk *walk, const phi__cfg_table *table,
                                    const phi_json *node) {
     static const uint16_t flags[] = {PHI__CFG_ID, PHI__CFG_NAME};
@@ -190,12 +190,12 @@ void phi__entities_collect(phi_config *config) {
 /* ---- references ---- */
 
 enum {
-    PHI__CFG_ALIASES = 16,  /* that lead to each other */
-    PHI__CFG_LISTED = 8,    /* names in a message */
-    PHI__CFG_COMPARED = 256 /* names, for the nearest one */
+    PHI__CFG_ALIASES = 16,  /* most aliases that lead to each other */
+    PHI__CFG_LISTED = 8,    /* most names in a message */
+    PHI__CFG_COMPARED = 256 /* most names compared to find a similar one */
 };
 
-/* What exists without being written; found without a table. */
+/* Entities that exist without a table. */
 static const struct {
     const char *space, *name;
 } phi__refs_built_in[] = {{"system_prompt_strategy", "agent"},
@@ -208,7 +208,7 @@ static const struct {
                           {"strategy", "trm"},
                           {"strategy", "adaptive"}};
 
-/* Namespaces of phi.h's own sections, and how people write an instance. */
+/* The namespaces of phi.h's own sections, and how to write an instance. */
 static const struct {
     char space[24], section[36], key[8], more[56];
 } phi__refs_spaces[] = {
@@ -223,7 +223,7 @@ static const struct {
     {"mcp", "mcp.instances", "id", " and its command or url"},
     {"openapi", "openapi.instances", "id", " and its file or url"}};
 
-/* How to write the first one of a namespace. */
+/* Explains how to write the first entity of a namespace. */
 static void phi__refs_first(phi__cfg_walk *walk, const char *space, phi_str name) {
     phi__buf *words = &walk->words;
     bool toml = walk->config->format == PHI_CONFIG_TOML;
@@ -279,7 +279,7 @@ phi__cfg_ref phi__refs_parse(phi_str text) {
     return ref;
 }
 
-/* The name as written in the braces: space and name together. */
+/* Returns the text in the braces: namespace and name. */
 static phi_str phi__refs_whole(const phi__cfg_ref *ref) {
     if (ref->space.len == 0) return ref->name;
     return phi__str(ref->space.at, (size_t)(ref->name.at - ref->space.at) + ref->name.len);
@@ -293,7 +293,7 @@ typedef enum phi__refs_found {
     PHI__CFG_REFS_BUILT_IN,
     PHI__CFG_REFS_MISSING,
     PHI__CFG_REFS_AMBIGUOUS,
-    PHI__CFG_REFS_OTHER_SPACE, /* entity: the one of another kind, where there is one */
+    PHI__CFG_REFS_OTHER_SPACE, /* entity: the one of another namespace, if it exists */
     PHI__CFG_REFS_NO_SPACE,
     PHI__CFG_REFS_NO_ALIAS,
     PHI__CFG_REFS_CYCLE
@@ -303,8 +303,8 @@ typedef struct phi__refs_result {
     phi__refs_found found;
     const phi_json *node;
     const phi__cfg_entity *entity, *second;
-    phi_str name; /* that was looked for */
-    bool hidden;  /* it came out of a variable */
+    phi_str name; /* the name that was looked for */
+    bool hidden;  /* the text came from a variable */
     phi__cfg_ref ref;
 } phi__refs_result;
 
@@ -324,7 +324,7 @@ static phi__refs_found phi__refs_name(const phi_config *config, const char *spac
     return PHI__CFG_REFS_MISSING;
 }
 
-/* {{name}}: in all namespaces. */
+/* Looks for {{name}} in all namespaces. */
 static phi__refs_found phi__refs_anywhere(const phi_config *config, const char *space, phi_str name,
                                           phi__refs_result *r) {
     size_t probe = 0;
@@ -338,7 +338,7 @@ static phi__refs_found phi__refs_anywhere(const phi_config *config, const char *
     return PHI__CFG_REFS_THERE;
 }
 
-/* What a text means in a field of that space. */
+/* Finds what a text means in a field of that namespace. If `names`, a plain text is a name. */
 static phi__refs_found phi__refs_look(const phi_config *config, const char *space, phi_str text,
                                       bool names, phi__refs_result *r) {
     bool hidden = false;
@@ -355,7 +355,7 @@ static phi__refs_found phi__refs_look(const phi_config *config, const char *spac
             if (ref->kind == PHI__CFG_REF_ID) return phi__refs_name(config, space, ref->name, r);
             if (ref->space.len == 0) return phi__refs_anywhere(config, space, ref->name, r);
             if (phi__str_is(ref->space, space)) return phi__refs_name(config, space, ref->name, r);
-            /* a name with a dot in it */
+            /* a name that contains a dot */
             if (phi__cfg_names_find(config, space, whole) != NULL)
                 return phi__refs_anywhere(config, space, whole, r);
             r->name = ref->name;
@@ -376,7 +376,7 @@ static phi__refs_found phi__refs_look(const phi_config *config, const char *spac
     return PHI__CFG_REFS_CYCLE;
 }
 
-/* A plain text is a prompt, and a name anywhere else. */
+/* True if a plain text is a name. In system_prompt it is the prompt itself. */
 static bool phi__refs_names_count(const char *space) { return strcmp(space, "system_prompt") != 0; }
 
 const phi_json *phi__refs_find(const phi_config *config, const char *space, const char *text) {
@@ -386,7 +386,7 @@ const phi_json *phi__refs_find(const phi_config *config, const char *space, cons
     return found == PHI__CFG_REFS_THERE ? r.node : NULL;
 }
 
-/* The entity that a text means; NULL: none, or [provider] itself. */
+/* Returns the entity that a text means. NULL: none, or [provider] itself. */
 static const phi__cfg_entity *phi__refs_entity(const phi_config *config, const char *space,
                                                phi_str text) {
     phi__refs_result r;
@@ -395,9 +395,9 @@ static const phi__cfg_entity *phi__refs_entity(const phi_config *config, const c
     return found == PHI__CFG_REFS_THERE ? r.entity : NULL;
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
-/* Adds the name most like `name`, as a reference to it is written. False: none is near. */
+/* Suggests the most similar name, written as a reference. False: no name is similar. */
 static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name) {
     const phi__cfg_entity *near = NULL;
     const char *built_in = NULL;
@@ -422,7 +422,7 @@ static bool phi__refs_near(phi__cfg_walk *walk, const char *space, phi_str name)
     return built_in != NULL || near != NULL;
 }
 
-/* The names that there are. */
+/* Suggests a similar name, or lists the existing names. */
 static void phi__refs_names(phi__cfg_walk *walk, const char *space, phi_str name) {
     phi__buf *words = &walk->words;
     unsigned count = 0;
@@ -459,14 +459,14 @@ static void phi__refs_aliases(phi__cfg_walk *walk, phi_str name) {
     phi__buf_text(words, "\"?");
 }
 
-/* "{{provider.x}}" */
+/* Appends an example, such as "{{provider.x}}". */
 static void phi__refs_example(phi__buf *words, const char *space, phi_str name) {
     phi__buf_printf(words, "\"{{%s.", space);
     phi__raws_name(name, words);
     phi__buf_text(words, "}}\"");
 }
 
-/* The words behind the value in its error. */
+/* Appends the message that follows the value in the error. */
 static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__refs_result *r) {
     phi__buf *words = &walk->words;
     switch (r->found) {
@@ -505,7 +505,7 @@ static void phi__refs_say(phi__cfg_walk *walk, const char *space, const phi__ref
     }
 }
 
-/* A section that only a further header reads. */
+/* True if the namespace is that of a section that only another header reads. */
 static bool phi__refs_needs_header(const phi_config *config, const char *space) {
     if (strcmp(space, "mcp") != 0 && strcmp(space, "openapi") != 0) return false;
     for (size_t i = 0; config->sections[i] != NULL; i++)
@@ -543,20 +543,20 @@ void phi__refs_check(phi__cfg_walk *walk, const phi__cfg_field *field, const phi
     phi__walk_error(walk, node, field->space);
 }
 
-/* ---- entities that refer to themselves over others ---- */
+/* ---- cycles: entities that refer back to themselves ---- */
 
 enum {
     PHI__CFG_ON_THE_WAY = 1,
     PHI__CFG_DONE = 2,
-    PHI__CFG_CYCLE_SHOWN = 16 /* names of a cycle; the middle of a longer one is left out */
+    PHI__CFG_CYCLE_SHOWN = 16 /* most names of a cycle in a message; the middle is left out */
 };
 
-/* An entity on the way, and the next reference to follow. */
+/* An entity on the current path, and the next reference to follow. */
 typedef struct phi__cfg_step {
     phi__cfg_entity *entity;
     size_t field;
-    const phi_json *item;  /* of a list: the last one that was followed */
-    const phi_json *place; /* of the reference that is followed */
+    const phi_json *item;  /* in a list: the last item that was followed */
+    const phi_json *place; /* node of the reference that is followed */
 } phi__cfg_step;
 
 typedef struct phi__cycle {
@@ -565,14 +565,14 @@ typedef struct phi__cycle {
     size_t count, cap;
 } phi__cycle;
 
-/* The item after `item` (NULL: the first); NULL: none. */
+/* Returns the item after `item`, or the first if `item` is NULL. NULL: no more. */
 static const phi_json *phi__cycle_item(const phi_json *list, const phi_json *item) {
     if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0 || item == list->v.last)
         return NULL;
     return item != NULL ? item->next : list->v.last->next;
 }
 
-/* The next entity that the step's one refers to; NULL: no more. */
+/* Returns the next entity that the step's entity refers to. NULL: no more. */
 static phi__cfg_entity *phi__cycle_next(const phi_config *config, phi__cfg_step *step) {
     const phi__cfg_field *field;
     while ((field = phi__fields_at(step->entity->table, step->field)) != NULL) {
@@ -595,7 +595,7 @@ static phi__cfg_entity *phi__cycle_next(const phi_config *config, phi__cfg_step 
     return NULL;
 }
 
-/* "writer -> critic -> writer" */
+/* Reports a cycle, as "writer -> critic -> writer". */
 static void phi__cycle_say(phi__cycle *c, const phi__cfg_entity *to) {
     phi__buf *words = phi__walk_words(&c->walk);
     size_t i = c->count, first;
@@ -658,7 +658,7 @@ void phi__cycle_check(phi_config *config) {
     phi__walk_end(&c.walk);
 }
 
-/* ---- helpers: a problem at a path that is built of names ---- */
+/* ---- helpers: problems at a path of names ---- */
 
 static void phi__rules_at(phi__cfg_walk *walk, const char *path, const char *key) {
     walk->path.len = 0;
@@ -676,13 +676,13 @@ static void phi__rules_say(phi__cfg_walk *walk, const char *path, const char *ke
         phi__walk_error_key(walk, node);
 }
 
-/* True if the table sets a choice to that value. */
+/* True if the table sets a choice to `value`. */
 static bool phi__rules_is(const phi_json *table, const char *key, const char *value) {
     const phi_json *node = phi_json_get(table, key);
     return phi_json_is(node, PHI_JSON_STRING) && phi__str_is_nocase(phi__json_text_of(node), value);
 }
 
-/* Calls `rule` for the table at `section` and each of its instances. */
+/* Calls `rule` for each instance of the table `node`. */
 typedef void (*phi__cfg_rule_fn)(phi__cfg_walk *walk, const char *path, const phi_json *table);
 static void phi__rules_each(phi__cfg_walk *walk, const char *section, const phi_json *node,
                             phi__cfg_rule_fn rule) {
@@ -697,7 +697,7 @@ static void phi__rules_each(phi__cfg_walk *walk, const char *section, const phi_
 
 /* ---- providers ---- */
 
-/* The protocol that a model's name asks for, or NULL. */
+/* Returns the protocol that a model's name needs, or NULL. */
 static const char *phi__rules_api(phi_str model) {
     static const struct {
         char prefix[12], api[8];
@@ -711,7 +711,7 @@ static const char *phi__rules_api(phi_str model) {
     return NULL;
 }
 
-/* A model of another protocol than the default one. */
+/* Reports a model that needs another protocol than the default one. */
 static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     const phi_json *model = phi_json_get(table, "model");
     const char *api = phi__rules_api(phi__json_text_of(model));
@@ -732,7 +732,7 @@ static void phi__rules_model(phi__cfg_walk *walk, const char *path, const phi_js
         phi__walk_error(walk, model, NULL);
 }
 
-/* Protocols and presets without a default address. */
+/* Reports protocols and presets that need an address, but have none. */
 static void phi__rules_address(phi__cfg_walk *walk, const char *path, const phi_json *table) {
     static const char *const keys[] = {"preset", "api"};
     if (phi_json_get(table, "base_url") != NULL || phi_json_get(table, "url") != NULL) return;
@@ -842,9 +842,9 @@ static void phi__rules_compaction(phi__cfg_walk *walk) {
         phi__rules_each(walk, path, table, phi__rules_compaction_off);
 }
 
-/* ---- fields that need another ---- */
+/* ---- fields that need another field ---- */
 
-/* A field that has no effect unless another has a value. */
+/* `field` has no effect unless `key` has this value. */
 typedef struct phi__cfg_need {
     const char *path, *field, *key, *value;
 } phi__cfg_need;
@@ -891,7 +891,7 @@ static void phi__rules_strategy(phi__cfg_walk *walk, const char *path, const phi
 
 /* ---- prompts ---- */
 
-enum { PHI__CFG_BLOCKS = 64 /* of a template; larger ones are not looked at */ };
+enum { PHI__CFG_BLOCKS = 64 /* most blocks of a template; a larger one is not checked */ };
 
 /* The names of a template's blocks. */
 typedef struct phi__cfg_blocks {
@@ -899,7 +899,7 @@ typedef struct phi__cfg_blocks {
     size_t count;
 } phi__cfg_blocks;
 
-/* False: there is no such template, or it cannot be looked at: names out of variables. */
+/* Lists the blocks of a template. False: it does not exist, or names come from variables. */
 static bool phi__rules_template(const phi_config *config, phi_str text, phi__cfg_blocks *out) {
     phi__cfg_ref ref = phi__refs_parse(text);
     const phi_json *table = NULL, *block;

@@ -1,12 +1,12 @@
-/* config_schema.c - a JSON Schema out of the tables. It takes what the reader takes: numbers and
-   bools as variables, choices in any case. */
+/* config_schema.c - writes a JSON Schema from the tables. The schema accepts what the reader
+   accepts: variables in place of numbers and bools, and choices in any case. */
 #include "config/config_in.h"
 
 enum { PHI__CFG_TABLES_MOST = 128 };
 
 typedef struct phi__cfg_schema {
     phi__buf out;
-    const phi__cfg_table *tables[PHI__CFG_TABLES_MOST]; /* that have a definition */
+    const phi__cfg_table *tables[PHI__CFG_TABLES_MOST]; /* tables with a definition */
     size_t count, written;
 } phi__cfg_schema;
 
@@ -15,7 +15,7 @@ static void phi__cfg_schema_text(phi__cfg_schema *s, const char *key, const char
     phi__json_write_str(&s->out, phi_str_of(text));
 }
 
-/* {"$ref":"#/$defs/agent.profile"} */
+/* Writes a reference such as {"$ref":"#/$defs/agent.profile"}. */
 static void phi__cfg_schema_ref(phi__cfg_schema *s, const phi__cfg_table *table) {
     size_t i = 0;
     while (i < s->count && s->tables[i] != table) i++;
@@ -23,7 +23,7 @@ static void phi__cfg_schema_ref(phi__cfg_schema *s, const phi__cfg_table *table)
     phi__buf_printf(&s->out, "{\"$ref\":\"#/$defs/%s\"}", table->name);
 }
 
-/* The schema of a variable in place of a value. */
+/* Writes the schema of a variable, which may replace any value. */
 static void phi__cfg_schema_variable(phi__cfg_schema *s) {
     phi__buf_text(&s->out, "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{.+\\\\}\"}");
 }
@@ -50,7 +50,7 @@ static void phi__cfg_schema_number(phi__cfg_schema *s, const phi__cfg_field *fie
     phi__buf_char(&s->out, ']');
 }
 
-/* The names that editors offer, then all that is read. */
+/* Writes the names that editors offer, then a pattern of all names that are read. */
 static void phi__cfg_schema_choice(phi__cfg_schema *s, const phi__cfg_field *field) {
     phi__cfg_choice choice = PHI_ZERO;
     const char *between = "";
@@ -68,7 +68,7 @@ static void phi__cfg_schema_choice(phi__cfg_schema *s, const phi__cfg_field *fie
         choice.next = field->choices;
         while (phi__choice_next(&choice)) {
             phi__buf_text(&s->out, between);
-            /* A pattern of one name: any case, - for _. */
+            /* Write a pattern of one name: any case, and - for _. */
             for (const char *name = choice.name; *name != '\0'; name++) {
                 char c = *name;
                 if (c >= 'a' && c <= 'z')
@@ -94,7 +94,7 @@ static void phi__cfg_schema_texts(phi__cfg_schema *s, const phi__cfg_field *fiel
     phi__buf_char(&s->out, '}');
 }
 
-/* The members that say which values a field takes. */
+/* Writes the members that say which values a field accepts. */
 static void phi__cfg_schema_kind(phi__cfg_schema *s, const phi__cfg_field *field) {
     switch (field->kind) {
     case PHI__CFG_TEXT:
@@ -165,7 +165,7 @@ static void phi__cfg_schema_required(phi__cfg_schema *s, const phi__cfg_table *t
     if (count > 0) phi__buf_char(&s->out, ']');
 }
 
-/* The members of a table's schema; sections: NULL-ended, of the top alone. */
+/* Writes the members of a table's schema. `sections` is NULL-ended; NULL for all but the top. */
 static void phi__cfg_schema_table(phi__cfg_schema *s, const phi__cfg_table *table,
                                   const phi_config_section *const *sections) {
     const phi__cfg_field *field;
@@ -200,7 +200,7 @@ PHI_API phi_status phi_config_schema(const phi_config_section *const *sections, 
     phi__cfg_schema_text(s, "$schema", "https://json-schema.org/draft/2020-12/schema");
     phi__cfg_schema_text(s, "title", "phi configuration");
     phi__cfg_schema_table(s, phi__table_top(), sections);
-    /* Definitions name further tables, which get theirs in turn. */
+    /* A definition may refer to more tables, which are appended and defined in turn. */
     phi__json_write_key(&s->out, PHI__LIT("$defs"));
     phi__buf_char(&s->out, '{');
     for (; s->written < s->count; s->written++) {

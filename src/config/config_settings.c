@@ -1,5 +1,5 @@
-/* config_settings.c - limits, retries, caching, compaction and all the plain settings of an
-   agent. */
+/* config_settings.c - plain settings of an agent: prompts, models, limits, compaction,
+   strategies. */
 #include "config/config_own_in.h"
 #include "formats/formats_in.h"
 #include "agent/agent_in.h"
@@ -79,10 +79,10 @@ PHI__FN phi_status phi__cfg_absolute(phi__cfg_ground *ground, const phi_json *no
     return PHI_OK;
 }
 
-/* ---- messages about agents: with parts, and with the name that was probably meant ---- */
+/* ---- messages: with parts, and with the most similar name ---- */
 
-/* Parts of a message come from other modules, too, which show paths, names and addresses as they
-   are: values of variables among them. */
+/* Adds a problem. Masks the values of variables, because parts of the message may come from other
+   modules, which show paths, names and addresses as they are. */
 static void phi__cfg_say(phi__cfg_ground *ground, const phi_json *node, bool is_warning,
                          phi_status status, const char *field, const char *format, va_list args) {
     char text[500];
@@ -124,7 +124,7 @@ PHI__FN const char *phi__cfg_nearest(phi_str name, const char *const *names, siz
     return best;
 }
 
-/* ---- system prompts: a text, a file, or blocks in the slots of a strategy ---- */
+/* ---- system prompts: a text, a file, or blocks in the slots of a template ---- */
 
 #ifndef PHI_NO_FILES
 PHI__FN phi_status phi__cfg_file(phi_memory *memory, const char *path, size_t most, phi__buf *out,
@@ -188,7 +188,7 @@ static phi_status phi__cfg_prompt_file(phi__cfg_ground *ground, const char *work
 #endif
 }
 
-/* The text itself, or a file. */
+/* Reads a prompt that is a text or a file. */
 static phi_status phi__cfg_prompt_text(phi__cfg_ground *ground, const char *workspace,
                                        const phi_json *node, const char **out) {
     phi_str text = phi_json_str(node, "");
@@ -220,7 +220,7 @@ static phi_status phi__cfg_prompt_slots(phi__cfg_ground *ground, const phi_json 
     return PHI_OK;
 }
 
-/* The slots of a strategy of the file, or of one that phi has. */
+/* Returns the slots of a template: of the file, or built in. */
 static phi_status phi__cfg_prompt_slots_of(phi__cfg_ground *ground, const char *type,
                                            const phi__profile_slot **out, size_t *count) {
     const phi_json *node =
@@ -270,17 +270,17 @@ PHI__FN phi_status phi__cfg_prompt_make(phi__cfg_ground *ground, const phi_json 
     return phi__cfg_prompt_text(ground, workspace, node, out);
 }
 
-/* ---- options, extra and raw tools of an agent, and the extra of a provider ---- */
+/* ---- options, extra and raw tools of an agent, and extra of a provider ---- */
 
-/* JSON text of a node, or the node's own text; in the arena. NULL: no memory. */
+/* Returns a node as JSON text, or the node's own text. In the arena. NULL: no memory. */
 static const char *phi__cfg_said_text(phi_arena *arena, const phi_json *node) {
     phi_str text;
     if (phi_json_is(node, PHI_JSON_STRING)) return phi_json_str(node, "").at;
     return phi_json_write(arena, node, 0, &text) == PHI_OK ? text.at : NULL;
 }
 
-/* *out: the JSON text of an object, a table or its text; it stays for a node that is NULL, null or,
-   with a problem that names the field, something else. PHI_NO_MEMORY. */
+/* Sets *out to the JSON text of an object, given as a table or as text. *out is unchanged if the
+   node is NULL, null or invalid; an invalid one adds a problem for `field`. PHI_NO_MEMORY. */
 static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *node,
                                        const char *field, const char **out) {
     char words[200];
@@ -342,7 +342,7 @@ static phi_status phi__cfg_said_raws(phi__cfg_ground *ground, const phi_json *li
     return status;
 }
 
-/* The options, the extra and the raw tools of [agent]; what the file does not set stays. */
+/* Reads options, extra and raw tools of [agent]. Missing fields keep their values. */
 static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_agent *a,
                                      phi_agent_desc *desc) {
     phi_status status = phi__cfg_said_options(ground, a->options, desc);
@@ -351,18 +351,18 @@ static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_age
     return status == PHI_OK ? phi__cfg_said_raws(ground, a->raw_tools, desc) : status;
 }
 
-/* ---- a model out of a provider of the file ---- */
+/* ---- models: from a provider of the file ---- */
 
 #define PHI__CFG_MODEL_HAS(p, key) phi__fields_has(phi__table_provider_instance(), (p), (key))
 
-/* The preset of a protocol, where nothing says more. */
+/* Returns the preset of a protocol, used if no preset is named. */
 static const char *phi__cfg_model_of_api(int api) {
     static const char *const presets[] = {"anthropic", "openai", "openai_responses", "azure",
                                           "google",    "vertex", "interactions",     "bedrock"};
     return presets[(size_t)api < PHI__COUNT(presets) ? api : PHI__CFG_API_ANTHROPIC];
 }
 
-/* Those that are not below are servers of the Chat protocol, by the name that files have. */
+/* Makes the model of a preset. Presets missing in this list are servers of the Chat protocol. */
 static phi_model phi__cfg_model_preset(const char *preset, const char *url, const char *id,
                                        const char *key) {
     static const struct {
@@ -383,12 +383,12 @@ static phi_model phi__cfg_model_preset(const char *preset, const char *url, cons
     phi_model model = phi_model_preset(preset, id, key);
     if (model.protocol == NULL) return phi_model_anthropic(id, key);
     if ((model.quirks & PHI_QUIRK_OPEN_KEY) != 0 && url != NULL && url[0] != '\0')
-        model.base_url = url; /* a server of the user's own */
+        model.base_url = url; /* a server of the user */
     return model;
 }
 
-/* A provider that phi has a preset for is that one, where it speaks the protocol; of an unknown
-   server with OpenAI's protocol phi assumes no more than it must. */
+/* Returns the preset's model. A known provider name selects its preset if the protocol is the same.
+   An unknown server of the Chat protocol gets "local", which assumes least. */
 static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
     const char *preset = phi__cfg_model_of_api(p->api);
     phi__cfg_choice named = PHI_ZERO;
@@ -405,12 +405,12 @@ static phi_model phi__cfg_model_of(const phi__cfg_provider *p) {
     return phi__cfg_model_preset(preset, p->base_url, p->model, p->api_key);
 }
 
-/* The address that a provider's requests go to; NULL: it has none. */
+/* Returns the address of a provider, or NULL if it has none. */
 static const char *phi__cfg_model_address(const phi__cfg_provider *p) {
     return p->base_url != NULL ? p->base_url : phi__cfg_model_of(p).base_url;
 }
 
-/* Another protocol than that of the provider means the server that the protocol has by default. */
+/* Sets a sub-agent's protocol. If it is not the provider's, that protocol's own server is used. */
 static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     phi_model plain = phi__cfg_model_preset(phi__cfg_model_of_api(api), NULL, "", NULL);
     if (strcmp(phi__cfg_model_of(p).protocol, plain.protocol) == 0) return;
@@ -419,8 +419,8 @@ static void phi__cfg_model_api(int api, phi__cfg_provider *p) {
     p->base_url = p->provider = NULL;
 }
 
-/* A sub-agent's own values; facts of another model do not count for its own, and the key and the
-   headers of the provider are for its server alone. */
+/* Applies a sub-agent's own values. If its model differs (*other), facts about the provider's model
+   do not apply. If its server differs, it loses the provider's key and headers. */
 static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provider *p, bool *other,
                                  bool *same) {
     const char *server = phi__cfg_model_address(p);
@@ -437,7 +437,7 @@ static void phi__cfg_model_child(const phi__cfg_sub_agent *child, phi__cfg_provi
     if (child->api_key != NULL) p->api_key = child->api_key;
 }
 
-/* What the file says of the server, and of the model, over the preset's values. */
+/* Applies the file's settings of the server and the model over the preset's. */
 static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_provider *p,
                                       bool other, phi_model *out) {
     phi__cfg_compat compat = PHI_ZERO;
@@ -455,7 +455,7 @@ static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_pr
     out->quirks = phi__table_quirks(&compat, out->quirks);
     if (phi__cfg_said_object(ground, p->extra, "provider.extra", &out->extra) != PHI_OK)
         return PHI_NO_MEMORY;
-    out->name = other ? NULL : p->name; /* NULL: its id, also where a preset has a name */
+    out->name = other ? NULL : p->name; /* NULL shows the id, even if the preset has a name */
     if (other) return PHI_OK;
     if (PHI__CFG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
     if (p->context_window > 0) out->context_window = p->context_window;
@@ -471,7 +471,7 @@ PHI__FN phi_status phi__cfg_model_make(phi__cfg_ground *ground, const phi_json *
     phi__cfg_provider p = PHI_ZERO;
     if (!phi__cfg_take(ground->arena, node, phi__table_provider_instance(), &p))
         return PHI_NO_MEMORY;
-    /* "" is none, as of "${URL:-}". */
+    /* "" means no address, as from "${URL:-}". */
     if (p.base_url != NULL && p.base_url[0] == '\0') p.base_url = NULL;
     if (child != NULL) phi__cfg_model_child(child, &p, &other, same);
     if (p.model == NULL || p.model[0] == '\0') {
@@ -498,7 +498,7 @@ PHI__FN uint64_t phi__cfg_model_quirks(const phi__cfg_provider *provider) {
     return phi__cfg_model_of(provider).quirks;
 }
 
-/* ---- the models that an agent goes on with when its own fails ---- */
+/* ---- failover: the models to use if an agent's own fails ---- */
 
 static phi_status phi__cfg_fail_models(phi__cfg_maker *maker, const phi__cfg_texts *names,
                                        phi_failover *out) {
@@ -523,7 +523,7 @@ static phi_status phi__cfg_fail_models(phi__cfg_maker *maker, const phi__cfg_tex
     return PHI_OK;
 }
 
-/* Other models, of the agent's own list or of [failover]. PHI_NO_MEMORY. */
+/* Sets the failover models: from the agent's list, else from [failover]. PHI_NO_MEMORY. */
 static phi_status phi__cfg_fail_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi_arena *arena = maker->ground.arena;
     phi_failover *failover;
@@ -540,9 +540,9 @@ static phi_status phi__cfg_fail_use(phi__cfg_maker *maker, phi__cfg_job *job) {
     return status;
 }
 
-/* ---- a reasoning strategy of the file, as a provider ---- */
+/* ---- reasoning strategies, as providers ---- */
 
-/* What a strategy borrows as long as its agents live. */
+/* Memory that a strategy borrows as long as its agents live. */
 typedef struct phi__cfg_machine {
     phi_provider provider;
     phi_strategy_desc desc;
@@ -610,13 +610,13 @@ PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name
     phi__cfg_machine *m =
         (phi__cfg_machine *)phi__arena_zero(ground->arena, sizeof(phi__cfg_machine));
     if (m == NULL || !phi__cfg_strat_take(ground->arena, node, &m->taken)) return PHI_NO_MEMORY;
-    if (node == NULL) { /* a strategy's own name, with its defaults */
+    if (node == NULL) { /* the name of a built-in strategy, with defaults */
         phi__cfg_ref ref = phi__refs_parse(phi_str_of(name));
         phi__cfg_choice type = PHI_ZERO;
         bool found = phi__choice_find(
             phi__fields_find(phi__table_strategy(), PHI__LIT("type"), NULL)->choices,
             ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name, &type);
-        PHI_ASSERT(found); /* by the check of the file */
+        PHI_ASSERT(found); /* phi_config_load checked it */
         (void)found;
         m->taken.type = type.value;
     }
@@ -628,7 +628,7 @@ PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name
     return PHI_OK;
 }
 
-/* ---- limits, retries, caching, compaction and all the plain settings of an agent ---- */
+/* ---- limits, retries, caching, compaction and other plain settings ---- */
 
 static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc *desc) {
     static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
@@ -641,7 +641,7 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     e.deadlines.deadlines = desc->deadlines;
     if (!phi__cfg_take(maker->ground.arena, maker->whole.top.execution, phi__table_execution(), &e))
         return PHI_NO_MEMORY;
-    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit ends the host's switch for all */
+    for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file ends limits.disable */
         if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.limits.disable = false;
     if (phi__fields_has(phi__table_retry(), &e.retry, "max_retries"))
         e.retry.retry.disable = e.retry.retry.max_retries == 0;
@@ -660,7 +660,7 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     return PHI_OK;
 }
 
-/* A schema out of a text must be JSON, or its mistake would show with the first request alone. */
+/* Checks that a schema given as text is JSON. Otherwise only the first request would show it. */
 static phi_status phi__settings_schema(phi__cfg_ground *ground, const phi_json *node,
                                        const char *text) {
     phi_arena_mark mark = phi_arena_save(ground->arena);
@@ -745,7 +745,7 @@ PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *referen
     if (reference != NULL) nodes[2] = phi__refs_find(maker->ground.config, "compaction", reference);
     phi__cfg_compaction taken = PHI_ZERO;
     taken.config = *out;
-    for (size_t i = 0; i < PHI__COUNT(nodes); i++) /* it has no lists */
+    for (size_t i = 0; i < PHI__COUNT(nodes); i++) /* cannot fail: the table has no lists */
         (void)phi__cfg_take(arena, nodes[i], table, &taken);
     if (phi__fields_has(table, &taken, "keep_first_turns"))
         taken.config.keep_no_first = taken.config.keep_first_turns == 0;
@@ -765,7 +765,7 @@ PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *de
     if (desc->tool_options.mode == PHI_TOOLS_BATCHED && tools->batch_size > 0)
         desc->tool_options.batch = tools->batch_size;
     if (tools->mode == PHI_TOOLS_BATCHED && desc->tool_options.batch == 0)
-        desc->tool_options.batch = 3; /* the book's default */
+        desc->tool_options.batch = 3; /* the default of batch_size */
     return phi__settings_execution(maker, desc);
 }
 
@@ -782,7 +782,7 @@ PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job)
     if (status == PHI_OK && a->strategy != NULL) {
         status = phi__cfg_strat_make(ground, a->strategy, &provider);
         if (status == PHI_OK) job->desc.provider = provider;
-        if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a problem says so */
+        if (status == PHI_UNSUPPORTED) status = PHI_OK;
     }
     return status;
 }

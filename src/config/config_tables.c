@@ -12,7 +12,7 @@ typedef struct phi__cfg_prompt_strategy {
     const phi_json *blocks;
 } phi__cfg_prompt_strategy;
 
-/* Its other keys are its blocks: texts, or "file:path". */
+/* A prompt of blocks. All other keys are blocks: texts, or "file:path". */
 typedef struct phi__cfg_prompt {
     uint64_t set;
     const char *id, *description, *type;
@@ -31,7 +31,7 @@ static const phi__cfg_table *phi__table_strategies(void);
 static const phi__cfg_table *phi__table_compaction_base(void);
 static const phi__cfg_table *phi__table_context(void);
 
-/* ---- the tables of what a model is asked with: providers, profiles, sub-agents, failover ---- */
+/* ---- models: providers, profiles, sub-agents, failover ---- */
 
 static const char phi__api_names[] =
     "anthropic_messages|anthropic openai_completions|openai|open_ai_completions "
@@ -46,7 +46,7 @@ static const char phi__preset_names[] =
     "llama_cpp vllm lm_studio litellm local";
 const char *phi__names_preset(void) { return phi__preset_names; }
 
-/* In the order of their bits. */
+/* In the order of the bits. */
 static const char phi__quirk_names[] =
     "max_completion_tokens developer_role store_false reasoning_effort reasoning_object "
     "thinking_type enable_thinking no_stream_usage tool_name_in_result replay_reasoning "
@@ -145,7 +145,7 @@ uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
                            !compat->supports_usage_in_streaming,
                            compat->requires_tool_result_name,
                            compat->requires_assistant_after_tool_result};
-    /* of phi__reasoning_names: one of these bits at most says how a thinking level is sent */
+    /* In the order of phi__reasoning_names. At most one of these bits is set. */
     static const uint64_t formats[] = {0,
                                        PHI_QUIRK_REASONING_EFFORT,
                                        0,

@@ -1,8 +1,8 @@
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
 
-   Each begins with `set` (config_in.h). A member of a public type has that type's meaning of zero;
-   what a file says in another way (has_temperature, keep_no_first, disable) is for the caller to
-   fill out of `set`. */
+   Each begins with `set` (config_in.h). In a member of a public type, zero means what that type
+   says. Members that the file expresses otherwise (has_temperature, keep_no_first, disable) are set
+   by the caller, from `set`. */
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
 
@@ -21,7 +21,7 @@ typedef struct phi__cfg_top {
     const phi_json *execution, *sub_agents, *strategy, *system_prompt_strategy, *system_prompt;
 } phi__cfg_top;
 
-/* ---- [agent], [[agent.instances]]: one struct, so that an instance is taken over [agent] ---- */
+/* ---- [agent], [[agent.instances]]: one struct, because instances are read over [agent] ---- */
 
 typedef struct phi__cfg_agent {
     uint64_t set;
@@ -32,10 +32,10 @@ typedef struct phi__cfg_agent {
     const phi_json *options, *extra, *raw_tools;
     const char *agent_id, *session_id;
     uint64_t memory_limit_bytes, event_queue_bytes, max_event_bytes, max_response_bytes;
-    phi_agent_desc desc; /* its plain settings alone are fields */
+    phi_agent_desc desc; /* only its plain settings are fields of the table */
 } phi__cfg_agent;
 
-/* [agent.profile], [[agent.profile.instances]], the profile of an agent's instance */
+/* [agent.profile], [[agent.profile.instances]], and the profile of an agent's instance. */
 typedef struct phi__cfg_profile {
     uint64_t set;
     const char *id, *profile_id, *name, *description, *system_prompt, *config_id, *workspace;
@@ -50,7 +50,7 @@ typedef struct phi__cfg_profile {
 typedef struct phi__cfg_format {
     uint64_t set;
     phi_format_kind kind;
-    const phi_json *schema; /* a table; or a text: JSON, or "file:path" */
+    const phi_json *schema; /* a table, or a text: JSON or "file:path" */
     const char *name;
     bool strict;
 } phi__cfg_format;
@@ -67,7 +67,7 @@ typedef struct phi__cfg_effects {
 
 typedef struct phi__cfg_options {
     uint64_t set;
-    phi_request_options options; /* the caller fills has_seed and the stop texts */
+    phi_request_options options; /* the caller sets has_seed and the stop texts */
     phi__cfg_texts stop;
 } phi__cfg_options;
 
@@ -96,14 +96,14 @@ typedef struct phi__cfg_cost {
     phi_cost cost;
 } phi__cfg_cost;
 
-/* [provider.compat]; phi__table_quirks makes quirks of it. */
+/* [provider.compat]. phi__table_quirks turns it into quirks. */
 typedef struct phi__cfg_compat {
     uint64_t set;
     bool supports_store, supports_developer_role, supports_reasoning_effort;
     bool supports_usage_in_streaming, requires_tool_result_name;
     bool requires_assistant_after_tool_result;
     int max_tokens_field; /* 1: max_completion_tokens */
-    int reasoning_format; /* of the names in config_tables.c */
+    int reasoning_format; /* index into phi__reasoning_names, config_tables.c */
     uint64_t quirks, without;
 } phi__cfg_compat;
 
@@ -118,7 +118,7 @@ typedef struct phi__cfg_provider {
     phi__cfg_cost cost;
 } phi__cfg_provider;
 
-/* What `compat` makes of a preset's quirks. */
+/* Applies `compat` to a preset's quirks, and returns the result. */
 PHI__FN uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks);
 
 typedef struct phi__cfg_failover {
@@ -154,7 +154,7 @@ typedef struct phi__cfg_compaction {
 
 typedef struct phi__cfg_retry {
     uint64_t set;
-    phi_retry retry; /* max_retries 0 in the file: the caller sets `disable` */
+    phi_retry retry; /* for max_retries 0 in the file, the caller sets `disable` */
 } phi__cfg_retry;
 
 typedef struct phi__cfg_cache {
@@ -188,7 +188,7 @@ typedef struct phi__cfg_sub_agent {
     uint64_t set;
     const char *id, *name, *description, *system_prompt, *workspace;
     const char *provider, *strategy, *compaction; /* references */
-    phi_subagent_desc desc;                       /* its plain fields */
+    phi_subagent_desc desc;                       /* only its plain fields are in the table */
     const char *model, *api_key, *base_url;
     int api;
     phi_limits limits;
@@ -207,7 +207,7 @@ typedef struct phi__cfg_prompt_block {
     uint64_t max_length;
 } phi__cfg_prompt_block;
 
-/* ---- [[strategy.instances]]: config_tables.c ---- */
+/* ---- [[strategy.instances]] ---- */
 
 /* Values of `type`. */
 enum {
@@ -220,7 +220,7 @@ enum {
     PHI__CFG_STRATEGY_ADAPTIVE
 };
 
-/* Options. The caller fills has_temperature out of `set`, and the lists. */
+/* Options. The caller sets has_temperature from `set`, and the lists. */
 typedef struct phi__cfg_cot {
     uint64_t set;
     phi_cot_options options;
@@ -300,10 +300,10 @@ PHI__FN const phi__cfg_table *phi__table_adaptive(void);
 PHI__FN const phi__cfg_table *phi__table_prompt_block(void);
 PHI__FN const phi__cfg_table *phi__table_prompt(void);
 
-/* Names that others need, too. */
+/* Lists of names, which other files need, too. */
 PHI__FN const char *phi__names_api(void);
 PHI__FN const char *phi__names_preset(void);
 PHI__FN const char *phi__names_thinking(void);
-PHI__FN const char *phi__names_quirks(void); /* of the bits of phi_model.quirks */
+PHI__FN const char *phi__names_quirks(void); /* the bits of phi_model.quirks */
 
 #endif

@@ -1,5 +1,4 @@
-/* config_take.c - the names of choices; and the struct of a table, filled from a node that fits the
-   table. */
+/* config_take.c - reads choices, and fills the struct of a table from a node. */
 #include "config/config_in.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@ bool phi__choice_next(phi__cfg_choice *c) {
     return n > 0;
 }
 
-/* A letter of a choice: case, and - or _, make no difference. */
+/* Folds a letter of a choice: ignores case, and the difference of - and _. */
 static char phi__choice_fold(char c) {
     if (c >= 'A' && c <= 'Z') return (char)(c - 'A' + 'a');
     return c == '-' ? '_' : c;
@@ -94,7 +93,6 @@ static bool phi__cfg_take_bits(const phi__cfg_field *field, const phi_json *node
     return true;
 }
 
-/* *no_memory is set where there is none. */
 static bool phi__cfg_take_texts(phi_arena *arena, const phi_json *node, void *to, bool *no_memory) {
     phi__cfg_texts list = PHI_ZERO;
     const char **texts;
@@ -114,7 +112,7 @@ static bool phi__cfg_take_texts(phi_arena *arena, const phi_json *node, void *to
     return true;
 }
 
-/* True if the value was taken. */
+/* True if the value fitted the field and was stored. */
 static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, const phi_json *node,
                                 void *to, bool *no_memory) {
     switch (field->kind) {

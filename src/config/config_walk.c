@@ -1,4 +1,4 @@
-/* config_walk.c - the walk over tables and values: fields, paths, problems. */
+/* config_walk.c - fields of tables, similar names, paths, problems, and texts as they are shown. */
 #include "config/config_own_in.h"
 
 #include "config/config_tables_in.h"
@@ -46,7 +46,7 @@ double phi__fields_most(const phi__cfg_field *field) {
 
 enum { PHI__CFG_NAME_BYTES = 48 };
 
-/* Lower case, without - and _; the length. Names that are too long: 0. */
+/* Writes a name in lower case without -, _ and blanks. Returns its length; 0: it is too long. */
 static size_t phi__near_fold(phi_str name, char *out) {
     size_t n = 0;
     if (name.len > PHI__CFG_NAME_BYTES) return 0;
@@ -58,7 +58,7 @@ static size_t phi__near_fold(phi_str name, char *out) {
     return n;
 }
 
-/* Letters that are added, missing, wrong or swapped with their neighbour. */
+/* Returns the number of letters that are added, missing, wrong or swapped with a neighbour. */
 static unsigned phi__near_edits(const char *a, size_t m, const char *b, size_t n) {
     unsigned rows[3][PHI__CFG_NAME_BYTES + 1];
     size_t j;
@@ -85,7 +85,7 @@ unsigned phi__near_distance(phi_str a, phi_str b) {
     size_t m = phi__near_fold(a, x), n = phi__near_fold(b, y);
     size_t shorter = phi__min(m, n);
     if (m == 0 || n == 0) return PHI__CFG_FAR + 1;
-    if (phi__max(m, n) - shorter > PHI__CFG_FAR) /* the beginning of a longer name: temp, max_tok */
+    if (phi__max(m, n) - shorter > PHI__CFG_FAR) /* an abbreviation: temp, max_tok */
         return shorter >= 4 && memcmp(x, y, shorter) == 0 ? PHI__CFG_FAR : PHI__CFG_FAR + 1;
     unsigned edits = phi__near_edits(x, m, y, n);
     if (edits > (shorter + 1) / 3 && !(shorter >= 4 && memcmp(x, y, shorter) == 0))
@@ -164,7 +164,7 @@ static phi_str phi__prob_copy(phi__cfg_probs *problems, phi_str text) {
     return copy;
 }
 
-/* The line that people read. */
+/* Returns the whole message in one line, for people. */
 static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem *p,
                               const char *words) {
     phi__buf buf;
@@ -180,20 +180,20 @@ static phi_str phi__prob_line(phi__cfg_probs *problems, const phi_config_problem
     if (buf.failed)
         problems->no_memory = true;
     else
-        buf.len = phi__words_clean_line(buf.at, buf.len); /* keys of the file may be in it */
+        buf.len = phi__words_clean_line(buf.at, buf.len); /* the line may hold keys of the file */
     phi_str line = phi__prob_copy(problems, buf.failed ? PHI__LIT("") : phi__buf_str(&buf));
     phi__buf_free(&buf);
     return line;
 }
 
-/* How a number that JSON does not have is written; NULL: it has it. */
+/* Returns how a number is written that JSON lacks, such as "inf". NULL: JSON has the number. */
 static const char *phi__raws_odd(const phi_json *node) {
     double d = phi_json_num(node, 0);
     if (!phi_json_is(node, PHI_JSON_NUMBER) || isfinite(d)) return NULL;
     return isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
 }
 
-/* A value as written in the file, without quotes; empty for tables and arrays. */
+/* Returns a value as written in the file, without quotes. Empty for tables and arrays. */
 static phi_str phi__prob_value(phi__cfg_probs *problems, const phi_config *config,
                                const phi_json *node) {
     phi_str value = PHI__LIT("");
@@ -209,7 +209,7 @@ static phi_str phi__prob_value(phi__cfg_probs *problems, const phi_config *confi
     return value;
 }
 
-/* Several agents may find the same fault of the file. */
+/* True if the problem is in the list. Several agents may find the same fault of the file. */
 static bool phi__prob_again(const phi__cfg_probs *problems, const phi_config_problem *p,
                             phi_str words) {
     for (size_t i = 0; i < problems->count; i++) {
@@ -321,7 +321,7 @@ static void phi__prob_sift(phi__cfg_problem *at, size_t i, size_t count) {
     }
 }
 
-/* A heap sort: qsort may allocate memory. */
+/* Heap sort, because qsort may allocate memory. */
 void phi__prob_sort(phi__cfg_probs *problems) {
     for (size_t i = problems->count / 2; i > 0; i--)
         phi__prob_sift(problems->at, i - 1, problems->count);
@@ -333,7 +333,7 @@ void phi__prob_sort(phi__cfg_probs *problems) {
     }
 }
 
-/* Problems without a place: no memory to note them, and more than are kept. */
+/* Returns a static error: no memory for problems, or more errors than are kept. */
 static const phi_config_problem *phi__prob_fixed(bool no_memory) {
     static const char lack[] = "There was not enough memory to read the configuration",
                       more[] = "There are errors beyond the problems that are kept";
@@ -360,8 +360,8 @@ const phi_config_problem *phi__prob_get(const phi__cfg_probs *problems, size_t i
 }
 
 enum {
-    PHI__CFG_SHOWN = 80, /* bytes of a value in a message */
-    PHI__CFG_MASKED = 4  /* bytes; shorter values are no secrets, and are parts of any word */
+    PHI__CFG_SHOWN = 80, /* most bytes of a value in a message */
+    PHI__CFG_MASKED = 4  /* least bytes of a masked value; shorter ones could be part of any word */
 };
 
 static uint64_t phi__raws_hash(const phi_json *node) {
@@ -413,7 +413,6 @@ bool phi__raws_is_missing(const phi_config *config, const phi_json *node) {
     return raw != NULL && raw->is_missing;
 }
 
-/* Remembers a variable's value, which is copied, for phi__raws_mask. False: no memory. */
 PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     uint64_t hash = phi__hash(name, 0);
     size_t probe = 0;
@@ -432,7 +431,7 @@ PHI__FN bool phi__raws_keep(phi_config *config, phi_str name, phi_str value) {
     return true;
 }
 
-/* Bytes of a value that `text` begins with; messages have '?' for controls. */
+/* Returns how many bytes of a value `text` begins with. Messages have '?' for control codes. */
 static size_t phi__raws_common(phi_str text, phi_str value) {
     size_t n = 0;
     while (n < text.len && n < value.len &&
@@ -441,7 +440,7 @@ static size_t phi__raws_common(phi_str text, phi_str value) {
     return n;
 }
 
-/* The value that `text` begins with, or as much of it as a cut message has; *len: its bytes. */
+/* Returns the value that `text` begins with, even if `text` cuts it. *len: its length in `text`. */
 static const phi__cfg_value *phi__raws_value(const phi_config *config, phi_str text, size_t *len) {
     const phi__cfg_value *found = NULL;
     *len = 0;

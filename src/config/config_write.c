@@ -1,11 +1,11 @@
-/* config_write.c - an agent as a configuration. */
+/* config_write.c - writes an agent as a configuration. */
 #include "agent/agent_in.h"
 #include "config/config_agents_in.h"
 #include "formats/toml.h"
 #include "formats/yaml.h"
 #include "io/io_in.h"
 
-/* ---- a struct of a table, as the values of a file: the way back of config_take.c ---- */
+/* ---- from the struct of a table to values of a file: the reverse of config_take.c ---- */
 
 static uint64_t phi__put_one_unsigned(const phi__cfg_field *field, const char *at) {
     uint8_t small;
@@ -23,13 +23,13 @@ static uint64_t phi__put_one_unsigned(const phi__cfg_field *field, const char *a
     return small;
 }
 
-/* The largest value of the type: "unlimited", where the field has such a word. */
+/* True if the value is the type's largest, and the field accepts "unlimited". */
 static bool phi__put_one_is_most(const phi__cfg_field *field, uint64_t value) {
     uint64_t most = field->size == sizeof(uint64_t) ? UINT64_MAX : UINT32_MAX;
     return (field->flags & PHI__NO_LIMIT) != 0 && value == most;
 }
 
-/* The names of bits as a list; NULL: no memory. */
+/* Returns the names of bits as a list. NULL: no memory. */
 static phi_json *phi__put_one_bits(phi_arena *arena, const char *choices, uint64_t bits) {
     phi_json *list = phi_json_new_array(arena);
     phi__cfg_choice c = PHI_ZERO;
@@ -41,7 +41,7 @@ static phi_json *phi__put_one_bits(phi_arena *arena, const char *choices, uint64
     return list;
 }
 
-/* A text that reads back as it is, whatever looks like a variable in it. NULL: no memory. */
+/* Returns a text in which "${" is escaped, so that it reads back unchanged. NULL: no memory. */
 static phi_json *phi__put_one_text(phi_arena *arena, const char *text) {
     phi_str rest = phi_str_of(text);
     size_t found, at = 0, n = 0;
@@ -59,7 +59,7 @@ static phi_json *phi__put_one_text(phi_arena *arena, const char *text) {
     return phi_json_new_str(arena, out);
 }
 
-/* The value of a field; *skip: it is the one that zero means, or no file says it. */
+/* Returns the value of a field. Sets *skip if the value means the default, or fits no file. */
 static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *field, const char *at,
                                     bool has, bool *skip) {
     phi__cfg_choice choice;
@@ -99,11 +99,11 @@ static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *fiel
         value = phi__put_one_unsigned(field, at);
         *skip = value == 0;
         return *skip ? NULL : phi__put_one_bits(arena, field->choices, value);
-    default: *skip = true; return NULL; /* the caller's */
+    default: *skip = true; return NULL; /* written by the caller */
     }
 }
 
-/* Marks a field as set in the file, though its value is zero. */
+/* Marks a field as set, so that a zero is written. */
 static void phi__put_one_mark(const phi__cfg_table *table, void *taken, const char *key) {
     uint64_t set;
     size_t i;
@@ -115,11 +115,11 @@ static void phi__put_one_mark(const phi__cfg_table *table, void *taken, const ch
 
 /* ---- an agent as a configuration ---- */
 
-/* The agent that is written, and the tree so far. */
+/* The agent to write, and the tree so far. */
 typedef struct phi__cfg_write {
     phi_arena *arena;
     const phi_agent_desc *desc;
-    const phi_profile *profile; /* NULL: none */
+    const phi_profile *profile; /* NULL: no profile */
     phi_json *root;
     bool no_memory;
 } phi__cfg_write;
@@ -130,7 +130,7 @@ static phi_json *phi__put_object(phi__cfg_write *w) {
     return object;
 }
 
-/* value NULL: no memory. */
+/* Adds a value. NULL means no memory. */
 static void phi__put_set(phi__cfg_write *w, phi_json *to, const char *key, phi_json *value) {
     w->no_memory =
         w->no_memory || value == NULL || phi_json_set(w->arena, to, key, value) != PHI_OK;
@@ -140,20 +140,20 @@ static void phi__put_item(phi__cfg_write *w, phi_json *to, phi_json *value) {
     w->no_memory = w->no_memory || value == NULL || to == NULL || phi_json_add(to, value) != PHI_OK;
 }
 
-/* A table or a list; nothing if it is empty. */
+/* Adds a table or a list, unless it is empty. NULL means no memory. */
 static void phi__put_part(phi__cfg_write *w, phi_json *to, const char *key, phi_json *part) {
     if (part == NULL || phi_json_count(part) > 0) phi__put_set(w, to, key, part);
 }
 
-/* A text, as of JSON; NULL: nothing. */
+/* Adds a text; NULL adds nothing. */
 static void phi__put_words(phi__cfg_write *w, phi_json *to, const char *key, const char *text) {
     if (text != NULL) phi__put_set(w, to, key, phi__put_one_text(w->arena, text));
 }
 
 static phi_json *phi__put_fields(phi__cfg_write *w, const phi__cfg_table *table, const void *taken);
 
-/* The fields of a struct that are not what zero means, single values before lists of names and
-   parts; secrets as "${API_KEY}". Other lists and tables are the caller's. */
+/* Writes the fields of a struct that are not default: single values first, then lists of names and
+   parts. Secrets become "${API_KEY}". The caller writes other lists and tables. */
 static void phi__put_into(phi__cfg_write *w, phi_json *node, const phi__cfg_table *table,
                           const void *taken) {
     const phi__cfg_field *field;
@@ -173,7 +173,7 @@ static void phi__put_into(phi__cfg_write *w, phi_json *node, const phi__cfg_tabl
         }
 }
 
-/* The same in a new table. */
+/* Like phi__put_into, with a new table. */
 static phi_json *phi__put_fields(phi__cfg_write *w, const phi__cfg_table *table,
                                  const void *taken) {
     phi_json *node = phi__put_object(w);
@@ -186,7 +186,7 @@ static void phi__put_table(phi__cfg_write *w, phi_json *to, const char *key,
     phi__put_part(w, to, key, phi__put_fields(w, table, taken));
 }
 
-/* Headers by name; their values are variables, for any may be a secret. */
+/* Writes headers by name. Values become variables, because any value may be a secret. */
 static void phi__put_headers(phi__cfg_write *w, const phi_model *model, phi_json *to) {
     phi_json *node = phi__put_object(w);
     for (size_t i = 0; i < model->header_count; i++) {
@@ -207,8 +207,8 @@ static void phi__put_headers(phi__cfg_write *w, const phi_model *model, phi_json
     phi__put_part(w, to, "headers", node);
 }
 
-/* An address; a login and a query are variables, for each may hold a key. A query that shows
-   versions alone is none. */
+/* Writes an address. A login and a query become variables, because both may hold a key. A query
+   that holds only versions is kept. */
 static void phi__put_address(phi__cfg_write *w, const char *url, phi_json *to) {
     phi_str text = phi_str_of(url), out = PHI__LIT("");
     size_t from = phi__str_find(text, 0, "://"), at, end, query;
@@ -218,7 +218,7 @@ static void phi__put_address(phi__cfg_write *w, const char *url, phi_json *to) {
         if (text.at[end] == '@') at = end;
     for (query = end; query < text.len && strchr("?#", text.at[query]) == NULL; query++) continue;
     phi__buf_init(&made, w->arena->memory);
-    phi__secret_put_url(&made, text); /* as it may be shown */
+    phi__secret_put_url(&made, text); /* the address without secrets */
     size_t n = text.len - query;
     bool plain = n == 0 || (!made.failed && made.len >= n &&
                             memcmp(made.at + made.len - n, text.at + query, n) == 0);
@@ -232,7 +232,7 @@ static void phi__put_address(phi__cfg_write *w, const char *url, phi_json *to) {
     if (at > from || !plain) phi__put_set(w, to, "base_url", phi_json_new_str(w->arena, out));
 }
 
-/* The names of quirks; none: nothing. */
+/* Adds a list of quirks, unless it is empty. */
 static void phi__put_quirks(phi__cfg_write *w, uint64_t quirks, const char *key, phi_json *to) {
     phi__put_part(w, to, key, phi__put_one_bits(w->arena, phi__names_quirks(), quirks));
 }
@@ -258,7 +258,7 @@ static void phi__put_provider(phi__cfg_write *w) {
     phi_json *node = phi__put_fields(w, table, &p);
     phi__put_address(w, model->base_url, node);
     phi__put_headers(w, model, node);
-    /* How the model differs from the one that its name, protocol and server make. */
+    /* Write how the quirks differ from those that name, protocol and server imply. */
     phi_json *compat = phi__put_object(w);
     phi__put_quirks(w, model->quirks & ~quirks, "quirks", compat);
     phi__put_quirks(w, quirks & ~model->quirks, "without", compat);
@@ -283,8 +283,8 @@ static void phi__put_profile(phi__cfg_write *w, phi_json *agent) {
     phi__put_table(w, agent, "profile", table, &p);
 }
 
-/* Absolute, for the file may be read elsewhere; as it is where it cannot be resolved. "." is the
-   reader's own: NULL. */
+/* Returns an absolute workspace, because the file may be read elsewhere. If it cannot be resolved,
+   returns it unchanged. NULL for ".", the reader's default. */
 static const char *phi__put_workspace(phi__cfg_write *w) {
     const char *path = w->desc->workspace, *out = NULL;
     if (path == NULL || strcmp(path, ".") == 0) return NULL;
@@ -293,7 +293,7 @@ static const char *phi__put_workspace(phi__cfg_write *w) {
     return out != NULL ? out : path;
 }
 
-/* The schema is written as the text that it is. */
+/* Writes the format. The schema is written as a text. */
 static void phi__put_format(phi__cfg_write *w, phi_json *agent) {
     const phi_format *format = &w->desc->format;
     phi__cfg_format f = PHI_ZERO;
@@ -306,7 +306,7 @@ static void phi__put_format(phi__cfg_write *w, phi_json *agent) {
     phi__put_part(w, agent, "format", node);
 }
 
-/* Options, extra and raw tools. */
+/* Writes options, extra and raw tools. */
 static void phi__put_said(phi__cfg_write *w, phi_json *agent) {
     const phi__cfg_table *table = phi__table_options();
     const phi_request_options *options = &w->desc->options;
@@ -406,7 +406,7 @@ static void phi__put_execution(phi__cfg_write *w) {
     phi__put_table(w, w->root, "execution", phi__table_execution(), &e);
 }
 
-/* A comment about the things that no file says, for formats that have comments. */
+/* Puts a comment before the text, for formats with comments: it lists what is not written. */
 static phi_status phi__put_comment(phi_arena *arena, const phi_str *body, phi_str *out) {
     static const char head[] = "# Written by phi_config_write. Keys, logins and headers are "
                                "variables. Not in this file: hooks,\n"

@@ -1,4 +1,4 @@
-/* channel.c - the channels of system_in.h: reads and writes after a poll has allowed them. */
+/* channel.c - the channels of system_in.h: reads and writes only after poll reported readiness. */
 #include "system/system_in.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* What a pipe that is ready takes without waiting; POSIX says at least 512. */
+/* The bytes that a ready pipe takes without blocking. POSIX guarantees at least 512. */
 #if defined(PIPE_BUF)
 #define PHI__CHANNEL_PIECE PIPE_BUF
 #else
@@ -20,23 +20,23 @@
 #endif
 
 enum {
-    PHI__CHANNEL_TURN_BYTES = 16384,   /* read in one turn */
-    PHI__CHANNEL_WRITES = 16,          /* in one turn */
-    PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default */
+    PHI__CHANNEL_TURN_BYTES = 16384,   /* most bytes read in one turn */
+    PHI__CHANNEL_WRITES = 16,          /* most writes in one turn */
+    PHI__CHANNEL_QUEUE_BYTES = 1048576 /* default of max_out_bytes */
 };
-#define PHI__CHANNEL_RETRY_US 10000u /* a watch found no memory */
+#define PHI__CHANNEL_RETRY_US 10000u /* after a watch failed for lack of memory */
 
 struct phi__channel {
     phi__io *io;
     phi__channel_desc desc;
-    phi__watch watches[2]; /* 0: in, 1: out */
-    bool plain[2];         /* no poller takes it: the timer does */
+    phi__watch watches[2]; /* 0: input, 1: output */
+    bool plain[2];         /* no poller takes the descriptor, so the timer polls */
     phi__timer timer;
     phi__buf out;
-    size_t out_at; /* written so far */
-    bool stopped;  /* input refused */
+    size_t out_at; /* bytes of `out` written so far */
+    bool stopped;  /* `input` returned false */
     bool over;     /* `ended` was called */
-    bool broken;   /* nobody reads out_fd */
+    bool broken;   /* out_fd has no reader */
     bool wants_room, in_callback, freed;
 };
 
@@ -49,7 +49,7 @@ static bool phi__channel_wants(const phi__channel *c, int side) {
     return !c->broken && (c->out.len > 0 || c->wants_room);
 }
 
-/* Watches each wanted side. Without a poller the timer polls; without memory it tries again. */
+/* Watches each side that needs it. The timer serves sides without a poller, and retries. */
 static void phi__channel_watch(phi__channel *c) {
     uint64_t at = UINT64_MAX, now = phi__io_now_us(c->io);
     for (int side = 0; side < 2; side++) {
@@ -64,7 +64,7 @@ static void phi__channel_watch(phi__channel *c) {
             continue;
         if (at == UINT64_MAX) at = now + PHI__CHANNEL_RETRY_US;
     }
-    (void)phi__io_timer_set(c->io, &c->timer, at); /* it keeps its place: cannot fail */
+    (void)phi__io_timer_set(c->io, &c->timer, at); /* cannot fail: the timer keeps its place */
 }
 
 static void phi__channel_destroy(phi__channel *c) {
@@ -75,7 +75,7 @@ static void phi__channel_destroy(phi__channel *c) {
     phi__free(phi__io_memory(c->io), c, sizeof *c);
 }
 
-/* After a callback: false when the channel was freed in it, and is gone now. */
+/* Called after each callback. False: the callback freed the channel, which is gone now. */
 static bool phi__channel_returned(phi__channel *c) {
     c->in_callback = false;
     if (c->freed) {
@@ -86,7 +86,7 @@ static bool phi__channel_returned(phi__channel *c) {
     return true;
 }
 
-/* False: the channel is gone. */
+/* Calls `ended`. False: the channel is gone. */
 static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     char words[128] = "";
     if (c->over) return true;
@@ -97,7 +97,7 @@ static bool phi__channel_over(phi__channel *c, phi_status status, int error) {
     return phi__channel_returned(c);
 }
 
-/* True if a call would not wait now. A file is always ready. */
+/* True if a call on that side would not block. A file is always ready. */
 static bool phi__channel_ready(const phi__channel *c, int side) {
     struct pollfd one;
     one.fd = phi__channel_fd(c, side);
@@ -106,7 +106,7 @@ static bool phi__channel_ready(const phi__channel *c, int side) {
     return poll(&one, 1, 0) > 0;
 }
 
-/* One turn. False: the channel is gone. */
+/* Reads once. False: the channel is gone. */
 static bool phi__channel_read(phi__channel *c) {
     char bytes[PHI__CHANNEL_TURN_BYTES];
     ssize_t n;
@@ -120,7 +120,7 @@ static bool phi__channel_read(phi__channel *c) {
     return phi__channel_returned(c);
 }
 
-/* Sends what the descriptor takes. Returns an errno value. */
+/* Writes as much as out_fd takes. Returns an errno value. */
 static int phi__channel_send(phi__channel *c) {
     int error = 0;
     for (int i = 0; i < PHI__CHANNEL_WRITES && c->out.len > 0; i++) {
@@ -144,7 +144,7 @@ static int phi__channel_send(phi__channel *c) {
     return error;
 }
 
-/* False: the channel is gone. */
+/* Writes queued bytes. False: the channel is gone. */
 static bool phi__channel_write_on(phi__channel *c) {
     if (!phi__channel_wants(c, 1)) return true;
     int error = phi__channel_send(c);
@@ -177,7 +177,7 @@ static void phi__channel_on_out(phi__watch *watch, int have) {
 
 static void phi__channel_on_timer(phi__timer *timer) {
     phi__channel *c = PHI__OWNER(timer, phi__channel, timer);
-    /* set again before anything takes memory */
+    /* set again before other code needs memory */
     (void)phi__io_timer_set(c->io, &c->timer, UINT64_MAX);
     if (c->plain[1] && !phi__channel_write_on(c)) return;
     if (c->plain[0] && !phi__channel_read(c)) return;
@@ -207,8 +207,7 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
         phi__free(phi__io_memory(io), c, sizeof *c);
         return PHI_NO_MEMORY;
     }
-    /* A poller takes pipes, sockets and terminals; what can be sought in, a file or /dev/null, it
-       may refuse. */
+    /* Pollers take pipes, sockets and terminals, but may refuse seekable files and /dev/null. */
     for (int side = 0; side < 2; side++) {
         int fd = phi__channel_fd(c, side);
         c->plain[side] = lseek(fd, 0, SEEK_CUR) != (off_t)-1 && isatty(fd) == 0;
@@ -232,7 +231,7 @@ PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, 
     size_t most = waits < c->desc.max_out_bytes ? c->desc.max_out_bytes - waits : 0;
     if (most > len) most = len;
     if (most > 0 && phi__buf_reserve(&c->out, most) == NULL) {
-        c->out.failed = false; /* the bytes queued before are whole */
+        c->out.failed = false; /* the bytes queued before are intact */
         return PHI_NO_MEMORY;
     }
     phi__buf_add(&c->out, bytes, most);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PHI__PATH_LINKS = 40 }; /* followed in one path; as Linux */
+enum { PHI__PATH_LINKS = 40 }; /* most links followed in one path, as on Linux */
 
 static int phi__path_prepend(phi__resolve *p, const char *text, size_t n) {
     if (n > p->at) return ENAMETOOLONG;
@@ -39,7 +39,7 @@ static int phi__path_link(phi__resolve *p) {
     return error != 0 ? error : phi__path_prepend(p, target, (size_t)n);
 }
 
-/* One part of n bytes, at p->at. */
+/* Resolves the part of n bytes at p->at. */
 static int phi__path_part(phi__resolve *p, size_t n) {
     const char *part = p->rest + p->at;
     struct stat info;
@@ -111,12 +111,12 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 /* ---- opening a checked path ----
 
-   The path is absolute and resolved, so that no part of it is a link. Each part is opened in the
-   directory that the part before has opened, and a part that has become a link since the check is
-   refused: another process that swaps a directory and a link leads nowhere else. On Linux one
-   system call does it (openat2, since 5.6); elsewhere a walk from the root does. The directories on
-   the way must be searchable; where the system has neither O_PATH nor O_SEARCH, also readable.
-   Functions return an errno value, or PHI__EXACT_LINK. */
+   The path is absolute and resolved, so no part of it is a link. Each part is opened in the
+   directory opened before it, and is refused if it has become a link since the check. So another
+   process that swaps a directory for a link cannot lead us elsewhere. On Linux one system call does
+   this (openat2, since 5.6); other systems walk from the root. The directories on the way must be
+   searchable. On systems without O_PATH and O_SEARCH they must also be readable. Functions return
+   an errno value, or PHI__EXACT_LINK. */
 
 #include <fcntl.h>
 
@@ -124,7 +124,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 #include <sys/syscall.h>
 #endif
 
-/* To pass through a directory. */
+/* The flag for passing through a directory. */
 #if defined(O_PATH)
 #define PHI__EXACT_PASS O_PATH
 #elif defined(O_SEARCH)
@@ -135,8 +135,8 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 enum {
     PHI__EXACT_PASS_FLAGS = PHI__EXACT_PASS | O_DIRECTORY | O_CLOEXEC,
-    PHI__EXACT_PART = 256, /* bytes of a part, with the terminator */
-    PHI__EXACT_UNITS = 2   /* of a part: files_in.h */
+    PHI__EXACT_PART = 256, /* most bytes of a part, with the terminator */
+    PHI__EXACT_UNITS = 2   /* units of phi__files_make_way for a part */
 };
 
 static int phi__exact_open_at(int dir, const char *name, int flags, int *out) {
@@ -147,17 +147,18 @@ static int phi__exact_open_at(int dir, const char *name, int flags, int *out) {
 
 /* ---- the walk ---- */
 
-/* Opens one part. Systems refuse a link by different errors: ELOOP, ENOTDIR, EMLINK, EFTYPE. */
+/* Opens one part. Systems refuse links by different errors: ELOOP, ENOTDIR, EMLINK, EFTYPE. */
 static int phi__exact_part(int dir, const char *name, int flags, int *out) {
     struct stat info;
     int error = phi__exact_open_at(dir, name, flags | O_NOFOLLOW, out);
     if (error == 0 || error == ENOENT || error == EACCES) return error;
     if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return error;
     if (S_ISLNK(info.st_mode) || error == ELOOP) return PHI__EXACT_LINK;
-    return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error; /* it was */
+    /* ENOTDIR for a directory: it was a link when openat saw it. */
+    return error == ENOTDIR && S_ISDIR(info.st_mode) ? (int)PHI__EXACT_LINK : error;
 }
 
-/* Replaces the way's directory by the next one. */
+/* Replaces the way's directory by its directory `name`. If `make`, makes a missing one. */
 static int phi__exact_enter(phi__way *way, const char *name, bool make) {
     int next, error = phi__exact_part(way->dir, name, PHI__EXACT_PASS_FLAGS, &next);
     if (error == ENOENT && make) {
@@ -170,7 +171,7 @@ static int phi__exact_enter(phi__way *way, const char *name, bool make) {
     return 0;
 }
 
-/* Enters all directories but the last part, which begins at way->at. */
+/* Enters all directories above the last part, which begins at way->at. EAGAIN: no more units. */
 static int phi__exact_descend(phi__way *way, bool make, size_t *units) {
     int error = 0;
     if (!way->open) {
@@ -199,13 +200,13 @@ static int phi__exact_descend(phi__way *way, bool make, size_t *units) {
 
 #if defined(SYS_openat2) && !defined(PHI__EXACT_PLAIN)
 
-enum { PHI__EXACT_NO_SYMLINKS = 0x04 }; /* as the kernel's linux/openat2.h, not on every system */
+enum { PHI__EXACT_NO_SYMLINKS = 0x04 }; /* value in linux/openat2.h, which not every system has */
 
 typedef struct phi__exact_how {
     uint64_t flags, mode, resolve;
 } phi__exact_how;
 
-/* False: there is no such call, or a filter of system calls forbids it, which may say EPERM. */
+/* Opens a path by openat2. False: not available, or a filter of system calls forbids it (EPERM). */
 static bool phi__exact_at_once(const char *path, int flags, int *out, int *error) {
     phi__exact_how how = PHI_ZERO;
     how.flags = (uint64_t)(unsigned)flags;
@@ -265,7 +266,7 @@ PHI__FN int phi__exact_parent(const char *path, int *out, const char **name) {
 #include <stdio.h>
 #include <time.h>
 
-enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-" two numbers ".tmp" */ };
+enum { PHI__FILE_TEMP_TRIES = 100, PHI__FILE_TEMP_BYTES = 40 /* ".phi-", two numbers, ".tmp" */ };
 
 static phi_status phi__files_refused_as(const char *text, phi__words *words) {
     if (words != NULL) (void)snprintf(words->text, sizeof words->text, "%s", text);
@@ -274,8 +275,7 @@ static phi_status phi__files_refused_as(const char *text, phi__words *words) {
 
 enum { PHI__FILES_FLAGS = O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
-/* Makes a new file in the directory of file->path, with a short name, so that a long one fits too.
-   Returns an errno value. */
+/* Makes a new file in file->dir, with a short name, which always fits. Returns an errno value. */
 static int phi__files_open_temp(phi__file *file, mode_t mode) {
     struct timespec now;
     for (int i = 0; i < PHI__FILE_TEMP_TRIES; i++) {
@@ -292,7 +292,7 @@ static int phi__files_open_temp(phi__file *file, mode_t mode) {
     return EEXIST;
 }
 
-/* The temporary file becomes like the one it will replace: readable to no one else meanwhile. */
+/* Gives the temporary file the old file's owner and mode. Until then only we can read it. */
 static int phi__files_take_after(phi__file *file, const struct stat *old) {
     struct stat now;
     if (fstat(file->fd, &now) != 0) return errno;
@@ -317,7 +317,7 @@ static phi_status phi__files_begin_replace(phi__file *file, phi__words *words) {
     return error == 0 ? PHI_OK : phi__files_refused(error, words);
 }
 
-/* fd: opened for reading; -1: it was not, for `error`. */
+/* Makes a phi__file of `fd`. If fd is -1, opening failed with `error`. */
 static phi_status phi__files_begin_read(phi_memory *memory, int fd, int error, phi__file **out,
                                         phi__words *words) {
     phi__file *file = phi__files_new(memory);

@@ -1,17 +1,16 @@
-/* process.c - one child process: its streams, its exit, its removal.
+/* process.c - a child process: its streams, its exit, its removal.
 
-   A child is RUNNING; then EXITED, a zombie that is kept so that its number, which is its group's
-   number too, cannot be given to others; then REAPED, after its group was killed, while the rest of
-   its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
-   it is reaped: an orphan. */
+   A child is RUNNING, then EXITED, then REAPED. An EXITED child is kept as a zombie, so that the
+   system gives its number, which is also its group's, to no other process. It is REAPED after its
+   group was killed, while the rest of its pipes is read. A process that is freed while it runs
+   becomes an orphan: it lives on, without streams and callbacks, until it is reaped. */
 #include "system/process_in.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
 
-/* ---- starting a program, by posix_spawn only ----
+/* ---- starting a program, only by posix_spawn ----
 
-   fork would copy the page tables of the host, which takes tens of milliseconds when it is large.
-   */
+   fork would copy the host's page tables, which takes tens of milliseconds for a large host. */
 
 #ifndef PHI_NO_PROCESS
 
@@ -22,7 +21,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* What this system's posix_spawn can do. PHI__SPAWN_PLAIN forces the least of it, for the tests. */
+/* The features of this system's posix_spawn. PHI__SPAWN_PLAIN disables them, for tests. */
 #if defined(__GLIBC__) && !defined(PHI__SPAWN_PLAIN)
 #if __GLIBC_PREREQ(2, 29)
 #define PHI__SPAWN_CHDIR
@@ -34,7 +33,7 @@
 #define PHI__SPAWN_CHDIR
 #endif
 
-/* A session is a group too, and has no terminal: a child cannot draw on the host's. */
+/* A session is also a group, but has no terminal, so a child cannot draw on the host's terminal. */
 #if defined(POSIX_SPAWN_SETSID) && !defined(PHI__SPAWN_PLAIN)
 #define PHI__SPAWN_APART POSIX_SPAWN_SETSID
 #else
@@ -56,8 +55,8 @@ static bool phi__spawn_same_name(const char *a, const char *b) {
     return *a == '=' && *b == '=';
 }
 
-/* A variable that most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN... GIT_CONFIG_KEY_0
-   is none: it names a setting. */
+/* True if a variable most likely holds a secret: OPENAI_API_KEY, AWS_SESSION_TOKEN...
+   GIT_CONFIG_KEY_0 does not: it names a setting. */
 static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
     static const char *const parts[] = {"KEY",      "TOKEN",  "SECRET",
                                         "PASSWORD", "PASSWD", "CREDENTIAL"};
@@ -71,8 +70,7 @@ static bool phi__spawn_is_key(const char *variable, const char *const *keep) {
     return false;
 }
 
-/* The host's environment, where it is wanted, without the names in `env`; and `env`. NULL: no
-   memory. */
+/* Returns `env` and the host's wanted variables that are not in `env`. NULL: no memory. */
 static char **phi__spawn_environment(phi_memory *memory, const phi__spawn *spawn, size_t *bytes) {
     char **host = phi__spawn_host_environment();
     const char *const *env = spawn->env;
@@ -108,7 +106,7 @@ static int phi__spawn_actions(posix_spawn_file_actions_t *actions, const phi__sp
     return error;
 }
 
-/* Its own session or group, no blocked signal, every disposition the default. */
+/* Sets a new session or group, no blocked signals, and default dispositions of all signals. */
 static int phi__spawn_attributes(posix_spawnattr_t *attributes) {
     sigset_t all, none;
     int flags = PHI__SPAWN_APART | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF, error;
@@ -144,8 +142,8 @@ static int phi__spawn_call(const phi__spawn *spawn, char **environment, pid_t *p
     return error;
 }
 
-/* Where posix_spawn cannot change the directory, a shell does: it replaces itself by the program,
-   so that the process is the same; only "no such program" becomes its exit code 127. */
+/* If posix_spawn cannot change the directory, a shell does, and then replaces itself by the program
+   in the same process. One difference: for "no such program" it exits with code 127. */
 #if !defined(PHI__SPAWN_CHDIR)
 static int phi__spawn_by_shell(phi_memory *memory, const phi__spawn *spawn, char **environment,
                                pid_t *pid) {
@@ -191,7 +189,7 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* PHI__PROCESS_POLL forces the timer that polls for the exit, for the tests. */
+/* PHI__PROCESS_POLL forces the timer that polls for the exit, for tests. */
 #if defined(__linux__) && !defined(PHI__PROCESS_POLL)
 #include <sys/syscall.h>
 #if defined(SYS_pidfd_open)
@@ -200,19 +198,18 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 #endif
 
 enum {
-    PHI__PROCESS_TURN_BYTES = 16384,   /* read from a stream in one turn */
-    PHI__PROCESS_WRITE_BYTES = 65536,  /* written in one turn; a pipe holds no more by default */
-    PHI__PROCESS_REST_BYTES = 1048576, /* read after the grace; a pipe can hold this much */
-    PHI__PROCESS_GRACE_US = 100000,    /* from the exit, for streams held by a grandchild */
-    PHI__PROCESS_POLL_FIRST_US = 1000, /* between two questions for the exit, doubling */
+    PHI__PROCESS_TURN_BYTES = 16384,   /* most bytes read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,  /* most bytes written in one turn; a pipe's default size */
+    PHI__PROCESS_REST_BYTES = 1048576, /* most bytes read after the grace; a pipe's largest size */
+    PHI__PROCESS_GRACE_US = 100000,    /* time after the exit for streams that grandchildren hold */
+    PHI__PROCESS_POLL_FIRST_US = 1000, /* first pause between polls for the exit; it doubles */
     PHI__PROCESS_POLL_LAST_US = 20000,
-    PHI__PROCESS_RETRY_US = 10000,      /* a watch found no memory */
-    PHI__PROCESS_QUEUE_BYTES = 1048576, /* of input that waits for the child */
-    PHI__PROCESS_LAST_MS = 50           /* waited at most for a killed child when the io ends */
+    PHI__PROCESS_RETRY_US = 10000,      /* after a watch failed for lack of memory */
+    PHI__PROCESS_QUEUE_BYTES = 1048576, /* default of max_input_bytes */
+    PHI__PROCESS_LAST_MS = 50           /* longest wait for a killed child when the io ends */
 };
 
-/* Where a pidfd reports the exit the timer has nothing to do, but stays set: a set timer can be
-   moved without memory. */
+/* With a pidfd the timer is not needed. It stays set, because moving a set timer cannot fail. */
 #define PHI__PROCESS_HOUR_US 3600000000u
 
 typedef enum phi__process_state {
@@ -230,26 +227,26 @@ struct phi__process {
     int pid;
     phi__process_state state;
     int code, signal_number;
-    bool lost;       /* the status went to the host */
-    bool stopped[3]; /* output refused */
+    bool lost;       /* another part of the host took the exit status */
+    bool stopped[3]; /* `output` returned false */
     bool in_callback, freed;
-    int fds[3];                        /* our ends; -1: closed */
+    int fds[3];                        /* our ends of the pipes; -1: closed */
     phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
     phi__timer timer;
     uint64_t grace_end_us;
     uint32_t poll_us;
     size_t rest_bytes;
     phi__buf input;
-    size_t input_at;  /* written so far */
-    size_t input_max; /* bytes that may wait */
-    bool keep_input;  /* stdin stays open though all is written */
-    bool wants_room;  /* a write was not taken whole */
+    size_t input_at;  /* bytes of `input` written so far */
+    size_t input_max; /* most bytes of `input` that may wait */
+    bool keep_input;  /* stdin stays open after all input was written */
+    bool wants_room;  /* a write took only a part of its bytes */
     phi__ending ending;
 };
 
 /* ---- the timer and the watches ---- */
 
-/* Cannot fail: the timer is always set. */
+/* Sets the timer. Cannot fail, because the timer is always set. */
 static void phi__process_in(phi__process *p, uint64_t us) {
     (void)phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + us);
 }
@@ -271,14 +268,14 @@ static void phi__process_shut(phi__process *p, int stream) {
     (void)close(p->fds[stream]);
     p->fds[stream] = -1;
     if (stream == 0) phi__buf_free(&p->input);
-    /* Both streams ended: the exit is near. */
+    /* After both streams have ended, the exit is near. */
     if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
         p->poll_us = PHI__PROCESS_POLL_FIRST_US;
         phi__process_poll_again(p);
     }
 }
 
-/* Watches as it should be; without memory the timer tries again. */
+/* Watches a stream, or stops watching it. Without memory the timer tries again. */
 static void phi__process_watch(phi__process *p, int stream, bool on) {
     int want = !on ? 0 : stream == 0 ? PHI__WRITE : PHI__READ;
     if (p->fds[stream] < 0 || p->watches[stream].want == want) return;
@@ -302,7 +299,7 @@ static void phi__process_exit_forget(phi__process *p) {
     p->exit_watch.fd = -1;
 }
 
-/* Looks whether the child has exited, and leaves it a zombie; the grace of its streams begins. */
+/* True if the child has exited. Leaves it a zombie, and begins the grace of its streams. */
 static bool phi__process_look(phi__process *p) {
     int result;
     if (p->state != PHI__PROCESS_RUNNING) return true;
@@ -321,7 +318,7 @@ static bool phi__process_look(phi__process *p) {
     return true;
 }
 
-/* Only while the child runs or is a zombie is its group's number certainly its own. */
+/* Kills the group while the child runs or is a zombie; later its number may be another group's. */
 static void phi__process_kill_group(const phi__process *p) {
     if (p->state != PHI__PROCESS_REAPED && !p->lost) (void)kill(-(pid_t)p->pid, SIGKILL);
 }
@@ -336,7 +333,7 @@ static void phi__process_reap(phi__process *p) {
     p->state = PHI__PROCESS_REAPED;
 }
 
-/* Closes and forgets; a running child becomes an orphan of the io. */
+/* Closes and frees the process. A running child becomes an orphan of the io. */
 static void phi__process_release(phi__process *p) {
     phi__io *io = p->io;
     p->output = NULL;
@@ -358,7 +355,7 @@ static void phi__process_release(phi__process *p) {
     phi__free(phi__io_memory(io), p, sizeof *p);
 }
 
-/* After a callback: false when the process was freed in it, and is gone now. */
+/* Called after each callback. False: the callback freed the process, which is gone now. */
 static bool phi__process_returned(phi__process *p) {
     p->in_callback = false;
     if (!p->freed) return true;
@@ -366,7 +363,7 @@ static bool phi__process_returned(phi__process *p) {
     return false;
 }
 
-/* One turn of a stream. False: the process is gone. */
+/* Reads once from a stream. False: the process is gone. */
 static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
     char bytes[PHI__PROCESS_TURN_BYTES];
     ssize_t n;
@@ -391,8 +388,8 @@ static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
     return true;
 }
 
-/* Once the group is dead: what its pipes still hold, a piece of each a turn, by timer. An escaped
-   grandchild may keep writing, so it ends at an empty pipe or a limit. False: gone. */
+/* After the group was killed: reads a piece of each pipe's rest a turn, by timer. Stops at an empty
+   pipe or a limit, because an escaped grandchild may keep writing. False: the process is gone. */
 static bool phi__process_rest(phi__process *p) {
     bool again = false, emptied;
     for (int i = 1; i < 3; i++) {
@@ -406,7 +403,7 @@ static bool phi__process_rest(phi__process *p) {
     return true;
 }
 
-/* Goes as far as it can: the exit, the grace, the end. The process may be gone after it. */
+/* Advances as far as possible: the exit, the grace, the end. The process may be gone afterwards. */
 static void phi__process_settle(phi__process *p) {
     if (!phi__process_look(p)) return;
     if (p->state == PHI__PROCESS_EXITED) {
@@ -440,7 +437,7 @@ static void phi__process_on_err(phi__watch *watch, int have) {
     phi__process_on_stream(PHI__OWNER(watch, phi__process, watches[2]), 2);
 }
 
-/* Writes what the pipe takes. False: the child reads no more, and its exit tells the rest. */
+/* Writes as much as the pipe takes. False: the child closed its stdin. */
 static bool phi__process_send(phi__process *p) {
     size_t left = p->input.len - p->input_at, wrote;
     int error = phi__posix_write(p->fds[0], p->input.at + p->input_at,
@@ -458,7 +455,7 @@ static bool phi__process_send(phi__process *p) {
     return true;
 }
 
-/* Stdin as it should be: closed at the end of the input, watched while some waits. */
+/* Closes stdin at the end of the input, or watches it while input waits. */
 static void phi__process_sent(phi__process *p) {
     if (p->input.len == 0 && !p->keep_input)
         phi__process_shut(p, 0);
@@ -501,14 +498,14 @@ static void phi__process_on_timer(phi__timer *timer) {
         phi__process_release(p);
         return;
     }
-    phi__process_poll_again(p); /* set again, before anything else takes memory */
+    phi__process_poll_again(p); /* set again before other code needs memory */
     if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
     if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
     phi__process_settle(p);
 }
 
-/* The io ends, and no later poll will reap the child: a killed process is dead within a millisecond
-   or so, and a short wait is better than a zombie for as long as the host lives. */
+/* Called when the io ends, after which no poll can reap the child. A killed process dies within
+   about a millisecond. A short wait for that is better than a zombie as long as the host lives. */
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;
@@ -522,8 +519,8 @@ static void phi__process_on_end(phi__ending *ending) {
 
 /* ---- starting ---- */
 
-/* Both ends close-on-exec and 3 or more, so that they can become 0, 1 and 2 in any order; ours does
-   not block. `ours` is 0 for reading, 1 for writing. Returns an errno value. */
+/* Makes a pipe. Both ends are close-on-exec and 3 or more, so that they can become 0, 1 and 2 in
+   any order. Our end, `ours` (0: reading, 1: writing), does not block. Returns an errno value. */
 static int phi__process_pipe(int *our_end, int *child_end, int ours) {
     int ends[2], i, error = 0;
 #if defined(__APPLE__)
@@ -547,7 +544,7 @@ static int phi__process_pipe(int *our_end, int *child_end, int ours) {
     return error;
 }
 
-/* The pipes, their watches and the timer: all that may find no memory, before there is a child. */
+/* Makes the pipes, their watches and the timer: all that needs memory, before the child exists. */
 static phi_status phi__process_prepare(phi__process *p, bool with_input, int *child, int *error) {
     phi_status status =
         phi__io_timer_set(p->io, &p->timer, phi__io_now_us(p->io) + PHI__PROCESS_HOUR_US);
@@ -567,7 +564,7 @@ static phi_status phi__process_prepare(phi__process *p, bool with_input, int *ch
     return status;
 }
 
-/* A pidfd becomes readable at the exit, also of a child whose status is lost. */
+/* Watches for the exit. A pidfd becomes readable at the exit, even if the status is lost. */
 static void phi__process_watch_exit(phi__process *p) {
 #if defined(PHI__PROCESS_PIDFD)
     int fd = (int)syscall(SYS_pidfd_open, (long)p->pid, 0L);
@@ -582,7 +579,7 @@ static void phi__process_watch_exit(phi__process *p) {
     phi__process_poll_again(p);
 }
 
-/* The reason of a refusal: a missing program and a missing directory have the same number. */
+/* Maps a refusal to a status. A missing program and a missing directory have the same errno. */
 static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
     bool has_cwd = desc->cwd == NULL;
 #if !defined(PHI_NO_FILES)
@@ -637,7 +634,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         if (words_size > 0) phi__posix_words(error, words, words_size);
     }
     if (status != PHI_OK) {
-        /* Before there is a child. */
+        /* No child exists yet. */
         p->state = PHI__PROCESS_REAPED;
         for (int i = 0; i < 3; i++) phi__process_shut(p, i);
         phi__buf_free(&p->input);
@@ -667,7 +664,7 @@ PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, 
     if (p->fds[0] < 0 || !p->keep_input) return PHI_STALE;
     if (most > len) most = len;
     if (most > 0 && phi__buf_reserve(&p->input, most) == NULL) {
-        p->input.failed = false; /* the bytes queued before are whole */
+        p->input.failed = false; /* the bytes queued before are intact */
         return PHI_NO_MEMORY;
     }
     phi__buf_add(&p->input, bytes, most);

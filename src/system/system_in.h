@@ -1,4 +1,4 @@
-/* system_in.h - what system/ offers to other rooms. */
+/* system_in.h - the internal interfaces of src/system: channels, files, paths, walks, processes. */
 #ifndef PHI_SYSTEM_SYSTEM_IN_H
 #define PHI_SYSTEM_SYSTEM_IN_H
 
@@ -20,30 +20,30 @@ typedef struct phi__ordered phi__ordered;
 #ifndef PHI_NO_PROCESS
 typedef struct phi__channel_desc {
     int in_fd;            /* default 0: stdin */
-    int out_fd;           /* default 0: stdout, which is 1. Not equal to in_fd */
-    size_t max_out_bytes; /* that wait for the reader (default 1 MiB) */
-    /* Bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. False stops the reading
-       until phi__channel_resume. */
+    int out_fd;           /* default 0: stdout, which is 1; must differ from in_fd */
+    size_t max_out_bytes; /* most bytes queued for the reader (default 1 MiB) */
+    /* Receives bytes of in_fd, at most 16 KiB a turn; borrowed until it returns. If it returns
+       false, reading stops until phi__channel_resume. */
     bool (*input)(void *ctx, const char *bytes, size_t len);
-    /* After a write that was not taken whole: half of the queue is free. May be NULL. */
+    /* Called when half of the queue is free, after a write not taken whole. May be NULL. */
     void (*room)(void *ctx);
-    /* Once, and no `input` after it. PHI_OK: the end of in_fd; queued bytes are still sent.
-       PHI_IO: in_fd cannot be read, or nobody reads out_fd any more: writes are refused from now.
-       The message is borrowed until it returns. */
+    /* Called once; `input` is not called after it. PHI_OK: in_fd has ended; queued bytes are still
+       sent. PHI_IO: in_fd cannot be read, or out_fd has no reader: later writes are refused.
+       `message` is borrowed until the callback returns. */
     void (*ended)(void *ctx, phi_status status, const char *message);
     void *ctx;
 } phi__channel_desc;
 
-/* PHI_BAD_ARG: a descriptor is not open, or both are the same; PHI_NO_MEMORY. */
+/* Makes a channel. PHI_BAD_ARG: a descriptor is not open, or both are the same. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc, phi__channel **out);
 PHI__FN void phi__channel_resume(phi__channel *channel);
 
-/* Queues bytes, copied. Never waits. PHI_OK: *taken says how many, perhaps fewer than len: `room`
-   follows. PHI_STALE: nobody reads out_fd any more (after `ended` only this tells). PHI_NO_MEMORY:
-   none was taken. */
+/* Queues a copy of the bytes; never waits. PHI_OK: *taken bytes were queued; if fewer than len,
+   `room` is called later. PHI_STALE: out_fd has no reader; if `ended` was called before, no other
+   call reports this. PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken);
-PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* bytes that are queued */
+PHI__FN size_t phi__channel_waiting(const phi__channel *channel); /* queued bytes */
 PHI__FN void phi__channel_free(phi__channel *channel);            /* NULL is harmless */
 #endif
 #ifndef PHI_NO_FILES
@@ -61,54 +61,53 @@ typedef struct phi__file_info {
 } phi__file_info;
 
 typedef enum phi__links {
-    PHI__LINKS_FOLLOW, /* a path of the host's */
-    PHI__LINKS_REFUSE  /* a resolved path, in every part */
+    PHI__LINKS_FOLLOW, /* for a path from the host */
+    PHI__LINKS_REFUSE  /* for a resolved path: a link in any part is an error */
 } phi__links;
 
 PHI__FN phi_status phi__files_stat(const char *path, phi__links links, phi__file_info *out,
                                    phi__words *words);
 
-/* A regular file; anything else is refused, without waiting for a pipe's other end. */
+/* Opens a regular file for reading. Refuses anything else; does not wait for a pipe's writer. */
 PHI__FN phi_status phi__files_open_read(phi_memory *memory, const char *path, phi__links links,
                                         phi__file **out, phi__words *words);
 
-/* The same of a name in an open directory; a link is refused. */
+/* Like phi__files_open_read, for a name in an open directory. Refuses a link. */
 PHI__FN phi_status phi__files_open_in(phi_memory *memory, int dir, const char *name,
                                       phi__file **out, phi__words *words);
 
-/* Writes next to `path` and renames over it at commit: a torn write leaves the old file, with the
-   old mode (and owner, where allowed). `path` is a resolved one, as with PHI__LINKS_REFUSE, so that
-   a link's target is replaced; other names of the same file (hard links) keep the old content.
-   Anything but a regular file is refused. */
+/* Opens a temporary file next to `path`, which phi__files_commit renames to `path`: a torn write
+   leaves the old file. The new file gets the old mode (and owner, if allowed). `path` is resolved,
+   as for PHI__LINKS_REFUSE, so a link's target is replaced. Other hard links of the file keep the
+   old content. Refuses anything but a regular file. */
 PHI__FN phi_status phi__files_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                            phi__words *words);
 
-/* What replaces a file will be for its owner alone (0600), whatever the old mode; before any
-   write. */
+/* Makes the replacing file private to its owner (0600). Call this function before any write. */
 PHI__FN void phi__files_private(phi__file *file);
 
-/* Up to n bytes; *got 0 at the end. */
+/* Reads at most n bytes. *got is 0 at the end of the file. */
 PHI__FN phi_status phi__files_read(phi__file *file, char *out, size_t n, size_t *got,
                                    phi__words *words);
 
-/* Makes the directories that a resolved path lies in, in slices, as with PHI__LINKS_REFUSE. Zeroed
-   at first, with the path; phi__files_leave ends it. */
+/* Makes the missing directories of a resolved path, in slices, as for PHI__LINKS_REFUSE. Zero a
+   phi__way and set its path first; end with phi__files_leave. */
 typedef struct phi__way {
     const char *path; /* borrowed */
-    size_t at;        /* of the next part */
-    int dir;          /* holds that part */
+    size_t at;        /* offset of the next part */
+    int dir;          /* the directory of that part */
     bool open;
 } phi__way;
 
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
-PHI__FN void phi__files_leave(phi__way *way); /* twice is harmless */
+PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
-/* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
-   or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. In slices: a chain of links can cost a second. `rest` holds the part
-   still to be resolved, at its right end, so that a link's target can be put before it. */
+/* Resolves `path` against `base` (NULL: the working directory) to an absolute path without "..",
+   "." or links. Links are resolved in every part, dangling ones too. Last parts may be missing; a
+   ".." after a missing part removes that part. Works in slices, because a chain of links can take a
+   second. `rest` holds the unresolved part at its right end: a link's target is put before it. */
 typedef struct phi__resolve {
-    char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
+    char out[PHI__PATH_BYTES]; /* terminated; holds the result after PHI_OK */
     char rest[PHI__PATH_BYTES];
     size_t len, at;
     int links;
@@ -118,29 +117,29 @@ PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, co
                                            phi__words *words);
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
-/* True if a resolved path is `directory` (resolved too) or lies in it. */
+/* True if a resolved path is `directory`, which is resolved too, or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
-/* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories
-   that cannot be read, or lie more than 64 deep, are returned and not entered. Holds one descriptor
-   for the root, one for the directory being read, and one for each directory above that has more
-   than 64 KiB of names of directories; of those 64 KiB are in memory. */
+/* A walk of a directory tree, an entry at a time, in no order, in time linear in the entries.
+   Directories that cannot be read, or are more than 64 levels deep, are returned but not entered.
+   Open descriptors: one for the root, one for the current directory, and one for each directory
+   above with more than 64 KiB of directory names. About 64 KiB of names of each are in memory. */
 typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
-    uint32_t depth;      /* 1: in the root itself; also of PHI_BUSY */
-    /* with PHI_BUSY: the directory `path` was opened; its slash is in the path */
+    uint32_t depth;      /* 1 for entries of the root; also set with PHI_BUSY */
+    /* set with PHI_BUSY: the directory `path` was opened; path ends with a slash */
     bool entered;
 } phi__walk_entry;
 
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__links links,
                                  phi__walk **out, phi__words *words);
 
-/* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
-   closed: come again; PHI_NOT_FOUND: the end. */
+/* PHI_OK: *out is an entry. PHI_BUSY: call again; a directory was opened, with two system calls for
+   each part of its path, or closed. PHI_NOT_FOUND: the walk has ended. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 
-/* The descriptor of the directory that was entered last, until the next call; -1: it has none. */
+/* Returns the descriptor of the current directory, valid until the next call; -1 if closed. */
 PHI__FN int phi__walk_at(const phi__walk *walk);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
@@ -148,83 +147,84 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 #ifndef PHI_NO_PROCESS
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
-    const char *cwd;         /* NULL: the host's */
-    /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    const char *cwd;         /* NULL: the host's working directory */
+    /* "NAME=value", NULL-ended; added to the host's variables, or replacing them; NULL: none */
     const char *const *env;
-    bool hide_keys;               /* the host's variables whose names look like keys are left out */
-    const char *const *keep_keys; /* NULL-ended names that hide_keys leaves in; NULL: none */
-    bool env_only;                /* the child's environment is `env`, and nothing of the host's */
-    /* Written to the child's stdin, which is then closed; copied. None, without keep_input: stdin
-       is /dev/null. */
+    bool hide_keys;               /* leave out the host's variables whose names look like keys */
+    const char *const *keep_keys; /* NULL-ended names that hide_keys keeps; NULL: none */
+    bool env_only;                /* the child gets only `env`, no variable of the host */
+    /* Written to the child's stdin, which is then closed; copied. If it is empty and keep_input is
+       not set, stdin is /dev/null. */
     phi_str input;
     bool keep_input;        /* stdin stays open until phi__process_end_input */
-    size_t max_input_bytes; /* with keep_input, of bytes that wait for the child (default 1 MiB) */
-    /* After a write that was not taken whole: half of the queue is free. On the pumping thread; may
-       be NULL. */
+    size_t max_input_bytes; /* with keep_input: most bytes queued for the child (default 1 MiB) */
+    /* Called on the pumping thread when half of the queue is free, after a write not taken whole.
+       May be NULL. */
     void (*room)(void *ctx);
-    /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
-       borrowed until it returns. False stops the reading of that stream until
+    /* On the pumping thread: receives bytes of stdout (1) or stderr (2), at most 16 KiB a stream
+       and turn; borrowed. If it returns false, reading of that stream stops until
        phi__process_resume. */
     bool (*output)(void *ctx, int stream, const char *bytes, size_t len);
-    /* Once: exited with `code`, or -1 with `signal_number` not 0. Both streams were read to their
-       end before it, or for at most 100 ms of the io's clock after the exit (and then 1 MiB) when a
-       grandchild holds them open. A stopped stream is waited for. */
+    /* Called once: the child exited with `code`, or with code -1 was killed by `signal_number`. If
+       both are unknown, they are -1 and 0. Both streams were read to their ends. If a grandchild
+       holds them open, they are read for at most 100 ms of the io's clock after the exit, and then
+       at most 1 MiB more. A stopped stream is waited for. */
     void (*exited)(void *ctx, int code, int signal_number);
     void *ctx;
 } phi__process_desc;
 
-/* PHI_BUSY: no start was free this step, or the system is out of descriptors or processes: try
-   again; PHI_NOT_FOUND: no such program; PHI_IO: the system refused; PHI_UNSUPPORTED: no cwd here.
-   Words of the system's go to `words`, terminated; may be NULL with size 0. */
+/* Starts a child. PHI_BUSY: no start is left in this step, or the system lacks descriptors or
+   processes: try again. PHI_NOT_FOUND: no such program. PHI_IO: the system refused. PHI_BAD_ARG: no
+   argv. PHI_NO_MEMORY. `words` gets the system's message, terminated; may be NULL with size 0. */
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 PHI__FN void phi__process_resume(phi__process *process);
 
-/* With keep_input: queues bytes for the child's stdin, copied, and writes what fits at once. Never
-   waits. PHI_OK: *taken says how many, perhaps fewer than len: `room` follows. PHI_STALE: stdin is
-   closed, by phi__process_end_input, by the child or by its end. PHI_NO_MEMORY: none was taken. */
+/* With keep_input: queues a copy of the bytes for the child's stdin, and writes at once those that
+   fit. Never waits. PHI_OK: *taken bytes were queued; if fewer than len, `room` is called later.
+   PHI_STALE: stdin was closed, by phi__process_end_input, by the child or by its end.
+   PHI_NO_MEMORY: no byte was queued. */
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken);
 
-/* Closes stdin once the child has read the queued bytes. Harmless when it is closed. */
+/* Closes stdin after the child has read all queued bytes. Harmless if stdin is closed. */
 PHI__FN void phi__process_end_input(phi__process *process);
 
-/* Sends SIGTERM to the child's group. Harmless when it has exited. */
+/* Sends SIGTERM to the child's group. Harmless if the child has exited. */
 PHI__FN void phi__process_terminate(phi__process *process);
-PHI__FN int phi__process_id(const phi__process *process); /* the system's number of it */
+PHI__FN int phi__process_id(const phi__process *process); /* the system's process id */
 
-/* Kills if alive; no callback after it. NULL is harmless. */
+/* Kills the child if it is alive. No callback follows. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 #endif
 #ifndef PHI_NO_FILES
-/* A resolved path. */
+/* Opens the directory at a resolved path. Returns -1 on failure. */
 PHI__FN int phi__walk_open_path(phi_str path);
 PHI__FN void phi__walk_close(int dir);
 
-/* True if the directory holds the name. */
+/* True if the directory holds `name`. *directory then says if `name` is a directory. */
 PHI__FN bool phi__walk_has(int dir, const char *name, bool *directory);
 
 typedef struct phi__ordered_entry {
     phi_str path; /* relative to the root, terminated; borrowed until the next call */
     phi__file_kind kind;
-    uint32_t depth; /* 1: in the root itself */
-    /* The directory `path`, which ends with a slash unless it is the root, was read: its entries
-       come next. */
+    uint32_t depth; /* 1 for entries of the root */
+    /* The directory `path` was read; its entries follow. `path` is "" or ends with a slash. */
     bool entered;
 } phi__ordered_entry;
 
-/* root: a resolved path, as with PHI__LINKS_REFUSE. */
+/* Begins a walk in the order of names. `root` is resolved, as for PHI__LINKS_REFUSE. */
 PHI__FN phi_status phi__ordered_new(phi_memory *memory, const char *root, phi__ordered **out,
                                     phi__words *words);
 
-/* PHI_OK: an entry, or a directory that was entered; PHI_BUSY: come again; PHI_NOT_FOUND: the end;
-   PHI_IO: the directory at out->path cannot be read, and the words say why. */
+/* PHI_OK: *out is an entry, or a directory that was entered. PHI_BUSY: call again. PHI_NOT_FOUND:
+   the walk has ended. PHI_IO: the directory at out->path cannot be read, and *words says why. */
 PHI__FN phi_status phi__ordered_next(phi__ordered *tree, phi__ordered_entry *out,
                                      phi__words *words);
 PHI__FN void phi__ordered_skip(phi__ordered *tree); /* do not enter the directory just returned */
 
-/* The open directory of the last entry; -1: it cannot be opened again. Costs two system calls for
-   each part of its path where it was closed meanwhile. */
+/* Returns the open directory of the last entry, or -1 if it cannot be opened again. If it was
+   closed, this costs two system calls for each part of its path. */
 PHI__FN int phi__ordered_at(phi__ordered *tree);
 PHI__FN void phi__ordered_free(phi__ordered *tree); /* NULL is harmless */
 #endif

@@ -1,9 +1,9 @@
 /* walk.c - walks a directory tree, one entry at a time.
 
-   Each directory being walked is a level. Its entries are returned as they are read; names of
-   directories wait until their level is read to its end, or their bytes are many. So time is linear
-   in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
-   and never through a link. */
+   Each directory being walked is a level. Entries are returned as they are read. Names of
+   directories are queued until their level is read to its end, or until their bytes reach a limit.
+   So time is linear in the tree, and memory does not grow with the tree. A directory is opened from
+   the root, part by part, and never through a link. */
 #include "system/system_in.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
@@ -17,22 +17,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PHI__WALK_HELD = 65536, /* bytes of names of one level that wait */ PHI__WALK_DEPTH = 64 };
+enum { PHI__WALK_HELD = 65536, /* most bytes of queued names at one level */ PHI__WALK_DEPTH = 64 };
 
 typedef struct phi__walk_level {
     DIR *dir;        /* NULL: read to its end */
-    phi__buf names;  /* of directories that wait, each behind a NUL */
-    size_t path_len; /* of the path before a name, its slash included */
+    phi__buf names;  /* queued names of directories, each after a NUL */
+    size_t path_len; /* bytes of the path before a name, including the slash */
 } phi__walk_level;
 
 struct phi__walk {
     phi_memory *memory;
     int root;
-    phi__buf path; /* of the entry returned last */
+    phi__buf path; /* path of the entry returned last */
     phi__walk_level *levels;
     size_t count, cap;
-    bool enter; /* the directory at `path`, next */
-    bool wait;  /* the directory at `path` is to wait */
+    bool enter; /* enter the directory at `path` next */
+    bool wait;  /* queue the directory at `path` */
 };
 
 static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
@@ -41,7 +41,7 @@ static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
     case DT_REG: return PHI__FILE_REGULAR;
     case DT_DIR: return PHI__FILE_DIRECTORY;
     case DT_LNK: return PHI__FILE_LINK;
-    case DT_UNKNOWN: break; /* some file systems do not say */
+    case DT_UNKNOWN: break; /* some file systems do not tell */
     default: return PHI__FILE_OTHER;
     }
     if (fstatat(dir, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return PHI__FILE_OTHER;
@@ -50,8 +50,7 @@ static phi__file_kind phi__walk_kind(int dir, const struct dirent *entry) {
     return S_ISLNK(info.st_mode) ? PHI__FILE_LINK : PHI__FILE_OTHER;
 }
 
-/* Opens the directory at `path` below the root, part by part and never through a link; -1: it
-   cannot be read. */
+/* Opens the directory at `path` below the root, part by part, never through a link. -1: failure. */
 static int phi__walk_open(int root, phi_str path) {
     int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = openat(root, ".", flags);
@@ -73,7 +72,7 @@ static int phi__walk_open(int root, phi_str path) {
     return fd;
 }
 
-/* The next entry of a level; PHI_BUSY: there is none. */
+/* Reads the next entry of a level. PHI_BUSY: there are no more. */
 static phi_status phi__walk_read(phi__walk *walk, phi__walk_level *level, phi__walk_entry *out) {
     const struct dirent *entry;
     do entry = readdir(level->dir);
@@ -122,7 +121,7 @@ static void phi__walk_leave(phi__walk *walk) {
     phi__buf_free(&level->names);
 }
 
-/* The root of a walk; -1 and *error, for phi__files_refused. */
+/* Opens the root of a walk. Returns -1 and sets *error, for phi__files_refused. */
 static int phi__walk_open_root(const char *root, phi__links links, int *error) {
     int fd, flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     if (links == PHI__LINKS_REFUSE) {
@@ -173,7 +172,7 @@ PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__link
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
     out->depth = (uint32_t)walk->count;
     out->entered = false;
-    if (walk->wait) { /* the directory that was returned last waits in its level */
+    if (walk->wait) { /* queue the directory returned last */
         phi__walk_level *last = &walk->levels[walk->count - 1];
         walk->wait = false;
         phi__buf_char(&last->names, '\0');
@@ -192,7 +191,7 @@ PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out) {
         phi__walk_leave(walk);
         return PHI_BUSY;
     }
-    /* The directory that was queued last is next. */
+    /* Enter the directory that was queued last. */
     size_t at = level->names.len;
     while (level->names.at[at - 1] != '\0') at--;
     walk->path.len = level->path_len;
@@ -217,33 +216,33 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
     phi__free(walk->memory, walk, sizeof *walk);
 }
 
-/* ---- a directory tree in the order of its names ----
+/* ---- walks in the order of names ----
 
-   A directory is read whole before its first entry is returned, some names at a time. In memory are
-   the names that remain of the directories from the root to the current one: so memory follows the
-   largest directory. Open are the root and one directory. Links are not followed; a path is at most
-   4,095 bytes. */
+   A directory is read to its end, some names at a time, before its first entry is returned. Memory
+   holds the remaining names of the directories from the root to the current one, so it grows with
+   the largest directory. Only the root and one directory are open. Links are not followed. A path
+   has at most 4,095 bytes. */
 
-enum { PHI__ORDERED_READ = 32 /* names read at once */ };
+enum { PHI__ORDERED_READ = 32 /* names read in one call */ };
 
 typedef struct phi__ordered_level {
-    phi__buf names; /* of each entry its kind, in a byte, its name, and a NUL */
-    uint32_t *heap; /* where entries begin in the names, the first in order on top */
+    phi__buf names; /* for each entry: a byte for its kind, its name, a NUL */
+    uint32_t *heap; /* offsets of entries in `names`; a heap with the first in order on top */
     size_t count, cap;
-    size_t path_len; /* of the path before a name, its slash included */
+    size_t path_len; /* bytes of the path before a name, including the slash */
 } phi__ordered_level;
 
 struct phi__ordered {
     phi_memory *memory;
     int root;
-    /* of the deepest level while, and after, it is read; else NULL, and `fd` may be open */
+    /* The deepest level while it is read and after. If NULL, `fd` may be open instead. */
     DIR *dir;
     int fd;
-    phi__buf path; /* of the entry returned last, terminated behind its length */
+    phi__buf path; /* path of the entry returned last; a NUL follows */
     phi__ordered_level *levels;
     size_t count, cap;
-    bool enter;   /* the directory at `path`, next */
-    bool reading; /* the deepest level */
+    bool enter;   /* enter the directory at `path` next */
+    bool reading; /* the deepest level is being read */
 };
 
 static void phi__ordered_shut(phi__ordered *tree) {
@@ -323,7 +322,7 @@ static phi_status phi__ordered_enter(phi__ordered *tree, phi__words *words) {
         return phi__ordered_refused(words);
     }
     errno = 0;
-    /* Out of its parent where that is open. */
+    /* Open it from its parent if the parent is open. */
     int parent = tree->dir != NULL ? dirfd(tree->dir) : tree->fd;
     size_t name = tree->count > 0 ? tree->levels[tree->count - 1].path_len : 0;
     int fd =

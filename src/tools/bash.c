@@ -1,4 +1,4 @@
-/* bash.c - the tool that runs a command: streamed while it runs, killed with all it started. */
+/* bash.c - the tool that runs a command: streams its output, and kills its processes at the end. */
 #include "base/base_in.h"
 #include "tools/job_in.h"
 #include "system/system_in.h"
@@ -7,16 +7,16 @@
 
 /* ---- patterns that a command must not contain, however its words are spelled ----
 
-   A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
-   the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
+   A pattern is compared with the command as it is, with the command without quotes and backslashes,
+   and with each rm written as "rm -rf". No shell words are parsed: variables, substitutions, and
    scripts that a command writes and runs are not seen. */
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* Ends a command: words after it are not its arguments. */
+/* True if c ends a command, so that the words after it are not its arguments. */
 static bool phi__deny_ends(char c) { return c != '\0' && strchr(";&|()<>\n`", c) != NULL; }
 
-/* A word of a plain command from `at`; empty: the command ends here. */
+/* Returns the next word of the command at or after `at`. Empty: the command ends here. */
 static phi_str phi__deny_word(const char *at) {
     size_t n = 0;
     while (*at == ' ') at++;
@@ -24,7 +24,8 @@ static phi_str phi__deny_word(const char *at) {
     return phi__str(at, n);
 }
 
-/* The arguments of an rm, from `at`: each operand behind "rm -rf", where both flags are given. */
+/* Reads the arguments of an rm and returns their end. If it has both flags, appends "rm -rf" and
+   each operand. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
@@ -49,7 +50,7 @@ static const char *phi__deny_rm(phi__buf *out, const char *at) {
     return at;
 }
 
-/* Each rm of a plain command, with its flags written in one way. */
+/* Appends each rm of a plain command, with its flags in one form. */
 static void phi__deny_removals(phi__buf *out, const char *plain) {
     while (*plain != '\0') {
         phi_str word = phi__deny_word(plain);
@@ -65,7 +66,7 @@ static void phi__deny_removals(phi__buf *out, const char *plain) {
     }
 }
 
-/* True if a pattern has signs and no blank: blanks between them do not matter. */
+/* True if a pattern has signs and no blanks, so that blanks between signs do not matter. */
 static bool phi__deny_signs(const char *pattern) {
     bool signs = false;
     for (; *pattern != '\0'; pattern++) {
@@ -75,14 +76,14 @@ static bool phi__deny_signs(const char *pattern) {
     return signs;
 }
 
-/* *found: the first of NULL-ended patterns that the command contains, or NULL. PHI_NO_MEMORY. */
+/* Sets *found to the first of `patterns` (NULL-ended) in the command, or NULL. PHI_NO_MEMORY. */
 static phi_status phi__deny_find(phi_memory *memory, const char *command,
                                  const char *const *patterns, const char **found) {
     phi__buf plain, removals, squeezed;
     phi__buf_init(&plain, memory);
     phi__buf_init(&removals, memory);
     phi__buf_init(&squeezed, memory);
-    /* Without quotes and backslashes; a run of blanks is one, and a continued line is one line. */
+    /* Remove quotes and backslashes, squeeze blanks, and join continued lines. */
     bool blank = false;
     for (const char *at = command; *at != '\0'; at++) {
         if (at[0] == '\\' && at[1] == '\n') {
@@ -121,17 +122,17 @@ static phi_status phi__deny_find(phi_memory *memory, const char *command,
 #include <stdlib.h>
 
 enum {
-    PHI__BASH_FRESH_BYTES = 65536, /* of updates the host has no room for, then reading stops */
-    PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
+    PHI__BASH_FRESH_BYTES = 65536, /* unreported bytes at which reading stops */
+    PHI__BASH_RETRY_US = 5000      /* pause before the next try to start, or to update */
 };
 
-/* A stream's output, as UTF-8. If it is longer than max_output_bytes, half is its head, and the
-   other half a ring of the last bytes. */
+/* A stream's output, as UTF-8. If it is longer than max_output_bytes, `kept` holds its head in one
+   half and a ring of its last bytes in the other. */
 typedef struct phi__bash_stream {
     phi__buf kept;
-    uint64_t all; /* bytes that came */
-    size_t next;  /* of the ring: where the next byte goes, over the oldest one */
-    char tail[4]; /* the first bytes of a character whose rest has not come */
+    uint64_t all; /* bytes received */
+    size_t next;  /* place in the ring of the next byte, which replaces the oldest */
+    char tail[4]; /* start of a character whose other bytes have not come yet */
     size_t tail_len;
 } phi__bash_stream;
 
@@ -140,10 +141,10 @@ typedef struct phi__bash {
     const char *command;
     phi__process *process;
     phi__bash_stream streams[2];
-    phi__buf fresh; /* both streams as they came, not yet reported */
-    phi__buf valid; /* bytes just read, as UTF-8; the tail of a stream that is cut */
+    phi__buf fresh; /* both streams in the order received, not reported yet */
+    phi__buf valid; /* the bytes just read, as UTF-8; later the tail of a cut stream */
     bool stopped;
-    phi__timer deadline, tick; /* tick: starts, or reports new output */
+    phi__timer deadline, tick; /* tick: starts the process, or reports new output */
 } phi__bash;
 
 static void phi__bash_drop(phi__job *job) {
@@ -165,7 +166,7 @@ static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
 
 /* ---- output ---- */
 
-/* How many bytes are whole characters, or cannot become any. */
+/* Returns how many bytes can be decoded now: an incomplete last character is not counted. */
 static size_t phi__bash_whole(const char *at, size_t len) {
     for (size_t back = 1; back < 4 && back <= len; back++) {
         unsigned char c = (unsigned char)at[len - back];
@@ -178,18 +179,18 @@ static size_t phi__bash_whole(const char *at, size_t len) {
     return len;
 }
 
-/* Where the ring begins: behind the head. */
+/* Returns the ring's offset, after the head. */
 static size_t phi__bash_ring(const phi__bash *bash) {
     size_t most = bash->job.set->desc.max_output_bytes;
     return most - most / 2;
 }
 
-/* Over the oldest bytes of the ring. */
+/* Writes text over the oldest bytes of the ring. */
 static void phi__bash_turn(phi__bash *bash, phi__bash_stream *to, phi_str text) {
     size_t begin = phi__bash_ring(bash), size = to->kept.len - begin;
     if (text.len > size) text = phi__str(text.at + text.len - size, size);
-    if (to->next < begin) to->next = begin; /* the first time */
-    while (text.len > 0) {                  /* twice at most */
+    if (to->next < begin) to->next = begin; /* first use of the ring */
+    while (text.len > 0) {                  /* loops at most twice */
         if (to->next == to->kept.len) to->next = begin;
         size_t n = phi__min(text.len, to->kept.len - to->next);
         memcpy(to->kept.at + to->next, text.at, n);
@@ -221,7 +222,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
         len--;
         whole = phi__bash_whole(to->tail, to->tail_len);
         phi__bash_keep(bash, to, to->tail, whole);
-        to->tail_len -= whole; /* at most three are left: another character may have begun */
+        to->tail_len -= whole; /* at most three bytes are left, of the next character */
         memmove(to->tail, to->tail + whole, to->tail_len);
     }
     whole = phi__bash_whole(at, len);
@@ -230,7 +231,7 @@ static void phi__bash_take(phi__bash *bash, phi__bash_stream *to, const char *at
     to->tail_len += len - whole;
 }
 
-/* False: the host has no room, or there is no memory; it can be tried again. */
+/* Reports new output. False: the host has no room, or there is no memory; try again later. */
 static bool phi__bash_tell(phi__bash *bash) {
     if (bash->fresh.len == 0) return true;
     if (phi__update_text(bash->job.call, phi__buf_str(&bash->fresh)) != PHI_OK) return false;
@@ -263,7 +264,7 @@ static void phi__bash_show(phi__bash *bash, phi__buf *out, const phi__bash_strea
     }
     size_t begin = phi__bash_ring(bash), n = 0;
     head.len = phi__utf8_cut(head, begin);
-    /* The last bytes of a stream that is cut, from where a character begins. */
+    /* The tail begins at a whole character. */
     phi__buf_clear(&bash->valid);
     phi__buf_add(&bash->valid, stream->kept.at + stream->next, stream->kept.len - stream->next);
     if (stream->next > begin)
@@ -286,7 +287,7 @@ static void phi__bash_exited(void *ctx, int code, int signal_number) {
     (void)signal_number;
     phi__bash_keep(bash, out_of, out_of->tail, out_of->tail_len);
     phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
-    (void)phi__bash_tell(bash); /* the result holds it all, reported or not */
+    (void)phi__bash_tell(bash); /* the result has all output, reported or not */
     phi__buf_init(&out, bash->job.memory);
     (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 320);
     phi__buf_printf(&out, "Exit code: %d\n", code);
@@ -323,9 +324,8 @@ static void phi__bash_spawn(phi__bash *bash) {
     argv[3] = NULL;
     phi__process_desc desc = PHI_ZERO;
     desc.argv = argv;
-    /* Variables that make git take no directory for a repository because of the files in it:
-       its configuration names programs. They come behind those that the host's environment
-       sets. */
+    /* Make git ignore bare repositories in the tree, whose configuration could name programs to
+       run. These variables come after those that the host's environment sets. */
     const char *given = getenv("GIT_CONFIG_COUNT");
     unsigned long n = given != NULL ? strtoul(given, NULL, 10) : 0;
     if (n > 9999) n = 0;

@@ -1,5 +1,4 @@
-/* context_tools.c - prun, prun_with_memo and revert_to_state: their descriptions, and their context
-   edits. */
+/* context_tools.c - prun, prun_with_memo and revert_to_state: descriptions and context edits. */
 #include "tools/context_tools.h"
 
 #include "tools/job_in.h"

@@ -1,13 +1,12 @@
-/* edit_file.c - the tool that replaces one piece of text: it reads the file, checks that the piece
-   is there exactly once, and rewrites the file; each in slices.
-
-   Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
+/* edit_file.c - the tool that replaces one piece of text. It reads the file, checks that the piece
+   occurs exactly once, and rewrites the file, all in slices. It compares bytes, so a file in
+   another encoding keeps all other bytes. */
 #include "tools/edit_file_in.h"
 
 #include "tools/job_in.h"
 #include "base/base_in.h"
 
-/* ---- finding a text in a longer one (Knuth, Morris, Pratt) ---- */
+/* ---- finding a text in a longer text (Knuth-Morris-Pratt) ---- */
 
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most) {
@@ -17,7 +16,7 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
     finder->needle = needle;
     finder->text = text;
     finder->most = most;
-    if (needle.len > text.len) { /* nothing to build a table for */
+    if (needle.len > text.len) { /* no match is possible, so build no table */
         finder->built = needle.len;
         finder->at = text.len;
         return true;
@@ -29,7 +28,7 @@ PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str 
     return true;
 }
 
-/* How far the needle still matches when `c` comes after `matched` bytes of it. */
+/* Returns how many bytes of the needle match after `c` follows `matched` matching bytes. */
 static size_t phi__finder_next(const phi__finder *finder, size_t matched, char c) {
     while (matched > 0 && finder->needle.at[matched] != c) matched = finder->back[matched - 1];
     return finder->needle.at[matched] == c ? matched + 1 : 0;
@@ -47,7 +46,7 @@ PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units) {
     }
     size_t end = finder->text.len - finder->at > units ? finder->at + units : finder->text.len;
     while (finder->at < end && finder->found < finder->most) {
-        if (finder->matched == 0) { /* the common case: nothing begun, skip to what may begin */
+        if (finder->matched == 0) { /* nothing matches yet: skip to the needle's first byte */
             const void *next =
                 memchr(finder->text.at + finder->at, finder->needle.at[0], end - finder->at);
             if (next == NULL) {
@@ -77,7 +76,7 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
 #include <stdio.h>
 
 enum {
-    PHI__EDIT_BYTES = 16777216, /* of a file: it is held in memory */
+    PHI__EDIT_BYTES = 16777216, /* most bytes of a file, which is held in memory */
     PHI__EDIT_HINT_BYTES = 8192
 };
 
@@ -85,10 +84,10 @@ typedef struct phi__edit {
     phi__job job;
     const char *path;
     phi_str old_text, new_text;
-    phi__file *file; /* read, later written */
+    phi__file *file; /* being read, later written */
     phi__buf content;
     phi__finder finder;
-    phi_str parts[3]; /* the parts to write: before, new_text, behind */
+    phi_str parts[3]; /* the parts to write: before, new_text, after */
     size_t part, at;
 } phi__edit;
 
@@ -161,7 +160,7 @@ static phi_flow phi__edit_not_found(phi__edit *edit) {
                          edit->path);
 }
 
-/* Looks for the first line of old_text, and shows the lines of the file from there on. */
+/* Finds the first line of old_text, and shows the lines of the file from there on. */
 static phi_flow phi__edit_find_hint(phi__job *job) {
     phi__edit *edit = (phi__edit *)(void *)job;
     const char *text = edit->content.at;
@@ -273,13 +272,13 @@ PHI__FN phi_flow phi__edit_start(void *user_data, phi_call call, phi_str argumen
                           phi__edit_drop);
 }
 
-/* ---- write_file: a slice a step, and the file is replaced at the end ---- */
+/* ---- write_file: writes a slice a step, and replaces the file at the end ---- */
 
 typedef struct phi__write {
     phi__job job;
     const char *path;
     phi_str content;
-    phi__way way; /* to the place: its directories are made */
+    phi__way way; /* makes the directories of the path */
     size_t at;
     phi__file *file;
 } phi__write;

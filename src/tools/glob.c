@@ -1,6 +1,7 @@
-/* glob.c - matching without recursion: only the last star, and the last double star, are ever
-   retried. An earlier star cannot help: it stays within its part of the path, and the slash after
-   it fixes where that ends; an earlier double star would only begin later. */
+/* glob.c - patterns of paths and ignore files. Matching needs no recursion: a mismatch retries only
+   the last star, then the last double star. An earlier star of the same path part cannot help,
+   because the last one can skip all that the earlier one could. Earlier parts end at their slashes.
+   An earlier double star would only begin later. */
 #include "tools/match_in.h"
 
 /* ---- sets ---- */
@@ -22,13 +23,12 @@ static bool phi__glob_in_class(phi_str name, unsigned char c) {
     return phi__str_is(name, "xdigit") && (digit || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'));
 }
 
-/* The part of a set at `at`: a class, a character, or a range. Returns where the next one
-   begins. */
+/* Tests c against the part of a set at `at`: a class, a character or a range. Returns its end. */
 static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     unsigned char low, high;
     if (p.at[at] == '[' && at + 1 < p.len && p.at[at + 1] == ':') {
-        /* The longest name of a class has six letters: looking further would take quadratic time
-           for a row of "[:". */
+        /* The longest name of a class has six letters. Without a limit, "[:[:" takes quadratic
+           time. */
         size_t most = phi__min(p.len, at + 10),
                end = phi__str_find(phi__str(p.at, most), at + 2, ":]");
         if (end != SIZE_MAX) {
@@ -47,7 +47,7 @@ static size_t phi__glob_part(phi_str p, size_t at, unsigned char c, bool *in) {
     return at;
 }
 
-/* A set at `at`, which is '['; its end, or 0 where it does not close. */
+/* Tests c against the set at `at`, which begins with '['. Returns its end, or 0 if not closed. */
 static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
     size_t first = at + 1;
     bool outside = first < p.len && (p.at[first] == '!' || p.at[first] == '^');
@@ -61,7 +61,7 @@ static size_t phi__glob_set(phi_str p, size_t at, char c, bool *in) {
 
 /* ---- matching ---- */
 
-/* One character of the pattern, no star: where the pattern continues, or 0: no match. */
+/* Matches c with one element of the pattern, no star. Returns the element's end; 0: no match. */
 static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
     bool in;
     if (p.at[at] == '?') return c == '/' ? 0 : at + 1;
@@ -74,7 +74,7 @@ static size_t phi__glob_one(phi_str p, size_t at, char c, size_t *work) {
     return p.at[at] == c ? at + 1 : 0;
 }
 
-/* At a double star that is a whole part of the pattern. */
+/* True if a double star at `at` is a whole part of the pattern. */
 static bool phi__glob_is_deep(phi_str p, size_t at) {
     return at + 1 < p.len && p.at[at + 1] == '*' && (at == 0 || p.at[at - 1] == '/') &&
            (at + 2 == p.len || p.at[at + 2] == '/');
@@ -120,7 +120,7 @@ PHI__FN bool phi__glob_match(phi_str p, phi_str s, size_t *work) {
 
 /* ---- braces ---- */
 
-/* The end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: it does not close. */
+/* Returns the end of the element at `at`: an escape, a set, or one byte. SIZE_MAX: not closed. */
 static size_t phi__glob_token(phi_str p, size_t at) {
     bool in;
     if (p.at[at] == '\\') return at + 1 < p.len ? at + 2 : SIZE_MAX;
@@ -129,8 +129,8 @@ static size_t phi__glob_token(phi_str p, size_t at) {
     return end != 0 ? end : SIZE_MAX;
 }
 
-/* The first brace that opens, and where it closes: NULL, or an error message. *open SIZE_MAX:
-   none. */
+/* Finds the first opening brace and the brace that closes it; *open is SIZE_MAX if there are none.
+   Returns NULL or an error message. */
 static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     size_t at = 0;
     int depth = 0;
@@ -147,8 +147,7 @@ static const char *phi__glob_find(phi_str p, size_t *open, size_t *close) {
     return depth != 0 ? "a brace that does not close" : NULL;
 }
 
-/* Takes the pattern of `len` bytes at `from` out of `out`, and appends its choices at its first
-   braces. */
+/* Replaces the pattern of `len` bytes at `from` by one for each choice of its first braces. */
 static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open, size_t close) {
     phi__buf whole;
     size_t begin = open + 1;
@@ -159,7 +158,7 @@ static void phi__glob_split(phi__buf *out, size_t from, size_t len, size_t open,
         out->failed = true;
         return;
     }
-    phi_str p = phi__str(whole.at, whole.len); /* with its NUL */
+    phi_str p = phi__str(whole.at, whole.len); /* p includes the NUL */
     out->len -= len;
     memmove(out->at + from, out->at + from + len, out->len - from);
     for (size_t at = begin; at <= close; at = phi__glob_token(p, at)) {
@@ -223,15 +222,13 @@ PHI__FN phi_str phi__glob_name(phi_str path) {
 
 /* ======== The rules of .gitignore files: which paths are left out.
 
-   A rule is a line: "#" begins a comment, "!" takes a path back in, a slash at its beginning or in
-   its middle binds it to the file's directory, one at its end to directories. Blanks at its end
-   count after a backslash. The last rule that matches decides. Within a pattern the syntax is
-   match_in.h's; a line that is no pattern is left out. docs/tools.md says where this follows
-   ripgrep, and where git. */
+   A rule is a line. "#" begins a comment, and "!" takes a path back in. A slash at the beginning or
+   in the middle binds the pattern to the file's directory. A slash at the end makes it match
+   directories only. Blanks at the end are removed, but for a blank after a backslash. The last rule
+   that matches decides. match_in.h describes the syntax of patterns. A line that is no valid
+   pattern is ignored. docs/tools.md says which details follow ripgrep, and which follow git. */
 
-/* `path`: relative to the directory of the file, without "./". *left: rules to look at, from the
-   last on; begin with `count`. A rule takes PHI__IGNORE_RULE out of *units, and the bytes compared.
-   PHI__IGNORE_NONE with *left above 0: the units are used up, come again. */
+/* units that a rule costs, besides those for the bytes compared */
 enum { PHI__IGNORE_RULE = 8 };
 
 static bool phi__ignore_is_blank(char c) {
@@ -256,7 +253,7 @@ PHI__FN phi_status phi__ignore_add_line(phi__ignore *ignore, phi_str line, const
     phi__ignore_rule rule = PHI_ZERO;
     *wrong = NULL;
     if (line.len > 0 && line.at[0] == '#') return PHI_OK;
-    /* Without the blanks at its end, but for one behind a backslash. */
+    /* Remove the blanks at the end, but not a blank after a backslash. */
     while (line.len > 0 && phi__ignore_is_blank(line.at[line.len - 1])) {
         size_t slashes = 0;
         while (slashes + 1 < line.len && line.at[line.len - 2 - slashes] == '\\') slashes++;
@@ -315,7 +312,7 @@ PHI__FN phi__ignore_said phi__ignore_says(const phi__ignore *ignore, phi_str pat
     return PHI__IGNORE_NONE;
 }
 
-/* ======== The ignore files of the directories from the file system's root to a walk's place. */
+/* ======== The ignore files of the directories from the file system's root to the walk's root. */
 
 #ifndef PHI_NO_FILES
 
@@ -328,7 +325,7 @@ typedef enum phi__ignored_kind {
 
 /* ---- reading ---- */
 
-/* A file that is not there, or cannot be read, has no rules. */
+/* Reads one ignore file of a directory. A missing or unreadable file has no rules. */
 static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *level, size_t kind,
                                     int dir) {
     phi__file *file;
@@ -346,7 +343,7 @@ static phi_status phi__ignored_read(phi__ignored *ignored, phi__ignored_level *l
         phi__buf_add_len(&text, got);
     }
     phi__files_close(file);
-    /* A line that is cut would be another rule: "*.o" could become "*". */
+    /* Drop an incomplete last line, which would be another rule: "*.o" could become "*". */
     if (text.len >= PHI__IGNORED_BYTES)
         while (text.len > 0 && text.at[text.len - 1] != '\n') text.len--;
     ignored->spent += PHI__IGNORED_BYTE * text.len;
@@ -459,7 +456,7 @@ static phi_status phi__ignored_ask(phi__ignored *ignored, uint32_t depth, phi_st
     return PHI_OK;
 }
 
-/* Asks one kind of one level. False: the units are used up. */
+/* Asks the rules of one kind at one level. False: the units are used up. */
 static bool phi__ignored_ask_kind(phi__ignored *ignored, const phi__ignored_level *level,
                                   bool directory, size_t *units) {
     phi__ignored_asked *asked = &ignored->asked;

@@ -65,7 +65,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     (void)vsnprintf(raw, (size_t)n + 1, format, args);
     va_end(args);
     phi__buf_init(&text, job->memory);
-    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* it may quote a file or a program */
+    phi__utf8_repair(&text, phi__str(raw, (size_t)n)); /* raw may quote a file */
     if (!text.failed) text.len = phi__words_clean(text.at, text.len);
     if (text.failed)
         (void)phi__job_no_memory(job);
@@ -75,7 +75,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     return PHI_DONE;
 }
 
-/* A job that has a step and is not done has its next slice ready. */
+/* Notes that a pending job is ready for its next slice, so that the pump does not sleep. */
 static phi_flow phi__job_busy(phi_runtime *rt, phi_flow flow) {
     if (flow == PHI_PENDING) rt->polls.busy = true;
     return flow;
@@ -108,7 +108,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->call = call;
     job->set = (const phi_toolset *)user_data;
     job->user_data = user_data;
-    /* The budget of the agent that made a live call. */
+    /* Use the memory of the agent that made the call. */
     phi__slot *slot = phi__slots_find(&call.rt->calls, call.index, call.gen);
     job->memory = slot != NULL ? &((phi__toolcall *)slot->object)->run->agent->memory : NULL;
     job->io = call.rt->io;
@@ -202,7 +202,7 @@ PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out) {
     return false;
 }
 
-/* ---- places ---- */
+/* ---- paths ---- */
 
 #ifndef PHI_NO_FILES
 
@@ -210,8 +210,8 @@ PHI__FN bool phi__job_confined(const phi_tools_desc *desc) {
     return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 
-/* Begins with the next root that the place may lie in: the workspace, then the allowed paths.
-   False: there is none. */
+/* Begins to resolve the next root that the path may lie in: the workspace, then the allowed paths.
+   False: there are no more roots. */
 static bool phi__job_next_root(phi__job *job) {
     const phi_tools_desc *desc = &job->set->desc;
     for (;;) {

@@ -1,4 +1,4 @@
-/* job_in.h - shared by the built-in tools: results, arguments and places of jobs (tools_in.h). */
+/* job_in.h - shared by the built-in tools: results, arguments and paths of jobs (tools_in.h). */
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
@@ -8,34 +8,33 @@
 #include "text/text_in.h"
 #include "tools/tools.h"
 
-/* Gives the result, and ends the job. Without memory for the result the call fails, with words. */
+/* Gives the result and ends the job. Without memory for the result, the call fails. */
 PHI__FN phi_flow phi__job_give(phi__job *job, const phi_content *content, const char *details,
                                bool is_error);
 
-/* A tool whose calls are jobs; its texts are borrowed. */
+/* Fills *out with a tool whose calls are jobs. Its texts are borrowed. */
 PHI__FN void phi__job_tool(phi_tool *out, void *user_data, const char *name, const char *label,
                            const char *description, const char *schema,
                            phi_flow (*start)(void *user_data, phi_call call, phi_str arguments));
 
-/* Arguments. False: the job has failed with the words for it. null counts as not there; a text that
-   is not there and not required is NULL. */
-PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* required */
+/* Read an argument; null counts as missing, a missing text is NULL. False: the job has failed. */
+PHI__FN bool phi__job_str(phi__job *job, const char *name, phi_str *out); /* fails if missing */
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 #ifndef PHI_NO_FILES
-/* False: files anywhere may be used. */
+/* False if files anywhere may be used. */
 PHI__FN bool phi__job_confined(const phi_tools_desc *desc);
 
-/* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in
-   the job's arena. Then `placed`. */
+/* Resolves `path`, which is borrowed, and checks that it may be used. Then calls `placed`, with the
+   resolved path as job->place in the job's arena. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
 
-/* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job
-   has failed. */
+/* The same for jobs without a step: call phi__job_place_begin once, then phi__job_place_more until
+   it does not return PHI_BUSY. PHI_REFUSED: the job has failed. */
 PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
 PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif
 
-/* The tools themselves, one file each. */
+/* The start functions of the tools. */
 #ifndef PHI_NO_PROCESS
 PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str arguments);
 #endif

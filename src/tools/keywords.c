@@ -1,4 +1,4 @@
-/* keywords.c - which keywords of a schema go on. */
+/* keywords.c - the treatment of each keyword of a schema. */
 #include "tools/match_in.h"
 
 typedef enum phi__keywords_shape {

@@ -1,7 +1,6 @@
-/* list_files.c - the tool that lists files: it walks the tree, some entries a step.
-
-   The first names in order are kept in a heap whose top is the last of them, while all are counted:
-   so memory is bounded by the names listed, and time is linear in the entries. */
+/* list_files.c - the tool that lists files: walks the tree, some entries a step. A heap keeps the
+   first names in order, with the last of these on top; all names are counted. So memory is bounded
+   by the names listed, and the walk is linear in the entries. */
 #include "tools/job_in.h"
 #include "base/base_in.h"
 #include "tools/match_in.h"
@@ -11,9 +10,9 @@
 #include <stdio.h>
 
 enum {
-    PHI__LIST_STEP = 1024, /* units of work in one step: an entry is one, */
-    PHI__LIST_BUSY = 32,   /* opening a directory so many, and two for each directory above */
-    PHI__LIST_BYTES = 256, /* comparing so many bytes of patterns one */
+    PHI__LIST_STEP = 1024, /* units of work in one step; an entry costs one */
+    PHI__LIST_BUSY = 32,   /* units to open a directory, plus two for each directory above */
+    PHI__LIST_BYTES = 256, /* bytes of patterns compared per unit */
     PHI__LIST_DEPTH = 3
 };
 
@@ -22,16 +21,16 @@ typedef struct phi__list_run {
     const char *path, *pattern;
     uint64_t max_depth;
     uint64_t total;
-    uint64_t ignored_count; /* left out; a directory counts as one */
+    uint64_t ignored_count; /* entries left out; a directory counts as one */
     uint64_t end_us;
     phi__walk *walk;
-    phi__walk_entry entry; /* while the ignore files are asked about it */
+    phi__walk_entry entry; /* the entry whose test by the ignore files is under way */
     bool asking;
     phi__ignored ignored;
-    phi__buf choices; /* of the pattern */
-    phi_str *names;   /* a heap, the last in order on top; then sorted */
+    phi__buf choices; /* the choices of the pattern's braces */
+    phi_str *names;   /* a heap with the last in order on top; sorted at the end */
     size_t count, cap;
-    size_t heap, written; /* names that are still a heap; that are in `out` */
+    size_t heap, written; /* names still in the heap; names already in `out` */
     phi__buf out;
 } phi__list_run;
 
@@ -51,14 +50,14 @@ static void phi__ls_drop(phi__job *job) {
     phi__buf_free(&list->out);
 }
 
-/* ---- the first names ---- */
+/* ---- the names that come first ---- */
 
 static bool phi__ls_before(phi_str a, phi_str b) {
     int order = memcmp(a.at, b.at, phi__min(a.len, b.len));
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
-/* Puts a name at the top of the heap of the first n, or below names after it in order. */
+/* Moves a name down from the top of the heap until no name below it comes later in order. */
 static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < n) {
@@ -70,7 +69,7 @@ static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
     names[at] = name;
 }
 
-/* Counts a name, and keeps it where it is one of the first. False: no memory. */
+/* Counts a name, and keeps it if it is one of the first. False: no memory. */
 static bool phi__ls_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
@@ -89,14 +88,14 @@ static bool phi__ls_add(phi__list_run *list, phi_str name) {
         phi__ls_sink(names, list->count, name);
         return true;
     }
-    size_t at = list->count++; /* it rises to its place */
+    size_t at = list->count++; /* sift the new name up */
     for (; at > 0 && phi__ls_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
         names[at] = names[(at - 1) / 2];
     names[at] = name;
     return true;
 }
 
-/* A path as the model wrote it, and the name below it: one line, whatever the names are. */
+/* Writes the path as the model gave it, and the name below it, in one line. */
 static void phi__ls_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path);
@@ -111,7 +110,7 @@ static void phi__ls_write(phi__list_run *list, phi_str relative) {
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
-/* The heap becomes a sorted list, and then text. */
+/* Sorts the heap, then writes the names as text. */
 static phi_flow phi__ls_show(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     int units = PHI__LIST_STEP;
@@ -146,19 +145,19 @@ static phi_flow phi__ls_show(phi__job *job) {
     return phi__job_done(&list->job, phi__buf_str(&list->out), details);
 }
 
-/* True if an entry matters by its kind, its depth, and a file's name. */
+/* True if the ignore files must decide: the entry's kind, depth and name do not exclude it. */
 static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     const phi__walk_entry *entry = &list->entry;
     phi_str path = entry->path, name = phi__glob_name(path);
     if (entry->kind != PHI__FILE_DIRECTORY) {
         if (entry->kind != PHI__FILE_REGULAR || entry->depth > list->max_depth) return false;
         if (list->pattern == NULL) return true;
-        /* A pattern with a slash is for the whole path, one without for the name alone. */
+        /* A pattern with a slash matches the whole path, one without a slash only the name. */
         if (strchr(list->pattern, '/') == NULL) path = name;
         return phi__glob_any(phi__buf_str(&list->choices), path, work);
     }
     if (entry->depth < list->max_depth) {
-        /* These are never listed; nobody misses .git. */
+        /* These directories are never listed. .git is not even counted as left out. */
         bool skipped = phi__str_is(name, "target") || phi__str_is(name, "node_modules");
         if (skipped) list->ignored_count++;
         if (!skipped && !phi__str_is(name, ".git")) return true;
@@ -167,14 +166,14 @@ static bool phi__ls_asks(phi__list_run *list, size_t *work) {
     return false;
 }
 
-/* Units for the ignore files read meanwhile. */
+/* Returns the units for ignore files read since the last call. */
 static uint32_t phi__ls_read(phi__list_run *list) {
     size_t spent = list->ignored.spent / PHI__LIST_BYTES;
     list->ignored.spent = 0;
     return (uint32_t)spent;
 }
 
-/* The next entry; PHI_NOT_FOUND: the end. *units: what it took. */
+/* Handles the next entry and adds its cost to *units. PHI_NOT_FOUND: the walk has ended. */
 static phi_status phi__ls_next(phi__list_run *list, uint32_t *units) {
     phi__walk_entry *entry = &list->entry;
     const size_t most = (size_t)(PHI__LIST_STEP - *units) * PHI__LIST_BYTES;
@@ -225,7 +224,7 @@ static phi_flow phi__ls_walk(phi__job *job) {
     return PHI_PENDING;
 }
 
-/* The ignore files of the directories above come first. */
+/* Reads the ignore files of the directories above first. */
 static phi_flow phi__ls_above(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units = 0;
@@ -270,7 +269,7 @@ static phi_flow phi__ls_go(phi__job *job) {
         !phi__job_number(job, "max_depth", PHI__LIST_DEPTH, &list->max_depth))
         return PHI_DONE;
     if (list->path == NULL || list->path[0] == '\0') list->path = ".";
-    /* The choices of the pattern; an invalid one is matched byte by byte. */
+    /* Expand the pattern. An invalid one is matched as it is. */
     phi_str pattern = phi_str_of(list->pattern);
     if (pattern.len > PHI__GLOB_PATTERN)
         return phi__job_fail(job, "Cannot list %s: the pattern is longer than 2,048 bytes",

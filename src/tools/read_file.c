@@ -1,8 +1,6 @@
-/* read_file.c - the tool that reads text, numbered, or an image, a PDF or audio, in base64; a slice
-   a step.
-
-   The requested lines are numbered as they arrive, behind room for the header, whose figures are
-   only known at the end. */
+/* read_file.c - the tool that reads text, with line numbers, or an image, a PDF or audio, in
+   base64; a slice a step. Lines are numbered as they arrive. Room for the header is left before
+   them, because its numbers are known only at the end. */
 #include "agent/agent.h"
 #include "tools/job_in.h"
 #include "base/base_in.h"
@@ -13,16 +11,16 @@
 
 enum {
     PHI__READ_HEADER_BYTES = 96,      /* "[Lines a-b of n]" and a newline */
-    PHI__READ_MEDIA_BYTES = 20971520, /* the book: 20 MB */
+    PHI__READ_MEDIA_BYTES = 20971520, /* most bytes of an image, document or sound */
     PHI__READ_MEGABYTE = 1048576,
-    PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* whole groups of base64 */
+    PHI__READ_SLICE = PHI__JOB_SLICE / 3 * 3 /* a multiple of 3 for base64 */
 };
 
-/* By a file's ending. */
+/* The types of files, by the ending of the name. */
 static const struct phi__read_type {
     const char *end, *mime_type;
     phi_content_kind kind;
-    const char *start; /* of such a file; NULL: not looked at */
+    const char *start; /* first bytes of such a file; NULL: not checked */
 } phi__read_types[] = {
     {"jpg", "image/jpeg", PHI_CONTENT_IMAGE, NULL},
     {"jpeg", "image/jpeg", PHI_CONTENT_IMAGE, NULL},
@@ -39,16 +37,16 @@ typedef struct phi__read {
     phi__job job;
     const char *path;
     const struct phi__read_type *type; /* NULL: text */
-    uint64_t first, limit;             /* lines wanted: from 0; how many */
-    uint64_t line;                     /* the one being read, from 0 */
-    uint64_t bytes;                    /* of the file so far */
-    uint64_t wanted_bytes;             /* of the lines wanted, their ends included */
-    uint64_t last;                     /* lines returned */
+    uint64_t first, limit;             /* first line wanted, counted from 0; number of lines */
+    uint64_t line;                     /* the line being read, counted from 0 */
+    uint64_t bytes;                    /* bytes of the file read so far */
+    uint64_t wanted_bytes;             /* bytes of the wanted lines, including their ends */
+    uint64_t last;                     /* number of the last line returned */
     bool in_line;
     phi__file *file;
     phi__buf out;
     char *slice;
-    size_t carried; /* bytes at the slice's start, from the one before */
+    size_t carried; /* bytes at the slice's start that remain of the one before */
 } phi__read;
 
 static void phi__rf_drop(phi__job *job) {
@@ -60,8 +58,8 @@ static void phi__rf_drop(phi__job *job) {
     read->slice = NULL;
 }
 
-/* The type of a file, by its name; NULL: text. Documents and audio that the agent's model does not
-   take are read as text: the tool says that they are none. */
+/* Returns the type of a file by its name, or NULL for text. Documents and audio that the agent's
+   model does not take are read as text, which fails with a message. */
 static const struct phi__read_type *phi__rf_type(const phi__read *read) {
     const char *dot = strrchr(read->path, '.');
     if (dot == NULL) return NULL;
@@ -77,14 +75,13 @@ static const struct phi__read_type *phi__rf_type(const phi__read *read) {
     return NULL;
 }
 
-/* "image", "document", "sound" */
 static const char *phi__rf_kind(const phi__read *read) {
     return read->type->kind == PHI_CONTENT_IMAGE      ? "image"
            : read->type->kind == PHI_CONTENT_DOCUMENT ? "document"
                                                       : "sound";
 }
 
-/* {"path":...} and, of a file that is no text, its bytes; terminated. */
+/* Appends {"path":...}, with the bytes of a file that is not text; terminated. */
 static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_text(details, "{\"path\":");
     phi__json_write_str(details, phi_str_of(read->path));
@@ -94,7 +91,7 @@ static void phi__rf_details(const phi__read *read, phi__buf *details) {
     phi__buf_char(details, '\0');
 }
 
-/* Reads the next slice behind the carried bytes; *n: both together. False: the job has failed. */
+/* Reads the next slice after the carried bytes. *n counts both. False: the job has failed. */
 static bool phi__rf_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;
@@ -153,7 +150,7 @@ static phi_flow phi__rf_media(phi__job *job) {
     if (!phi__rf_more(read, &n, &end)) return PHI_DONE;
     if (read->bytes > PHI__READ_MEDIA_BYTES) return phi__rf_media_too_large(read, read->bytes);
     size_t whole = end ? n : n / 3 * 3;
-    /* A block that a provider refuses would fail every later model call. */
+    /* Check the first bytes: a block that a provider refuses would fail every later model call. */
     if (whole > 0 && read->out.len == 0 && start.len > 0 &&
         (n < start.len || memcmp(read->slice, start.at, start.len) != 0))
         return phi__job_fail(job, "Cannot read %s: the file is not %s", read->path,
@@ -170,7 +167,7 @@ static bool phi__rf_wanted(const phi__read *read) {
     return read->line >= read->first && read->line - read->first < read->limit;
 }
 
-/* A piece of one line: n bytes, without its end. */
+/* Adds n bytes of one line, without its end. */
 static void phi__rf_piece(phi__read *read, const char *at, size_t n) {
     bool begins = !read->in_line;
     read->in_line = true;
@@ -190,8 +187,8 @@ static void phi__rf_lines(phi__read *read, const char *at, size_t n) {
         size_t len = newline != NULL ? (size_t)(newline - at) : n;
         if (len > 0) phi__rf_piece(read, at, len);
         if (newline == NULL) return;
-        phi__rf_piece(read, "", 0); /* an empty line is a line */
-        /* The number before the text of a line ends in a blank, so that a CR is the line's. */
+        phi__rf_piece(read, "", 0); /* an empty line counts, too */
+        /* Remove a CR. It belongs to the line, because the number before a line ends in a blank. */
         if (phi__rf_wanted(read)) {
             if (!read->out.failed && read->out.at[read->out.len - 1] == '\r') read->out.len--;
             read->wanted_bytes++;

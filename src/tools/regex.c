@@ -1,7 +1,7 @@
-/* regex.c - the machine: sets of instructions are its states, made when the text needs them.
+/* regex.c - regular expressions: a machine whose states are computed when the text needs them.
 
-   A state holds the instructions that wait for a character, for a test, or that say "match"; tests
-   are decided by the symbol that comes next, so a match is noticed one symbol late at most. */
+   A state is a set of instructions. Each of them waits for a character, waits for a test, or says
+   "match". A test is decided by the next symbol, so a match is found at most one symbol late. */
 #include "tools/match_in.h"
 
 #include "base/base_in.h"
@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 typedef enum phi__re_op {
-    PHI__RE_OP_SET,   /* x: a set; then the next instruction */
-    PHI__RE_OP_SPLIT, /* to x and to y */
-    PHI__RE_OP_JUMP,  /* to x */
-    PHI__RE_OP_TEST,  /* x: a phi__re_kind; then the next instruction */
+    PHI__RE_OP_SET,   /* x: index of the set of characters to read; then the next instruction */
+    PHI__RE_OP_SPLIT, /* go on at x and at y */
+    PHI__RE_OP_JUMP,  /* go on at x */
+    PHI__RE_OP_TEST,  /* x: the phi__re_kind to test; then the next instruction */
     PHI__RE_OP_MATCH
 } phi__re_op;
 
@@ -28,37 +28,37 @@ typedef struct phi__re_program {
     phi_memory *memory;
     phi__re_code *codes;
     size_t count, cap;
-    phi__range *ranges; /* of the sets, taken from the tree */
+    phi__range *ranges; /* ranges of all sets, taken over from the tree */
     size_t range_cap;
     phi__re_set *sets;
     size_t set_cap;
-    uint32_t *starts;  /* where a run of characters of one symbol begins, in order */
-    uint16_t *symbols; /* of each run */
+    uint32_t *starts;  /* first characters of runs, ascending; all of a run are one symbol */
+    uint16_t *symbols; /* symbol of each run */
     size_t run_count, run_cap;
-    uint32_t *samples; /* a character of each symbol */
+    uint32_t *samples; /* one character of each symbol */
     uint16_t symbol_count;
-    uint16_t end, bad, high; /* the three */
-    uint16_t bytes[256];     /* a byte's symbol */
-    bool words;              /* word boundaries are tested: symbols tell word characters apart */
+    uint16_t end, bad, high; /* symbols: end of line, invalid byte, byte above 0x7F */
+    uint16_t bytes[256];     /* symbol of each byte */
+    bool words; /* the pattern tests word boundaries, so symbols tell word characters apart */
 } phi__re_program;
 
 enum { PHI__RE_LAST_CODE = 0x10FFFF, PHI__RE_ENDLESS = 0xFFFF };
 
 typedef enum phi__re_kind {
     PHI__RE_EMPTY,
-    PHI__RE_SET,   /* a: the set */
-    PHI__RE_CAT,   /* a: the first child */
-    PHI__RE_ALT,   /* a: the first child */
-    PHI__RE_TIMES, /* a: the child; min, max */
-    PHI__RE_START, /* of a line */
+    PHI__RE_SET,   /* a: index of the set */
+    PHI__RE_CAT,   /* sequence; a: its first child */
+    PHI__RE_ALT,   /* alternatives; a: the first child */
+    PHI__RE_TIMES, /* repetition; a: the child; min and max times */
+    PHI__RE_START, /* start of a line */
     PHI__RE_END,
-    PHI__RE_WORD, /* a word begins or ends */
+    PHI__RE_WORD, /* word boundary */
     PHI__RE_NO_WORD
 } phi__re_kind;
 
 typedef struct phi__re_node {
     phi__re_kind kind;
-    uint32_t a, next; /* next: the sibling, or 0 */
+    uint32_t a, next; /* next: the next sibling, or 0 */
     uint16_t min, max, depth;
 } phi__re_node;
 
@@ -66,26 +66,26 @@ typedef struct phi__re_tree {
     phi_memory *memory;
     phi__re_node *nodes;
     size_t node_count, node_cap;
-    phi__range *ranges; /* of the sets, and behind them the one being made */
+    phi__range *ranges; /* ranges of all sets, then of the set under construction */
     size_t range_count, range_cap;
     phi__re_set *sets;
     size_t set_count, set_cap;
-    size_t open; /* where the set being made begins */
+    size_t open; /* index of the first range of the set under construction */
     uint32_t root;
-    bool words; /* it has word boundaries */
+    bool words; /* the pattern has word boundaries */
 } phi__re_tree;
 
 typedef struct phi__re_parser {
     phi__re_tree *tree;
     phi_str text;
     size_t at;
-    uint32_t depth; /* groups that are open */
+    uint32_t depth; /* number of open groups */
     bool fold;
-    phi_status status; /* once it is not PHI_OK nothing is read any more */
+    phi_status status; /* after an error, the parser reads no further */
     phi__regex_error *error;
 } phi__re_parser;
 
-/* The first failure counts. `at`: the byte at fault. */
+/* Records the error, unless an earlier one is recorded. `at` is the offset of the byte at fault. */
 static inline void phi__re_fail(phi__re_parser *p, size_t at, const char *message) {
     size_t n = phi__min(strlen(message), sizeof p->error->message - 1);
     if (p->status != PHI_OK) return;
@@ -99,7 +99,7 @@ static inline bool phi__re_more(const phi__re_parser *p) {
     return p->status == PHI_OK && p->at < p->text.len;
 }
 
-/* The byte so far ahead, or 0. */
+/* Returns the byte `ahead` bytes after the current one, or 0 past the end. */
 static inline char phi__re_peek(const phi__re_parser *p, size_t ahead) {
     return p->at + ahead < p->text.len ? p->text.at[p->at + ahead] : '\0';
 }
@@ -110,16 +110,16 @@ static inline bool phi__re_is(const phi__re_parser *p, char c) {
 
 enum {
     PHI__RE_PATTERN_BYTES = 4096,
-    PHI__RE_DEPTH = 100,        /* groups and repetitions inside each other */
+    PHI__RE_DEPTH = 100,        /* nesting of groups and repetitions */
     PHI__RE_REPEAT = 1000,      /* the greatest count in braces */
     PHI__RE_CODES = 16384,      /* instructions of a program */
-    PHI__RE_RANGES = 65536,     /* ranges of characters of all its sets */
-    PHI__RE_CACHE = 1024 * 1024 /* bytes of computed states, about */
+    PHI__RE_RANGES = 65536,     /* ranges of all sets of a pattern */
+    PHI__RE_CACHE = 1024 * 1024 /* bytes for computed states, approximately */
 };
 
 /* ---- sets of characters: united, folded, negated ----
 
-   The set being made is at tree->open and behind. After a failure nothing is added any more. */
+   The set under construction has the ranges from tree->open on. After an error nothing is added. */
 
 static void phi__re_set_add(phi__re_parser *p, uint32_t first, uint32_t last) {
     phi__re_tree *tree = p->tree;
@@ -136,7 +136,7 @@ static void phi__re_set_add(phi__re_parser *p, uint32_t first, uint32_t last) {
     ranges[tree->range_count++].last = last;
 }
 
-/* of "dswDSW" */
+/* Adds a class; letter is one of "dswDSW". */
 static void phi__re_set_add_class(phi__re_parser *p, char letter) {
     size_t count;
     bool outside = letter < 'a';
@@ -154,7 +154,7 @@ static void phi__re_set_add_class(phi__re_parser *p, char letter) {
     if (outside) phi__re_set_add(p, from, PHI__RE_LAST_CODE);
 }
 
-/* True if one of the characters is in a set of ranges in order and apart. */
+/* True if a character from first to last is in the set, whose ranges ascend without overlap. */
 static bool phi__re_set_meets(const phi__range *ranges, size_t count, uint32_t first,
                               uint32_t last) {
     size_t low = 0, high = count;
@@ -172,7 +172,7 @@ static bool phi__re_set_has(const phi__range *ranges, size_t count, uint32_t cod
     return phi__re_set_meets(ranges, count, code, code);
 }
 
-/* Heap sort of rows of `width` numbers, by the first of each. */
+/* A step of the heap sort. It sorts rows of `width` numbers by the first number of each row. */
 static void phi__re_sink(uint32_t *rows, size_t width, size_t at, size_t n) {
     uint32_t row[2];
     size_t child, bytes = width * sizeof *rows;
@@ -198,7 +198,7 @@ static void phi__re_sort(uint32_t *rows, size_t width, size_t n) {
     }
 }
 
-/* The ranges of the set being made: in order and apart. */
+/* Sorts the ranges of the set under construction and merges those that overlap or touch. */
 static void phi__re_set_order(phi__re_tree *tree) {
     size_t n = tree->range_count - tree->open, i, kept = 0;
     if (n < 2) return;
@@ -215,7 +215,8 @@ static void phi__re_set_order(phi__re_tree *tree) {
     tree->range_count = tree->open + kept + 1;
 }
 
-/* up: adds the characters whose representative is in the set; else the representatives. */
+/* If up, adds the characters whose case-fold representative is in the set. Else adds the
+   representatives of its characters. */
 static void phi__re_set_fold_way(phi__re_parser *p, bool up) {
     phi__re_tree *tree = p->tree;
     size_t count, n = tree->range_count - tree->open;
@@ -238,8 +239,7 @@ static void phi__re_set_fold(phi__re_parser *p) {
     phi__re_set_order(tree);
     if (p->status != PHI_OK || tree->range_count == tree->open) return;
     if (tree->ranges[tree->range_count - 1].last < 0x80) {
-        /* With ASCII alone in it, only two characters beyond are concerned: the Kelvin sign and
-           the long s. */
+        /* An ASCII set gains only two characters above ASCII: the Kelvin sign and the long s. */
         const size_t end = tree->range_count;
         for (size_t i = tree->open; i < end; i++) {
             uint32_t code = tree->ranges[i].first, last = tree->ranges[i].last;
@@ -275,7 +275,7 @@ static void phi__re_set_negate(phi__re_parser *p) {
             (tree->range_count - tree->open) * sizeof *tree->ranges);
 }
 
-/* Ends the set being made, without the newline, which no match contains. Returns its index. */
+/* Ends the set under construction, without a newline, which no match has. Returns its index. */
 static uint32_t phi__re_set_end(phi__re_parser *p) {
     phi__re_tree *tree = p->tree;
     phi__re_set_order(tree);
@@ -313,7 +313,7 @@ static uint32_t phi__re_set_end(phi__re_parser *p) {
 
 /* ---- the parts of a pattern that are one character: escapes and sets ---- */
 
-/* A literal character. */
+/* Reads a literal character. */
 static uint32_t phi__re_plain(phi__re_parser *p) {
     const unsigned char *s = (const unsigned char *)p->text.at + p->at;
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -334,7 +334,7 @@ static int phi__re_hex_digit(char c) {
     return -1;
 }
 
-/* Behind \x, \u or \U: so many digits, or any number of them in braces. */
+/* Reads the number after \x, \u or \U: `digits` hexadecimal digits, or any number in braces. */
 static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     size_t begin = p->at, n = 0;
     bool braces = phi__re_is(p, '{');
@@ -355,8 +355,8 @@ static uint32_t phi__re_hex(phi__re_parser *p, size_t digits) {
     return code;
 }
 
-/* An escape, whose backslash is at p->at. True: a class of "dswDSW", in *letter; else a character,
-   in *code. */
+/* Reads an escape whose backslash is at p->at. True if it is a class: *letter is one of "dswDSW".
+   False if it is a character: *code. */
 static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
     static const char names[] = "nrtfva", codes[] = "\n\r\t\f\v\a";
     static const char *const others[][2] = {
@@ -389,9 +389,9 @@ static bool phi__re_escaped(phi__re_parser *p, char *letter, uint32_t *code) {
     return false;
 }
 
-/* [:name:] or [:^name:] at p->at. */
+/* Reads [:name:] or [:^name:] at p->at. */
 static void phi__re_posix(phi__re_parser *p) {
-    /* Pairs of first and last. */
+    /* rows: pairs of the first and the last character of a range. */
     static const struct {
         const char *name, *rows;
     } classes[] = {{"alnum", "09AZaz"},
@@ -412,7 +412,7 @@ static void phi__re_posix(phi__re_parser *p) {
     bool outside = phi__re_peek(p, 2) == '^';
     size_t from = begin + (outside ? 3 : 2);
     const char *rows = NULL;
-    /* The strings of the table have no NUL: it is added to the two classes that begin with it. */
+    /* The strings of the table cannot hold NUL, so a class that begins with \1 begins with NUL. */
     uint32_t next = 0;
     for (size_t i = 0; end != SIZE_MAX && end >= from && i < PHI__COUNT(classes); i++)
         if (phi__str_is(phi__str(p->text.at + from, end - from), classes[i].name))
@@ -434,7 +434,7 @@ static void phi__re_posix(phi__re_parser *p) {
     if (outside) phi__re_set_add(p, next, PHI__RE_LAST_CODE);
 }
 
-/* One end of a range, or a class, which is added. False: a class. */
+/* Reads one end of a range into *code and returns true; or adds a class and returns false. */
 static bool phi__re_end(phi__re_parser *p, uint32_t *code) {
     char letter;
     if (!phi__re_is(p, '\\')) {
@@ -472,7 +472,7 @@ static void phi__re_item(phi__re_parser *p) {
     phi__re_set_add(p, first, last);
 }
 
-/* A set in brackets, at p->at. */
+/* Reads a set in brackets, at p->at. */
 static void phi__re_brackets(phi__re_parser *p) {
     size_t begin = p->at++;
     bool outside = phi__re_is(p, '^');
@@ -516,7 +516,7 @@ static uint32_t phi__re_node_add(phi__re_parser *p, phi__re_kind kind, uint32_t 
     return (uint32_t)tree->node_count++;
 }
 
-/* The node around children: one deeper. */
+/* Adds a node above `child`. depth is the greatest depth of the children. */
 static uint32_t phi__re_above(phi__re_parser *p, phi__re_kind kind, uint32_t child,
                               uint16_t depth) {
     uint32_t node = phi__re_node_add(p, kind, child);
@@ -526,7 +526,7 @@ static uint32_t phi__re_above(phi__re_parser *p, phi__re_kind kind, uint32_t chi
     return node;
 }
 
-/* The node of the set that was made. */
+/* Ends the set under construction and adds a node for it. */
 static uint32_t phi__re_set_node(phi__re_parser *p) {
     return phi__re_node_add(p, PHI__RE_SET, phi__re_set_end(p));
 }
@@ -558,7 +558,7 @@ static uint32_t phi__re_escape(phi__re_parser *p) {
     return phi__re_set_node(p);
 }
 
-/* Behind "(?": letters up to ')' or ':'. */
+/* Reads the flags after "(?", up to ')' or ':'. */
 static void phi__re_flags(phi__re_parser *p) {
     bool on = true;
     size_t begin = p->at;
@@ -569,7 +569,7 @@ static void phi__re_flags(phi__re_parser *p) {
         else if (c == 'i')
             p->fold = on;
         else if (c == 's' || c == 'U' || ((c == 'm' || c == 'u') && on) || (c == 'x' && !on))
-            continue; /* they change nothing about whether a line matches */
+            continue; /* these flags do not change which lines match */
         else if (c == 'm' || c == 'u' || c == 'x')
             phi__re_fail(p, p->at - 1, "this flag is not supported");
         else
@@ -581,7 +581,7 @@ static void phi__re_flags(phi__re_parser *p) {
         phi__re_fail(p, begin - 2, "a group without its closing parenthesis");
 }
 
-/* (?P<name>...) and (?<name>...), at the name. */
+/* Reads the name of a group, in (?P<name>...) or (?<name>...), and the ">". */
 static void phi__re_name(phi__re_parser *p) {
     size_t begin = p->at;
     char c;
@@ -595,7 +595,7 @@ static void phi__re_name(phi__re_parser *p) {
     p->at++;
 }
 
-/* The flags between "(?" and the group's own pattern. False: flags alone, nothing to repeat. */
+/* Reads the part between "(?" and the group's pattern. False if it is flags alone, as in "(?i)". */
 static bool phi__re_head(phi__re_parser *p) {
     char c = phi__re_peek(p, 0), next = phi__re_peek(p, 1);
     if (c == '=' || c == '!' || (c == '<' && (next == '=' || next == '!')))
@@ -612,7 +612,7 @@ static bool phi__re_head(phi__re_parser *p) {
     return true;
 }
 
-/* At "(". *alone: flags for the rest of the group around it. */
+/* Reads a group at "(". *alone: it is "(?i)", whose flags apply to the rest of the outer group. */
 static uint32_t phi__re_group(phi__re_parser *p, bool *alone) {
     size_t begin = p->at++;
     bool fold = p->fold;
@@ -634,7 +634,7 @@ static uint32_t phi__re_group(phi__re_parser *p, bool *alone) {
     return node;
 }
 
-/* A count in braces; false: there is none. */
+/* Reads a count in braces. False if there are no digits. */
 static bool phi__re_count(phi__re_parser *p, uint16_t *out) {
     size_t begin = p->at;
     uint32_t n = 0;
@@ -670,7 +670,7 @@ static uint32_t phi__re_times(phi__re_parser *p, uint32_t node) {
             phi__re_braces(p, &min, &max);
         else
             p->at++;
-        if (phi__re_is(p, '?')) p->at++; /* lazy: the same lines */
+        if (phi__re_is(p, '?')) p->at++; /* lazy repetition matches the same lines */
         if (p->status != PHI_OK) return 0;
         if (min == 1 && max == 1) continue;
         node = phi__re_above(p, PHI__RE_TIMES, node, p->tree->nodes[node].depth);
@@ -704,7 +704,7 @@ static uint32_t phi__re_atom(phi__re_parser *p, bool *alone) {
     }
 }
 
-/* A list of nodes: none, one, or many below one of `kind`. */
+/* A list of sibling nodes. */
 typedef struct phi__re_row {
     uint32_t first, last, count;
     uint16_t depth;
@@ -721,7 +721,7 @@ static void phi__re_append(phi__re_parser *p, phi__re_row *row, uint32_t node) {
     if (nodes[node].depth > row->depth) row->depth = nodes[node].depth;
 }
 
-/* A node that is in two lists would join them: an appended node is in no other list. */
+/* Returns the node of the list: an empty node, the only node, or a `kind` node above all. */
 static uint32_t phi__re_row_end(phi__re_parser *p, const phi__re_row *row, phi__re_kind kind) {
     if (row->count == 1) return row->first;
     if (row->count == 0) return phi__re_node_add(p, PHI__RE_EMPTY, 0);
@@ -752,7 +752,7 @@ static uint32_t phi__re_choice(phi__re_parser *p) {
     return phi__re_row_end(p, &row, PHI__RE_ALT);
 }
 
-/* PHI_BAD_ARG: error says why. The tree is to be freed in any case. */
+/* PHI_BAD_ARG: *error says what is wrong with the pattern. The caller always frees the tree. */
 static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str pattern,
                                 bool ignore_case, phi__regex_error *error) {
     memset(tree, 0, sizeof *tree);
@@ -764,7 +764,7 @@ static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str 
     p.error = error;
     if (pattern.len > PHI__RE_PATTERN_BYTES)
         phi__re_fail(&p, PHI__RE_PATTERN_BYTES, "the pattern is longer than 4,096 bytes");
-    (void)phi__re_node_add(&p, PHI__RE_EMPTY, 0); /* index 0: no node */
+    (void)phi__re_node_add(&p, PHI__RE_EMPTY, 0); /* takes index 0, which means "no node" */
     tree->root = phi__re_choice(&p);
     if (p.status == PHI_OK && p.at < pattern.len)
         phi__re_fail(&p, p.at, "a closing parenthesis without a group");
@@ -773,15 +773,15 @@ static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str 
 
 /* ---- a pattern's program: instructions over symbols ----
 
-   Characters that no set of the pattern tells apart are one symbol, so that a text is a row of few
-   symbols; three more are the end of a line, a byte that is no character, and a byte above 0x7F,
-   which must be decoded first. */
+   Characters that no set of the pattern tells apart are one symbol, so a text becomes a row of few
+   different symbols. Three more symbols are the end of a line, an invalid byte, and a byte above
+   0x7F, which must be decoded first. */
 
 typedef struct phi__re_emitter {
     phi__re_program *program;
     const phi__re_tree *tree;
     phi_status status;
-    size_t visits; /* of nodes: a repetition of nothing emits nothing */
+    size_t visits; /* nodes visited; bounds repetitions of empty patterns, which emit no code */
 } phi__re_emitter;
 
 static size_t phi__re_code_add(phi__re_emitter *e, phi__re_op op, size_t x, size_t y) {
@@ -807,7 +807,8 @@ static size_t phi__re_code_add(phi__re_emitter *e, phi__re_op op, size_t x, size
 
 static void phi__re_emit(phi__re_emitter *e, uint32_t index);
 
-/* Instructions that jump to a place not known yet are a chain through y, by index + 1. */
+/* Sets the target of each instruction in `chain` to the next instruction. The chain runs through y
+   and holds index + 1 of each instruction. If jumps, x is set too. */
 static void phi__re_land(phi__re_emitter *e, size_t chain, bool jumps) {
     phi__re_code *codes = e->program->codes;
     while (chain != 0 && e->status == PHI_OK) {
@@ -855,7 +856,7 @@ static void phi__re_emit_times(phi__re_emitter *e, const phi__re_node *node) {
     }
 }
 
-/* Recursion as deep as the tree, which is bounded. */
+/* Recursive. The depth of the tree is bounded by PHI__RE_NODE_DEPTH. */
 static void phi__re_emit(phi__re_emitter *e, uint32_t index) {
     const phi__re_node *node = &e->tree->nodes[index];
     uint32_t child;
@@ -876,7 +877,7 @@ static void phi__re_emit(phi__re_emitter *e, uint32_t index) {
 
 /* ---- the alphabet ---- */
 
-/* Cuts the alphabet where a set begins or ends; and at 0x80, so that ASCII is apart. */
+/* Cuts the alphabet into runs: at 0x80 and wherever a set begins or ends. */
 static phi_status phi__re_cut(phi__re_program *program, const phi__range *ranges, size_t count,
                               const phi__range *words, size_t word_count) {
     size_t n = 0, most = 2 * (count + word_count) + 2;
@@ -893,7 +894,7 @@ static phi_status phi__re_cut(phi__re_program *program, const phi__range *ranges
         program->starts[n++] = row->first;
         if (row->last < PHI__RE_LAST_CODE) program->starts[n++] = row->last + 1;
     }
-    /* In order, each once. */
+    /* Sort and remove duplicates. */
     uint32_t *rows = program->starts;
     size_t kept = 0;
     phi__re_sort(rows, 1, n);
@@ -915,8 +916,8 @@ static size_t phi__re_run_of(const phi__re_program *program, uint32_t code) {
     return low;
 }
 
-/* The runs inside a set become symbols apart from those outside: a symbol that has both is split.
-   renamed: what became of each symbol in this round, and in which round. */
+/* Separates the runs inside a set from those outside. A symbol with runs of both kinds is split.
+   renamed holds, for each symbol, the last round that renamed the symbol, and its new number. */
 static void phi__re_refine(phi__re_program *program, const phi__range *rows, size_t n,
                            uint32_t *renamed, uint32_t round, uint32_t *next) {
     for (size_t i = 0; i < n; i++) {
@@ -932,7 +933,7 @@ static void phi__re_refine(phi__re_program *program, const phi__range *rows, siz
     }
 }
 
-/* Renumbers the symbols, from 0 on, in the order of the runs. */
+/* Renumbers the symbols from 0 in the order of their runs. */
 static void phi__re_number(phi__re_program *program, uint32_t *renamed, uint32_t round) {
     uint32_t n = 0;
     for (size_t i = 0; i < program->run_count; i++) {
@@ -955,7 +956,7 @@ static phi_status phi__re_alphabet(phi__re_program *program, const phi__re_tree 
     phi_status status = phi__re_cut(program, tree->ranges, tree->range_count, words, word_count);
     if (status != PHI_OK) return status;
     if (program->run_count > UINT16_MAX / 2) return PHI_FULL;
-    /* A round makes at most as many symbols as there are runs, and then they are renumbered. */
+    /* A round adds at most run_count symbols, and then the symbols are renumbered. */
     size_t most = 2 * program->run_count + 2;
     uint32_t *renamed = (uint32_t *)phi__alloc(program->memory, 2 * most * sizeof(uint32_t));
     if (renamed == NULL) return PHI_NO_MEMORY;
@@ -989,7 +990,7 @@ static bool phi__re_is_word(const phi__re_program *program, uint16_t symbol) {
            phi__re_set_has(words, count, program->samples[symbol]);
 }
 
-/* Takes the tree's sets. PHI_BAD_ARG: the program would be too large. */
+/* Compiles the tree and takes over its sets. PHI_BAD_ARG: the program would be too large. */
 static phi_status phi__re_make(phi__re_program *program, phi__re_tree *tree,
                                phi__regex_error *error) {
     memset(program, 0, sizeof *program);
@@ -1026,14 +1027,14 @@ static phi_status phi__re_make(phi__re_program *program, phi__re_tree *tree,
 /* ---- the machine ---- */
 
 enum {
-    PHI__RE_UNKNOWN, /* in the table: not computed */
-    PHI__RE_MATCHED, /* in the table: the line matches */
-    PHI__RE_FIRST,   /* the first state */
+    PHI__RE_UNKNOWN, /* table entry: not computed yet */
+    PHI__RE_MATCHED, /* table entry: the line matches */
+    PHI__RE_FIRST,   /* number of the first state */
     PHI__RE_STATES = 4096,
     PHI__RE_POOL = 262144 /* instructions of all states together */
 };
 
-/* What stood before a state's place; it matters to states with tests alone. */
+/* The kind of character before the current position. Only states with tests distinguish it. */
 typedef enum phi__re_before {
     PHI__RE_BEFORE_ANY,
     PHI__RE_BEFORE_LINE,
@@ -1042,29 +1043,29 @@ typedef enum phi__re_before {
 } phi__re_before;
 
 typedef struct phi__re_state {
-    uint32_t at; /* in the pool */
+    uint32_t at; /* index of its first instruction in the pool */
     uint16_t count, before;
 } phi__re_state;
 
 struct phi__regex {
     phi_memory *memory;
     phi__re_program program;
-    unsigned shift; /* a row of the table has 1 << shift places */
+    unsigned shift; /* a row of the table has 1 << shift entries */
     uint16_t *table;
     size_t table_cap;
     phi__re_state *states;
-    size_t state_count, state_cap, most_states; /* with the two that are none */
+    size_t state_count, state_cap, most_states; /* counts include UNKNOWN and MATCHED */
     uint16_t *pool;
     size_t pool_count, pool_cap;
-    uint16_t *hash; /* states by their instructions */
+    uint16_t *hash; /* finds a state by its instructions */
     size_t hash_size;
-    uint64_t *next, *seen; /* sets of instructions, a bit each */
+    uint64_t *next, *seen; /* sets of instructions, one bit each */
     uint16_t *stack;
-    size_t words;          /* of such a set */
-    bool matched;          /* an instruction that was reached says so */
-    bool flushed;          /* the states were thrown away */
-    uint16_t state, start; /* PHI__RE_UNKNOWN: to be made */
-    /* The only bytes that lead on from the start state; none of them: it is not looked for. */
+    size_t words;          /* 64-bit words of a set */
+    bool matched;          /* a "match" instruction was reached */
+    bool flushed;          /* the cache of states was emptied */
+    uint16_t state, start; /* PHI__RE_UNKNOWN: not computed yet */
+    /* The only bytes that leave the start state. If lead_count is 0, the search skips nothing. */
     char leads[2];
     size_t lead_count;
     uint64_t work;
@@ -1091,8 +1092,8 @@ static bool phi__re_test(const phi__regex *regex, uint16_t kind, uint16_t before
     return edge == (kind == PHI__RE_WORD);
 }
 
-/* Adds the instructions reached without a character from those on the stack. state: its tests are
-   decided, and its characters read, by the symbol; NULL: none are. */
+/* Adds the instructions that are reached from the stack without reading a character. If state is
+   not NULL, the symbol decides its tests, and `next` gets the instructions after its characters. */
 static void phi__re_close(phi__regex *regex, uint64_t *set, size_t depth,
                           const phi__re_state *state, uint16_t symbol) {
     while (depth > 0) {
@@ -1111,7 +1112,7 @@ static void phi__re_close(phi__regex *regex, uint64_t *set, size_t depth,
     }
 }
 
-/* Adds an instruction and those reached without a character or a test. */
+/* Adds instruction pc and those reached from pc without a character or a test. */
 static void phi__re_reach(phi__regex *regex, uint64_t *set, size_t pc) {
     phi__re_close(regex, set, phi__re_push(regex, set, 0, pc), NULL, 0);
 }
@@ -1126,8 +1127,8 @@ static void phi__re_flush(phi__regex *regex) {
     memset(regex->hash, 0, regex->hash_size * sizeof *regex->hash);
 }
 
-/* Appends the instructions in `next` that wait for something to the pool, in order. False: no
-   memory. *tests: there are tests among them. */
+/* Appends to the pool, in order, the instructions in `next` that are not jumps. Sets *tests if any
+   of them is a test. False: no memory. */
 static bool phi__re_list(phi__regex *regex, phi__re_state *state, bool *tests) {
     size_t n = 0;
     uint16_t *pool;
@@ -1152,7 +1153,7 @@ static bool phi__re_list(phi__regex *regex, phi__re_state *state, bool *tests) {
     return true;
 }
 
-/* The state of the instructions in `next`; PHI__RE_UNKNOWN: no memory. */
+/* Returns the state for the instructions in `next`, or PHI__RE_UNKNOWN without memory. */
 static uint16_t phi__re_intern(phi__regex *regex, uint16_t before) {
     phi__re_state state;
     bool tests;
@@ -1171,7 +1172,7 @@ static uint16_t phi__re_intern(phi__regex *regex, uint16_t before) {
                    state.count * sizeof *regex->pool) == 0)
             return regex->hash[at];
     }
-    /* A row of the table for a new state. */
+    /* Add a new state, with its row of the table. */
     size_t row = (size_t)1 << regex->shift;
     phi__re_state *states = (phi__re_state *)phi__grow(
         regex->memory, regex->states, &regex->state_cap, regex->state_count + 1, sizeof *states);
@@ -1189,30 +1190,30 @@ static uint16_t phi__re_intern(phi__regex *regex, uint16_t before) {
     return (uint16_t)regex->state_count++;
 }
 
-/* The state at a line's beginning. */
+/* Returns the state at the beginning of a line. PHI__RE_UNKNOWN: no memory. */
 static uint16_t phi__re_starting(phi__regex *regex) {
     if (regex->start != PHI__RE_UNKNOWN) return regex->start;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
     phi__re_reach(regex, regex->next, 0);
-    regex->matched = false; /* noticed at the next symbol */
+    regex->matched = false; /* the step of the next symbol finds the match */
     regex->start = phi__re_intern(regex, PHI__RE_BEFORE_LINE);
     return regex->start;
 }
 
-/* Where a symbol leads; PHI__RE_UNKNOWN: no memory. */
+/* Computes the state after a symbol. PHI__RE_UNKNOWN: no memory. */
 static uint16_t phi__re_step(phi__regex *regex, uint16_t symbol) {
     phi__re_state state = regex->states[regex->state];
     regex->matched = false;
     memset(regex->next, 0, regex->words * sizeof *regex->next);
-    size_t depth = 0; /* where the state's instructions lead with the symbol */
+    size_t depth = 0; /* First, follow the state's instructions with the symbol. */
     memset(regex->seen, 0, regex->words * sizeof *regex->seen);
     for (size_t i = 0; i < state.count; i++)
         depth = phi__re_push(regex, regex->seen, depth, regex->pool[state.at + i]);
     phi__re_close(regex, regex->seen, depth, &state, symbol);
     if (regex->matched) return PHI__RE_MATCHED;
     if (symbol == regex->program.end) return phi__re_starting(regex);
-    (void)phi__re_mark(regex->next, 0); /* a match may begin here, too */
-    /* `next` has single instructions: those reached from them are added. */
+    (void)phi__re_mark(regex->next, 0); /* a match may also begin here */
+    /* Then add the instructions that are reached from those in `next`. */
     memset(regex->seen, 0, regex->words * sizeof *regex->seen);
     for (size_t i = 0; i < regex->words; i++) {
         uint64_t word = regex->next[i];
@@ -1226,7 +1227,7 @@ static uint16_t phi__re_step(phi__regex *regex, uint16_t symbol) {
     return phi__re_intern(regex, (uint16_t)(word ? PHI__RE_BEFORE_WORD : PHI__RE_BEFORE_OTHER));
 }
 
-/* The same out of the table, where it is computed once. */
+/* Returns the state after a symbol, from the table if it is there. Else computes it once. */
 static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
     size_t place = ((size_t)regex->state << regex->shift) + symbol;
     uint16_t to = regex->table[place];
@@ -1241,7 +1242,7 @@ static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
 
 /* ---- text ---- */
 
-/* The symbol of a character above ASCII; *n its bytes, 0: more are needed. */
+/* Returns the symbol of the character at the start of text. *n: its bytes; 0: more are needed. */
 static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last, size_t *n) {
     const unsigned char *s = (const unsigned char *)text.at;
     size_t want = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, have = phi__min(want, text.len);
@@ -1251,13 +1252,13 @@ static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last,
         *n = want;
         return phi__re_symbol(&regex->program, code);
     }
-    /* The beginning of a character, up to the end of the text. */
+    /* The text may end within a character. */
     *n = !last && have < want && phi__utf8_bad(text.at, text.at + have) == have ? 0 : 1;
     if (*n == 0 && (s[0] < 0xC2 || s[0] > 0xF4)) *n = 1;
     return regex->program.bad;
 }
 
-/* The place of the first leading byte, from `at` on. next: where each was found last. */
+/* Returns the place of the next lead byte from `at` on, or end. next[i] caches that of leads[i]. */
 static size_t phi__re_skip(const phi__regex *regex, const char *text, size_t at, size_t end,
                            size_t *next) {
     size_t first = end;
@@ -1271,7 +1272,7 @@ static size_t phi__re_skip(const phi__regex *regex, const char *text, size_t at,
     return first;
 }
 
-/* Follows the table; stops at a place not computed yet, at a match, and at a byte above ASCII. */
+/* Follows the table. Stops at an entry not computed yet, at a match, and at a byte above ASCII. */
 static size_t phi__re_run(phi__regex *regex, const char *text, size_t at, size_t end) {
     const uint16_t *table = regex->table, *bytes = regex->program.bytes;
     unsigned shift = regex->shift;
@@ -1285,14 +1286,14 @@ static size_t phi__re_run(phi__regex *regex, const char *text, size_t at, size_t
         uint16_t to = table[((size_t)state << shift) + bytes[(unsigned char)text[at]]];
         if (to < PHI__RE_FIRST) break;
         state = to;
-        /* The loop's own step follows. */
+        /* minus 1, because the loop adds 1 */
         if (to == idle) at = phi__re_skip(regex, text, at + 1, end, next) - 1;
     }
     regex->state = state;
     return at;
 }
 
-/* Sets the leads, if the start state has no tests and at most two ASCII bytes lead on from it. */
+/* Sets the leads if the start state has no tests and at most two bytes, both ASCII, leave it. */
 static void phi__re_find_leads(phi__regex *regex) {
     const phi__re_program *program = &regex->program;
     uint16_t c;

@@ -1,9 +1,9 @@
 /* scripts.c - runs the scripts of a hook, one process after the other, without blocking the pump.
 
-   A job is the scripts of one decision. It begins inside the hook and ends when the ticket of the
-   decision dies, for whatever reason: then its process is killed and its memory freed. So nothing
-   of a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which
-   ends it: after that it must not be touched. */
+   A job runs the scripts of one decision. It begins inside the hook and ends when the decision's
+   ticket dies, for whatever reason. Then its process is killed and its memory freed, so nothing of
+   a job outlives the run or call that waits for it. A job decides by phi__hooks_settle, which frees
+   the job: do not touch the job after that call. */
 #include "tools/scripts_in.h"
 #include "text/text_in.h"
 #include "model/event_parts.h"
@@ -13,14 +13,14 @@
 #include "model/model_in.h"
 #include "agent/agent_info.h"
 
-/* ---- a command as words, as a shell would split it ---- */
+/* ---- splitting a command into words, as a shell does ---- */
 
 #ifndef PHI_NO_PROCESS
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Reads one word from *at into `to`, which has room for it. False: a quote is open. */
+/* Copies one word from *at to *to and advances both; *to has room. False: a quote is not closed. */
 static bool phi__split_next(const char **at, char **to) {
     const char *from = *at;
     char quote = '\0';
@@ -44,7 +44,7 @@ static bool phi__split_next(const char **at, char **to) {
 
 PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
                                       const char *const **out, const char **fault) {
-    size_t most = strlen(command) / 2 + 3, n = 1; /* the first is for an interpreter */
+    size_t most = strlen(command) / 2 + 3, n = 1; /* words[0] is for an interpreter */
     const char **words = (const char **)phi_arena_alloc(arena, most * sizeof *words);
     char *to = (char *)phi_arena_alloc(arena, strlen(command) + most);
     if (words == NULL || to == NULL) return PHI_NO_MEMORY;
@@ -67,9 +67,9 @@ PHI__FN phi_status phi__split_command(phi_arena *arena, const char *command,
     return PHI_OK;
 }
 
-/* ---- the input ---- */
+/* ---- the input of a script ---- */
 
-/* "before_loop"...; NULL: no script can be called there. Static. */
+/* Returns the static name of a hook point, such as "before_loop". NULL: no script can run there. */
 static const char *phi__talk_name(phi_hook_point point) {
     switch (point) {
     case PHI_HOOK_BEFORE_LOOP: return "before_loop";
@@ -94,7 +94,7 @@ static const char *phi__talk_name(phi_hook_point point) {
     return NULL;
 }
 
-/* The arguments as they are where they are JSON, else as a text. */
+/* Appends the arguments as JSON if they are valid JSON, else as a text. */
 static void phi__talk_arguments(phi__buf *out, phi_str arguments) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -107,7 +107,7 @@ static void phi__talk_arguments(phi__buf *out, phi_str arguments) {
     phi_arena_free(&scratch);
 }
 
-/* The text blocks of a message, joined by line breaks. */
+/* Appends the text blocks of a message, joined by line breaks. */
 static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf text;
     if (message == NULL) return;
@@ -122,8 +122,7 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
     phi__buf_free(&text);
 }
 
-/* Writes the input of a script. `arguments`: as an earlier script changed them; empty: the
-   hook's */
+/* Writes a script's input. `arguments`: as an earlier script changed them; empty: the hook's. */
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
@@ -169,7 +168,7 @@ static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str argumen
     phi__buf_text(out, "}\n");
 }
 
-/* ---- the answer ---- */
+/* ---- the answer of a script ---- */
 
 static phi__script_says phi__talk_broken(phi__buf *reply, const char *fault) {
     phi__buf_text(reply, "gave an answer that cannot be read: ");
@@ -177,7 +176,7 @@ static phi__script_says phi__talk_broken(phi__buf *reply, const char *fault) {
     return reply->failed ? PHI__SCRIPT_LOST : PHI__SCRIPT_BROKEN;
 }
 
-/* A member that must be a text where it is there. */
+/* Reads an optional member. False: it exists, but is neither a text nor null. */
 static bool phi__talk_take(const phi_json *root, const char *key, phi_str *out) {
     const phi_json *node = phi_json_get(root, key);
     *out = phi_json_str(node, NULL);
@@ -213,7 +212,7 @@ static phi__script_says phi__talk_read(const phi_json *root, phi_hook_point poin
     return !is_reply && text.len > 0 ? PHI__SCRIPT_WARNS : PHI__SCRIPT_ALLOWS;
 }
 
-/* True if the output has "allow", with `step` bytes a character. */
+/* True if the output contains "allow" in quotes; a character takes `step` bytes. */
 static bool phi__talk_hides(phi_str output, size_t step) {
     static const char word[] = "\"allow\"";
     size_t k, n = sizeof word - 1;
@@ -234,7 +233,7 @@ PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point poi
     output = phi__str_trim(output);
     if (output.len == 0) return PHI__SCRIPT_ALLOWS;
     if (output.at[0] != '{') {
-        /* a denial behind a line for people, or in UTF-16, must not pass */
+        /* A denial after a line of other output, or in UTF-16, must not pass as no answer. */
         if (phi__talk_hides(output, 1) || phi__talk_hides(output, 2))
             return phi__talk_broken(reply, "\"allow\" stands in it, but it is no JSON object");
         phi__buf_text(reply, "its output is no JSON object and was ignored");
@@ -259,8 +258,8 @@ PHI__FN phi__script_says phi__talk_answer(phi_memory *memory, phi_hook_point poi
 /* ---- a job ---- */
 
 enum {
-    PHI__SCRIPTS_RETRY_US = 5000,    /* until the next try to start */
-    PHI__SCRIPTS_REASON_BYTES = 2000 /* of standard error in a reason or a warning */
+    PHI__SCRIPTS_RETRY_US = 5000,    /* pause before the next try to start */
+    PHI__SCRIPTS_REASON_BYTES = 2000 /* most bytes of standard error in a reason or a warning */
 };
 
 typedef struct phi__scripts_job {
@@ -268,12 +267,12 @@ typedef struct phi__scripts_job {
     phi_scripts *set;
     phi_ticket ticket;
     phi__agent *agent;
-    phi_arena arena; /* the strings of `hook`, the environment */
-    phi_hook hook;   /* what later scripts need of it; for BEFORE_TOOL */
+    phi_arena arena; /* for the environment and the strings of `hook` */
+    phi_hook hook;   /* copy of the members that later scripts need */
     const char **env;
-    size_t index; /* of the script whose turn it is */
+    size_t index; /* index of the script that runs now, or runs next */
     bool running;
-    phi_verdict verdict; /* so far */
+    phi_verdict verdict; /* the verdict so far */
     phi__process *process;
     phi__timer deadline, tick; /* tick: starts the script */
     phi__buf input, out, err, reply;
@@ -286,7 +285,7 @@ static bool phi__scripts_can_deny(phi_hook_point point) {
                                PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP)) != 0;
 }
 
-/* The next script that wants this hook, from `index` on; SIZE_MAX: none. */
+/* Returns the index of the next script for this hook, from `index` on. SIZE_MAX: none. */
 static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, size_t index) {
     const uint32_t point = (uint32_t)hook->point;
     const uint32_t of_tools = (uint32_t)PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL;
@@ -305,7 +304,7 @@ static size_t phi__scripts_next(const phi_scripts *set, const phi_hook *hook, si
 static void phi__scripts_at(phi__scripts_job *job, phi__timer *timer, uint64_t us) {
     phi__io *io = job->agent->rt->io;
     uint64_t at = us == UINT64_MAX ? UINT64_MAX : phi__io_now_us(io) + us;
-    (void)phi__io_timer_set(io, timer, at); /* it was set at the beginning: needs no memory */
+    (void)phi__io_timer_set(io, timer, at); /* cannot fail: the timer was set before */
 }
 
 static void phi__scripts_drop(phi__scripts_job *job) {
@@ -323,7 +322,7 @@ static void phi__scripts_drop(phi__scripts_job *job) {
     set->job_count--;
     if (job->running) set->running--;
     phi__free(&set->memory, job, sizeof *job);
-    /* A place is free: the job that has waited longest takes it, in the next step. */
+    /* A place is free. The job that has waited longest takes it, in the next step. */
     phi__link *link = set->jobs.first;
     while (link != NULL && PHI__OWNER(link, phi__scripts_job, link)->running) link = link->next;
     if (link == NULL) return;
@@ -339,7 +338,7 @@ static void phi__scripts_no_memory(phi__scripts_job *job) {
                       denies ? PHI__LIT("Out of memory for a hook script.") : phi__str(NULL, 0));
 }
 
-/* What the script wrote to standard error, fit to be shown. */
+/* Appends what the script wrote to standard error, cut and cleaned for display. */
 static void phi__scripts_err(const phi__scripts_job *job, phi__buf *out) {
     size_t from = out->len;
     phi_str text = phi__str_trim(phi__buf_str(&job->err));
@@ -385,7 +384,7 @@ static void phi__scripts_pass(phi__scripts_job *job) {
     phi__scripts_at(job, &job->tick, 0);
 }
 
-/* `reason`: the script's own; empty: what it wrote to standard error, or `words`. */
+/* `reason` comes from the script. If it is empty, standard error is used, else `words`. */
 static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char *words) {
     phi__buf text;
     if (!phi__scripts_can_deny(job->hook.point)) {
@@ -402,7 +401,7 @@ static void phi__scripts_deny(phi__scripts_job *job, phi_str reason, const char 
         phi__buf_printf(&text, "The hook script \"%s\" %s.", job->set->all[job->index].name, words);
     if (text.failed)
         phi__scripts_no_memory(job);
-    else /* a copy: settling frees the job */
+    else /* `text` is a copy, because phi__hooks_settle frees the job */
         phi__hooks_settle(job->ticket, PHI_DENY, phi__buf_str(&text));
     phi__buf_free(&text);
 }
@@ -497,7 +496,7 @@ static void phi__scripts_late(phi__timer *timer) {
     char words[64];
     phi__process_free(job->process);
     job->process = NULL;
-    /* fired, it has no place any more: without one no later script could be watched */
+    /* A fired timer is not set any more, and setting it needs memory. Set it for later scripts. */
     if (phi__io_timer_set(job->agent->rt->io, &job->deadline, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
@@ -513,12 +512,13 @@ static void phi__scripts_tick(phi__timer *timer) {
     phi__io *io = job->agent->rt->io;
     uint32_t timeout = phi__scripts_timeout(job);
     char words[160], text[200];
-    /* fired, it has no place any more */
+    /* A fired timer is not set any more, and setting it needs memory. Set it again. */
     if (phi__io_timer_set(io, &job->tick, UINT64_MAX) != PHI_OK) {
         phi__scripts_no_memory(job);
         return;
     }
-    if (!job->running && set->running >= set->desc.max_running) return; /* woken later */
+    /* If no place is free, phi__scripts_drop wakes the job later. */
+    if (!job->running && set->running >= set->desc.max_running) return;
     if (!job->running) set->running++;
     job->running = true;
     phi__process_desc desc = PHI_ZERO;
@@ -540,7 +540,7 @@ static void phi__scripts_tick(phi__timer *timer) {
         (void)snprintf(text, sizeof text, "cannot be started: %s",
                        words[0] != '\0' ? words : phi_status_text(status));
         phi__scripts_fail(job, false, text);
-    } else if (timeout != PHI_UNLIMITED) /* it has its place: needs no memory */
+    } else if (timeout != PHI_UNLIMITED) /* cannot fail: the timer has its place */
         (void)phi__io_deadline_set(io, &job->deadline, (uint64_t)timeout * 1000);
 }
 
@@ -585,7 +585,7 @@ static bool phi__scripts_environment(phi__scripts_job *job, const phi_hook *hook
 static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
     phi__io *io = job->agent->rt->io;
     job->hook.point = hook->point;
-    if (hook->model != NULL) { /* as much of it as later scripts need: its address */
+    if (hook->model != NULL) { /* later scripts only need the address */
         phi_str address;
         phi_model *model = (phi_model *)phi__arena_zero(&job->arena, sizeof *model);
         if (model == NULL ||
@@ -605,7 +605,7 @@ static bool phi__scripts_fill(phi__scripts_job *job, const phi_hook *hook) {
            phi__hooks_watch(hook->ticket, phi__scripts_over, job);
 }
 
-/* False: no memory, and nothing is left of it. */
+/* False: no memory, and the job is freed. */
 static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t first) {
     const phi__slot *slot =
         phi__slots_find(&hook->ticket.rt->tickets, hook->ticket.index, hook->ticket.gen);
@@ -634,8 +634,8 @@ static bool phi__scripts_begin(phi_scripts *set, const phi_hook *hook, size_t fi
     return false;
 }
 
-/* The hook that was there before. Where scripts were asked first, its rounds are one fewer, and the
-   arguments are those that they may have changed. */
+/* Calls the hook that the agent had before. If `asked`, scripts used the first round: the hook's
+   round is one less, and it gets the arguments that scripts may have changed. */
 static phi_verdict phi__scripts_chain(phi_scripts *set, phi_hook *hook, bool asked) {
     phi__agent *agent = phi__find_agent(hook->agent);
     void *user_data = set->hook_user_data;
@@ -659,7 +659,7 @@ static phi_verdict phi__scripts_hook(void *user_data, phi_hook *hook) {
         return phi__scripts_chain(set, hook, false);
     if (hook->round > 0) return phi__scripts_chain(set, hook, true);
     if (phi__scripts_begin(set, hook, first)) {
-        hook->timeout_ms = PHI_UNLIMITED; /* each script has a deadline */
+        hook->timeout_ms = PHI_UNLIMITED; /* each script has its own deadline */
         hook->quiet = true;
         hook->ask_again = (set->hook_points & (uint32_t)hook->point) != 0;
         return PHI_WAIT;
@@ -681,7 +681,7 @@ PHI_API void phi_scripts_free(phi_scripts *set) {
         phi__hooks_settle(ticket, PHI_DENY, PHI__LIT("The hook scripts were removed."));
     }
     phi_arena_free(&set->arena);
-    phi_memory memory = set->memory; /* its own block is counted in itself */
+    phi_memory memory = set->memory; /* free through a copy, which lies outside of the block */
     phi__free(&memory, set, sizeof *set);
 }
 
@@ -703,7 +703,7 @@ PHI_API phi_status phi_scripts_use(phi_scripts *set, phi_agent_desc *desc) {
     return PHI_OK;
 }
 
-/* ---- a set from its description ---- */
+/* ---- making a set from its description ---- */
 
 enum { PHI__SCRIPTS_MS = 30000, PHI__SCRIPTS_OUTPUT_BYTES = 65536, PHI__SCRIPTS_RUNNING = 8 };
 

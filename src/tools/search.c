@@ -1,7 +1,7 @@
-/* search.c - the tool that searches files: rg, without a shell, or our own engine; grep where the
-   host wants it.
+/* search.c - the tool that searches files: with rg, without a shell, or with phi's own engine; with
+   grep only if the host chose grep.
 
-   Lines are read as they come; after the last line to show, the program is killed. */
+   Lines are read as they arrive. After the last line to show, the program is killed. */
 #include "tools/match_in.h"
 #include "system/system_in.h"
 #include "tools/job_in.h"
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { PHI__SEARCH_LINE_BYTES = 2000 /* bytes listed of one line */ };
+enum { PHI__SEARCH_LINE_BYTES = 2000 /* most bytes listed of one line */ };
 
 typedef struct phi__search {
     phi__job job;
@@ -19,18 +19,18 @@ typedef struct phi__search {
     bool case_sensitive, placed;
     phi__timer deadline, tick;
     phi__buf line, out; /* line: the line being read */
-    size_t line_bytes;  /* of it, listed or not */
+    size_t line_bytes;  /* bytes of the line, listed or not */
     uint32_t matches;
     struct phi__search_own *own; /* NULL: a program searches */
 #ifndef PHI_NO_PROCESS
     phi__process *process;
-    phi__buf words;       /* of the program's stderr */
-    phi__buf last;        /* the name of the last line's file, as the program wrote it */
-    bool use_grep, named; /* named: the name of the line's file is whole */
+    phi__buf words;       /* from the program's standard error */
+    phi__buf last;        /* file name of the last line, as the program wrote it */
+    bool use_grep, named; /* named: the file name of the line is complete */
 #endif
 } phi__search;
 
-/* Comes again in a later step. */
+/* Continues the search in a later step. */
 static inline void phi__search_again(phi__search *search, uint64_t delay_us) {
     phi__job *job = &search->job;
     if (phi__io_timer_set(job->io, &search->tick, phi__io_now_us(job->io) + delay_us) != PHI_OK)
@@ -53,7 +53,7 @@ static phi_flow phi__search_end(phi__search *search) {
     return phi__job_done(&search->job, phi__buf_str(&search->out), details);
 }
 
-/* search->line is whole. True: it was the last to list, and the job is done. */
+/* Lists search->line, which is complete. True: it was the last line to list, and the job ended. */
 static bool phi__search_add(phi__search *search) {
     phi_str line = phi__buf_str(&search->line);
     size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
@@ -75,19 +75,19 @@ static bool phi__search_add(phi__search *search) {
 
 /* ---- the search without a program ----
 
-   It is a walk in order, and our own engine over each file. Which files are read, and how far, is
-   as with ripgrep: it reads pieces of 64 KiB, and a file ends before the piece that has a NUL in
-   it. The part of a line that the piece before ended with takes its room of the 64 KiB. */
+   Walks the tree in order and runs phi's own engine over each file. Which files are read, and how
+   far, is the same as with ripgrep. ripgrep reads pieces of 64 KiB, and stops before the piece that
+   holds a NUL. An incomplete line at the end of a piece takes its room from the next 64 KiB. */
 
 enum {
     PHI__OWN_PIECE = 65536,
     PHI__OWN_BUFFER = PHI__OWN_PIECE + 64,
     PHI__OWN_MARK = 3,      /* bytes that ripgrep reads first, for a byte order mark */
-    PHI__OWN_UNITS = 65536, /* of work at once: a byte of text is one, */
-    PHI__OWN_TURNS = 8,     /* at most so many times in a step */
-    PHI__OWN_ENTRY = 64,    /* units for an entry, */
-    PHI__OWN_OPEN = 4096,   /* for opening and closing a file or a directory, */
-    PHI__OWN_PART = 256     /* and for each part of a directory's path */
+    PHI__OWN_UNITS = 65536, /* units of work at once; a byte of text costs one */
+    PHI__OWN_TURNS = 8,     /* most times a step does so many units */
+    PHI__OWN_ENTRY = 64,    /* units for an entry */
+    PHI__OWN_OPEN = 4096,   /* units for opening and closing a file or a directory */
+    PHI__OWN_PART = 256     /* units for each part of a directory's path */
 };
 
 typedef enum phi__search_phase {
@@ -99,30 +99,30 @@ typedef enum phi__search_phase {
 typedef struct phi__search_own {
     phi__search_phase phase;
     phi__regex *regex;
-    phi__ignore include; /* its rules: what matches is in */
+    phi__ignore include; /* `include` as a rule: an entry that it matches is searched */
     phi__ignored ignored;
-    phi__ordered *tree;       /* NULL: the place is one file */
-    phi__ordered_entry entry; /* while the ignore files are asked about it */
+    phi__ordered *tree;       /* NULL: the path is one file */
+    phi__ordered_entry entry; /* kept while the ignore files are tested */
     bool asking;
     phi__file *file;
-    phi__buf name; /* of the file, as it is listed */
+    phi__buf name; /* name of the file, as it is listed */
     phi__words words;
     phi__buf trouble; /* the first directory or file that could not be read, and why */
     /* the text of the file */
     char *text;
-    size_t from, have; /* read and not scanned yet: where it begins, its bytes */
-    size_t piece;      /* of these, in the piece being scanned */
-    size_t at;         /* in the piece */
-    size_t tail;       /* of the piece before: the beginning of a character, not scanned */
-    bool first, whole; /* nothing was scanned yet; all of the file is read */
-    bool found;        /* the line at `at` matches, and its end is looked for */
-    uint64_t line;     /* number of the line that begins at `begin` */
-    size_t begin;      /* of a line in the piece; 0 also for one that began before it */
-    phi__buf head;     /* of a line that began before the piece, its first bytes */
-    size_t head_bytes; /* of that line before the piece */
+    size_t from, have; /* bytes read and not scanned yet: where they begin; their number */
+    size_t piece;      /* bytes of `have` in the piece being scanned */
+    size_t at;         /* place in the piece */
+    size_t tail;       /* bytes of an incomplete character at the end of the last piece */
+    bool first, whole; /* nothing was scanned yet; the file was read to its end */
+    bool found;        /* the line at `at` matches; its end is being looked for */
+    uint64_t line;     /* number of the line at `begin` */
+    size_t begin;      /* start of the line in the piece; 0 if it began in an earlier one */
+    phi__buf head;     /* first bytes of a line that began in an earlier piece */
+    size_t head_bytes; /* all bytes of that line in earlier pieces */
 } phi__search_own;
 
-/* twice is harmless */
+/* Calling it twice is harmless. */
 static void phi__own_free(phi__search *search) {
     phi_memory *memory = search->job.memory;
     phi__search_own *own = search->own;
@@ -140,7 +140,7 @@ static void phi__own_free(phi__search *search) {
     phi__free(memory, own, sizeof *own);
 }
 
-/* Only the first is kept: it is reported where nothing is found. */
+/* Notes the first directory or file that cannot be read. It is reported if nothing is found. */
 static void phi__own_note(phi__search_own *own, const char *path, const char *words) {
     if (own->trouble.len == 0) phi__buf_printf(&own->trouble, "%s: %s", path, words);
 }
@@ -156,8 +156,7 @@ static void phi__own_end(phi__search *search) {
         (void)phi__search_end(search);
 }
 
-/* The line from `begin` to `end` in the piece, with its bytes from earlier pieces. True: the job
-   has ended. */
+/* Lists the line from `begin` to `end`, with its bytes from earlier pieces. True: the job ended. */
 static bool phi__own_emit(phi__search *search, size_t end) {
     phi__search_own *own = search->own;
     phi__buf *line = &search->line;
@@ -179,7 +178,7 @@ static bool phi__own_emit(phi__search *search, size_t end) {
     return true;
 }
 
-/* The next line begins at `at`, behind newlines that are counted. */
+/* Moves `begin` to the start of the line at `at`, and counts the newlines passed. */
 static void phi__own_line(phi__search_own *own, size_t at) {
     const char *text = own->text + own->from;
     size_t i = own->begin;
@@ -193,8 +192,7 @@ static void phi__own_line(phi__search_own *own, size_t at) {
     }
 }
 
-/* Scans the piece. PHI_OK: all of it; PHI_BUSY: the units are used up; PHI_REFUSED: the job has
-   ended. */
+/* Scans the piece. PHI_OK: to its end. PHI_BUSY: no units are left. PHI_REFUSED: the job ended. */
 static phi_status phi__own_scan(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const char *text = own->text + own->from;
@@ -212,7 +210,7 @@ static phi_status phi__own_scan(phi__search *search, size_t *units) {
         own->found = true;
         phi__own_line(own, own->at);
         const char *newline = (const char *)memchr(text + own->at, '\n', own->piece - own->at);
-        if (newline == NULL) { /* the end of the line is not in this piece */
+        if (newline == NULL) { /* the line ends in a later piece */
             own->at = own->piece;
             return PHI_OK;
         }
@@ -230,7 +228,7 @@ static void phi__own_shut(phi__search_own *own) {
     own->phase = PHI__SEARCH_WALK;
 }
 
-/* The next piece of the file. False: there is none, the file is shut, or the job has ended. */
+/* Reads the next piece of the file. False: the file has ended and was closed, or the job ended. */
 static bool phi__own_piece(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     size_t got = 1, want = own->first ? (size_t)PHI__OWN_MARK : (size_t)PHI__OWN_PIECE;
@@ -250,7 +248,7 @@ static bool phi__own_piece(phi__search *search, size_t *units) {
     }
     own->piece = phi__min(own->have, want);
     *units -= phi__min(*units, own->piece / 4);
-    if (own->piece == 0) { /* its last line may have no newline */
+    if (own->piece == 0) { /* the last line may have no newline */
         if (own->head_bytes > 0 && !own->found) {
             phi__regex_found found = phi__regex_finish(own->regex);
             if (found == PHI__REGEX_NO_MEMORY) {
@@ -263,7 +261,7 @@ static bool phi__own_piece(phi__search *search, size_t *units) {
             phi__own_shut(own);
         return false;
     }
-    if (memchr(own->text, '\0', own->piece) != NULL) { /* it is binary from here on */
+    if (memchr(own->text, '\0', own->piece) != NULL) { /* binary from here on */
         phi__own_shut(own);
         return false;
     }
@@ -282,7 +280,7 @@ static void phi__own_read(phi__search *search, size_t *units) {
     if (own->at == own->piece && !phi__own_piece(search, units)) return;
     phi_status status = phi__own_scan(search, units);
     if (status == PHI_OK) {
-        /* The piece is scanned up to `at`: the rest, of its last line, is kept. */
+        /* Keep the part of the last line that was scanned, up to `at`. */
         phi__own_line(own, own->at);
         size_t rest = own->at - own->begin;
         if (own->head.len < PHI__SEARCH_LINE_BYTES + 4)
@@ -296,7 +294,7 @@ static void phi__own_read(phi__search *search, size_t *units) {
     }
 }
 
-/* The file is open. */
+/* Begins the search of the file just opened. */
 static void phi__own_start(phi__search_own *own) {
     own->phase = PHI__SEARCH_SCAN;
     own->from = own->have = own->piece = own->at = own->begin = own->head_bytes = own->tail = 0;
@@ -307,7 +305,7 @@ static void phi__own_start(phi__search_own *own) {
     phi__regex_begin(own->regex);
 }
 
-/* The name as it is listed: below the path as the model wrote it. */
+/* Sets the name as it is listed: the path as the model gave it, then the path below. */
 static bool phi__own_name(phi__search *search, phi_str path) {
     phi__search_own *own = search->own;
     size_t n = strlen(search->path);
@@ -322,8 +320,8 @@ static bool phi__own_name(phi__search *search, phi_str path) {
     return !own->name.failed;
 }
 
-/* An entry is left out by `include` first, then by the ignore files, then for being hidden.
-   PHI_BUSY: the units are used up. */
+/* Handles an entry, which can be left out by `include`, then by the ignore files, then because it
+   is hidden. PHI_BUSY: the units are used up. */
 static phi_status phi__own_entry(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     const phi__ordered_entry *entry = &own->entry;
@@ -334,7 +332,7 @@ static phi_status phi__own_entry(phi__search *search, size_t *units) {
     if (!directory && entry->kind != PHI__FILE_REGULAR) return PHI_OK;
     if (!phi__own_name(search, entry->path)) return PHI_NO_MEMORY;
     if (!own->asking) {
-        /* Its name as `include` sees it: relative to the workspace. */
+        /* `include` is matched with the path relative to the workspace. */
         phi_str name = phi__buf_str(&own->name);
         size_t n = workspace != NULL ? strlen(workspace) : 0, rules = own->include.count;
         while (phi__str_starts(name, "./")) name = phi__str_from(name, 2);
@@ -363,7 +361,7 @@ static phi_status phi__own_entry(phi__search *search, size_t *units) {
     return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* PHI_NOT_FOUND: the end. */
+/* Handles the next entry. PHI_NOT_FOUND: the walk has ended. */
 static phi_status phi__own_next(phi__search *search, size_t *units) {
     phi__search_own *own = search->own;
     phi__ordered_entry *entry = &own->entry;
@@ -413,7 +411,7 @@ static void phi__own_turn(phi__search *search) {
 
 /* ---- the beginning ---- */
 
-/* Our own search begins, once the place is known. It may end the job. */
+/* Begins phi's own search, after the path was resolved. May end the job. */
 static void phi__own_begin(phi__search *search) {
     phi__job *job = &search->job;
     const char *wrong = NULL;
@@ -460,8 +458,8 @@ static void phi__own_begin(phi__search *search) {
 }
 
 enum {
-    PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
-    PHI__SEARCH_NAME_BYTES = 16384, /* kept of a file's name, and of a notice before it */
+    PHI__SEARCH_WORDS_BYTES = 2000, /* most bytes kept of standard error */
+    PHI__SEARCH_NAME_BYTES = 16384, /* most bytes kept of a file name, and of a notice before it */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
 };
@@ -486,12 +484,12 @@ static void phi__search_late(phi__timer *timer) {
     (void)phi__job_fail(&search->job, "Search timed out");
 }
 
-/* ---- a program ---- */
+/* ---- search with a program ---- */
 
 #ifndef PHI_NO_PROCESS
 
-/* rg may say after the last line of a file that the rest is binary, in a line without a NUL, which
-   then precedes the next name. Takes that out of search->line, and keeps the name. */
+/* After the last line of a file, rg may write a notice that the rest is binary. The notice has no
+   NUL, so it precedes the next file name. Removes it from search->line, and keeps the name. */
 static void phi__search_notice(phi__search *search) {
     static const char words[] =
         ": WARNING: stopped searching binary file after match (found \"\\0\" "
@@ -515,15 +513,15 @@ static void phi__search_notice(phi__search *search) {
     }
 }
 
-/* A file's name comes before a NUL, so that its own line breaks and colons are no separators: it
-   becomes one line. Returns the bytes taken. */
+/* Reads a file name, which ends at a NUL because it may contain line breaks and colons. Makes it
+   one line. Returns the bytes read. */
 static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
     const char *nul = (const char *)memchr(bytes, '\0', len);
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;
     phi__buf_add(&search->line, bytes, phi__min(n, PHI__SEARCH_NAME_BYTES - search->line.len));
     search->line_bytes += n;
     if (nul == NULL) return n;
-    if (search->line.failed) return len; /* the job ends for want of memory */
+    if (search->line.failed) return len; /* the job will end for lack of memory */
     phi__search_notice(search);
     search->line.len = phi__min(search->line.len, PHI__SEARCH_LINE_BYTES + 4);
     if (search->line.len > 0)
@@ -553,8 +551,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         }
         const char *newline = (const char *)memchr(bytes, '\n', len);
         n = newline != NULL ? (size_t)(newline - bytes) : len;
-        /* One byte more than is listed shows that the line was cut; three more may belong to its
-           last character. */
+        /* Keep a byte more than is listed, to see a cut, and three for the rest of a character. */
         phi__buf_add(&search->line, bytes,
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;
@@ -568,7 +565,7 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
     return true;
 }
 
-/* The program was not found: our own engine takes the place of rg, unless the host chose. */
+/* Called if the program was not found. phi's own engine replaces rg, unless the host chose rg. */
 static void phi__search_missing(phi__search *search) {
     if (search->job.set->desc.search_with == PHI_SEARCH_AUTOMATIC)
         phi__own_begin(search);
@@ -580,7 +577,7 @@ static void phi__search_missing(phi__search *search) {
 static void phi__search_exited(void *ctx, int code, int signal_number) {
     phi__search *search = (phi__search *)ctx;
     (void)signal_number;
-    if (code == 127) { /* a shell in between says it this way */
+    if (code == 127) { /* the code of a shell for "not found" */
         phi__process_free(search->process);
         search->process = NULL;
         phi__search_missing(search);
@@ -588,14 +585,14 @@ static void phi__search_exited(void *ctx, int code, int signal_number) {
     }
     if (search->named && phi__search_add(search)) return;
     phi_str words = phi__str_trim(phi__buf_str(&search->words));
-    /* Found is found, also where a directory could not be read. */
+    /* Matches count as success, even if some directory could not be read. */
     if (search->matches == 0 && (code > 1 || code < 0 || (code == 1 && words.len > 0)))
         (void)phi__job_fail(&search->job, "Search error: %.*s", (int)words.len, words.at);
     else
         (void)phi__search_end(search);
 }
 
-/* The pattern comes behind -e and the path behind --, so that neither is ever an option. */
+/* Starts the program. The pattern follows -e and the path follows --: neither can be an option. */
 static phi_status phi__search_try(phi__search *search, char *words, size_t size) {
     static const char *const rg[] = {
         "rg",     "--no-config", "--line-number",      "--no-heading",  "--with-filename",
@@ -635,13 +632,12 @@ static void phi__search_program(phi__search *search) {
     const phi_tools_desc *desc = &search->job.set->desc;
     phi__file_info info;
     search->use_grep = desc->search_with == PHI_SEARCH_GREP;
-    /* A program opens its files by their names, which another process may have made links
-       meanwhile. */
+    /* A program opens files by name; another process may meanwhile replace them by links. */
     if (desc->search_with == PHI_SEARCH_OWN ||
         (desc->search_with == PHI_SEARCH_AUTOMATIC && phi__job_confined(desc)))
         phi__own_begin(search);
     else if (phi__files_stat(search->job.place, PHI__LINKS_REFUSE, &info, NULL) == PHI_OK &&
-             info.kind == PHI__FILE_OTHER) /* a pipe: the program would wait for its other end */
+             info.kind == PHI__FILE_OTHER) /* a program would wait for the pipe's other end */
         (void)phi__job_fail(&search->job, "Search error: %s: Not a regular file", search->path);
     else {
         char words[160];
@@ -665,7 +661,7 @@ static void phi__search_program(phi__search *search) { phi__own_begin(search); }
 
 /* ---- the beginning ---- */
 
-/* Once the path is known to be allowed, the search begins. */
+/* Resolves the path and checks it, then begins the search. */
 static void phi__search_place(phi__search *search) {
     phi_status status = search->placed ? PHI_OK : phi__job_place_more(&search->job);
     if (status == PHI_BUSY) phi__search_again(search, 1);

@@ -1,4 +1,4 @@
-/* skills.c - skills: their lists, the rules of SKILL.md, the loader, the index in a system prompt,
+/* skills.c - skills: the list, the rules for SKILL.md, the loader, the index in a system prompt,
    and the tool by which a model reads a skill. */
 #include "base/base_in.h"
 #include "formats/yaml.h"
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the lists of a set of skills: by name, and of problems ---- */
+/* ---- the list of skills, sorted by name, and the list of problems ---- */
 
 enum {
-    PHI__SKILLS_FRONT_BYTES = 65536, /* of front matter at most, its two lines "---" included */
+    PHI__SKILLS_FRONT_BYTES = 65536, /* most bytes of front matter, with its two lines "---" */
     PHI__SKILLS_PROBLEMS = 1000
 };
 
@@ -64,7 +64,7 @@ static bool phi__skills_problem(phi_skills *skills, const phi_skill_problem *pro
                            skills->problem_count + 1, sizeof *skills->problems);
     if (list == NULL) return false;
     skills->problems = (phi_skill_problem *)list;
-    texts[0] = &kept.file; /* names of files may be any bytes */
+    texts[0] = &kept.file; /* names of files may hold any bytes */
     texts[1] = &kept.message;
     for (size_t i = 0; i < 2 && good; i++) {
         phi__buf shown;
@@ -108,7 +108,7 @@ PHI_API void phi_skills_free(phi_skills *skills) {
     phi__free(&skills->memory, (void *)skills->list, skills->cap * sizeof *skills->list);
     phi__free(&skills->memory, skills->problems, skills->problem_cap * sizeof *skills->problems);
     phi_arena_free(&skills->arena);
-    phi_memory memory = skills->memory; /* its own block is counted in itself */
+    phi_memory memory = skills->memory; /* free through a copy, which lies outside of the block */
     phi__free(&memory, skills, sizeof *skills);
 }
 
@@ -120,17 +120,17 @@ PHI_API const phi_skill_problem *phi_skills_problem_at(const phi_skills *skills,
     return skills != NULL && index < skills->problem_count ? &skills->problems[index] : NULL;
 }
 
-/* ---- the YAML and the body of a SKILL.md, and places in them ---- */
+/* ---- SKILL.md: its YAML, its body, and places in them ---- */
 
 /* Offsets into the text of a SKILL.md. */
 typedef struct phi__front_matter {
-    size_t yaml_at, yaml_len; /* between the two lines */
+    size_t yaml_at, yaml_len; /* between the two lines "---" */
     size_t body_at;
-    uint32_t first_line; /* the number of the line at yaml_at */
-    bool early;          /* the text begins with "---", without blanks before it */
+    uint32_t first_line; /* number of the line at yaml_at */
+    bool early;          /* the text begins with "---", not with blanks */
 } phi__front_matter;
 
-/* The end of the line at `at`, its line break included. */
+/* Returns the end of the line at `at`, after its line break. */
 static size_t phi__front_next(phi_str text, size_t at) {
     const char *end =
         at < text.len ? (const char *)memchr(text.at + at, '\n', text.len - at) : NULL;
@@ -151,7 +151,7 @@ static size_t phi__front_indent(phi_str line) {
 }
 
 static phi_status phi__front_split(phi_str text, phi__front_matter *out) {
-    /* Blanks and line breaks, and a byte order mark, may come before the first line. */
+    /* A byte order mark, blanks and line breaks may come before the first line "---". */
     size_t at = phi__str_starts(text, "\xEF\xBB\xBF") ? 3 : 0;
     memset(out, 0, sizeof *out);
     out->first_line = 1;
@@ -169,7 +169,7 @@ static phi_status phi__front_split(phi_str text, phi__front_matter *out) {
     return PHI_PARSE;
 }
 
-/* The rest of a line behind "key:", or a NULL string. The key may be in quotes. */
+/* Returns the rest of a line after "key:", or a NULL string. The key may be in quotes. */
 static phi_str phi__front_behind(phi_str line, const char *key) {
     size_t n = strlen(key), at = 0;
     char quote = line.len > 0 && (line.at[0] == '"' || line.at[0] == '\'') ? line.at[0] : '\0';
@@ -200,7 +200,7 @@ static phi_str phi__front_value(phi_str yaml, const char *key) {
     return value;
 }
 
-/* The offset of the value in a line: after "- " and "key: ", as often as they occur. */
+/* Returns the offset of the value in a line, after any number of "- " and one "key: ". */
 static size_t phi__front_value_at(phi_str line) {
     size_t at = phi__front_indent(line);
     while (at + 1 < line.len && line.at[at] == '-' && line.at[at + 1] == ' ') {
@@ -219,7 +219,7 @@ static size_t phi__front_value_at(phi_str line) {
 }
 
 static const char *phi__front_fancy(phi_str yaml, uint32_t *line) {
-    size_t block = SIZE_MAX; /* the indent of a line that begins a block scalar */
+    size_t block = SIZE_MAX; /* indentation of the line that begins a block scalar */
     *line = 0;
     for (size_t at = 0; at < yaml.len; at = phi__front_next(yaml, at)) {
         phi_str text = phi__front_line_at(yaml, at);
@@ -241,13 +241,13 @@ static const char *phi__front_fancy(phi_str yaml, uint32_t *line) {
     return NULL;
 }
 
-/* ---- the rules of the AgentSkills standard for the fields of a SKILL.md ----
+/* ---- the AgentSkills standard's rules for the fields of a SKILL.md ----
 
-   Lengths count characters. Letters beyond ASCII are allowed, as the standard's validator does; the
-   alphabets that have capitals most often are known here, others count as lower case. */
+   Lengths are in characters. Letters beyond ASCII are allowed, as in the standard's validator. Only
+   the most common alphabets with capitals are known here; other letters count as lower case. */
 
 enum {
-    PHI__SKILL_NAME = 64, /* characters; the AgentSkills standard, as the two below */
+    PHI__SKILL_NAME = 64, /* in characters, like the two below; from the AgentSkills standard */
     PHI__SKILL_DESCRIPTION = 1024,
     PHI__SKILL_COMPATIBILITY = 500,
     PHI__SKILL_WORDS = 240
@@ -274,7 +274,7 @@ static bool phi__skill_capital(uint32_t c) {
     return c >= 0x531 && c <= 0x556; /* Armenian */
 }
 
-/* Letters and digits; beyond ASCII all but signs, punctuation and pictures. */
+/* True for letters and digits. Beyond ASCII, true for all but signs, punctuation and pictures. */
 static bool phi__skill_letter(uint32_t c) {
     static const uint32_t others[][2] = {
         {0x80, 0xA9},     {0xAB, 0xB1},     {0xB4, 0xB4},       {0xB6, 0xB8},
@@ -288,14 +288,14 @@ static bool phi__skill_letter(uint32_t c) {
     return true;
 }
 
-/* A skill while it is loaded. */
+/* State of loading one skill. */
 typedef struct phi__skill_file {
     phi_skills *skills;
     phi_str name, label;
-    const char *dir;            /* as given; problems name it */
-    char base[PHI__PATH_BYTES]; /* resolved */
-    phi__resolve place;         /* of the base, then of SKILL.md */
-    const char *leaf;           /* "SKILL.md" */
+    const char *dir;            /* as given by the caller; problems name this path */
+    char base[PHI__PATH_BYTES]; /* resolved path of dir */
+    phi__resolve place;         /* resolves base, then SKILL.md */
+    const char *leaf;           /* "SKILL.md" or "skill.md"; NULL until it is found */
     phi__buf text;              /* the beginning of the file */
     phi_arena scratch;
     phi__front_matter front;
@@ -333,7 +333,7 @@ static void phi__skill_say(phi__skill_file *file, const char *key, bool fatal, c
     phi__skill_report(file, line > 0 ? line + file->front.first_line - 1 : 0, 0, words, fatal);
 }
 
-/* The text of a field that must be there; false: it is not, and that was reported. */
+/* Sets *out to a required text. If it is missing or wrong, reports that and returns false. */
 static bool phi__skill_required(phi__skill_file *file, const phi_json *root, const char *key,
                                 phi_str *out) {
     const phi_json *node = phi_json_get(root, key);
@@ -380,7 +380,7 @@ static void phi__skill_name_of(phi__skill_file *file, phi_str name) {
                        shown, name.at, (int)phi__min(file->name.len, 80), file->name.at);
 }
 
-/* Reports what the fields break of the standard. */
+/* Reports every field that breaks the standard. */
 static void phi__skill_check(phi__skill_file *file, const phi_json *root) {
     static const char *const known[] = {"name",          "description", "license",
                                         "compatibility", "metadata",    "allowed-tools"};
@@ -414,7 +414,7 @@ static void phi__skill_check(phi__skill_file *file, const phi_json *root) {
 
 enum { PHI__SKILL_SLICE = 8192 };
 
-/* Finds SKILL.md, or skill.md as the standard's validator does. PHI_NOT_FOUND: neither. */
+/* Finds SKILL.md, or skill.md, as the standard's validator does. PHI_NOT_FOUND: neither exists. */
 static phi_status phi__skill_find(phi__skill_file *file) {
     static const char *const leaves[] = {"SKILL.md", "skill.md"};
     char path[PHI__PATH_BYTES];
@@ -467,7 +467,7 @@ static void phi__skill_read(phi__skill_file *file) {
     phi__resolve *place = &file->place;
     phi_status status = phi__path_resolve_begin(place, file->base, file->leaf, &words);
     if (status == PHI_OK) status = phi__path_resolve_advance(place, &units, &words);
-    if (status == PHI_OK && !phi__path_inside(file->base, place->out)) { /* by a link */
+    if (status == PHI_OK && !phi__path_inside(file->base, place->out)) { /* a link led outside */
         (void)snprintf(words.text, sizeof words.text, "it lies outside the directory of the skill");
         status = PHI_REFUSED;
     }
@@ -489,8 +489,8 @@ static void phi__skill_read(phi__skill_file *file) {
     phi__files_close(from);
 }
 
-/* Where the YAML is broken: the two fields that every skill has, line by line. Descriptions such as
-   "Use when: ..." are not YAML without quotes, and common. NULL: no memory. */
+/* Used if the YAML is broken: reads name and description line by line. Descriptions such as "Use
+   when: ..." are common, but are not valid YAML without quotes. NULL: no memory. */
 static phi_json *phi__skill_by_line(phi__skill_file *file) {
     static const char *const keys[] = {"name", "description"};
     phi_json *root = phi_json_new_object(&file->scratch);
@@ -503,7 +503,7 @@ static phi_json *phi__skill_by_line(phi__skill_file *file) {
     return root;
 }
 
-/* The front matter as an object; NULL: it has a problem, or there is no memory. */
+/* Returns the front matter as an object. NULL: a problem was reported, or there is no memory. */
 static phi_json *phi__skill_parse(phi__skill_file *file) {
     phi_json *root = NULL;
     phi_parse_error error;
@@ -541,7 +541,7 @@ static bool phi__skill_keep_text(phi__skill_file *file, const phi_json *node, ph
     return phi__arena_str(&file->skills->arena, phi__str_trim(text), out);
 }
 
-/* allowed-tools: a text, or, as many write it, a list. */
+/* Keeps allowed-tools. The standard wants a text, but a list is common too. */
 static bool phi__skill_keep_tools(phi__skill_file *file, const phi_json *node, phi_str *out) {
     phi_json_iter it = phi_json_each(node);
     phi__buf joined;
@@ -608,7 +608,7 @@ static phi_status phi__skill_go(phi__skill_file *file) {
     if (phi__files_stat(file->base, PHI__LINKS_REFUSE, &info, NULL) != PHI_OK ||
         info.kind != PHI__FILE_DIRECTORY || phi__skill_find(file) != PHI_OK)
         return PHI_NOT_FOUND;
-    /* The last part of the path; of "." and its like that of the resolved one. */
+    /* The name is the last part of the path; for "." and "..", of the resolved path. */
     while (path.len > 1 && path.at[path.len - 1] == '/') path.len--;
     file->name = phi__glob_name(path);
     if (file->name.len == 0 || phi__str_is(file->name, ".") || phi__str_is(file->name, ".."))
@@ -649,7 +649,7 @@ static phi_status phi__skills_failed(phi_skills *skills, const char *dir, const 
     return phi__skills_problem(skills, &problem) ? status : PHI_NO_MEMORY;
 }
 
-/* One entry of the directory; PHI_OK: go on. */
+/* Loads the skill of one entry of the directory, if there is one. PHI_OK: go on. */
 static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *entry) {
     char path[PHI__PATH_BYTES];
     char words[96];
@@ -657,7 +657,7 @@ static phi_status phi__skills_entry(phi_skills *skills, const phi__walk_entry *e
     if (entry->kind != PHI__FILE_DIRECTORY && entry->kind != PHI__FILE_LINK) return PHI_OK;
     int n = snprintf(path, sizeof path, "%s/%.*s", skills->load.dir.at, (int)entry->path.len,
                      entry->path.at);
-    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long for any file below it */
+    if (n < 0 || (size_t)n >= sizeof path) return PHI_OK; /* too long to open a file in it */
     phi_status status = phi__skill_load(skills, path, skills->load.label);
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_TOO_BIG) return PHI_OK;
@@ -682,7 +682,7 @@ static phi_status phi__skills_begin(phi_skills *skills, const char *dir, const c
         label = own;
     }
     size_t end = sizeof PHI__SKILLS_FILE - 1, len = strlen(dir);
-    if (len > end && strcmp(dir + len - end, PHI__SKILLS_FILE) == 0) { /* one skill */
+    if (len > end && strcmp(dir + len - end, PHI__SKILLS_FILE) == 0) { /* path of one skill */
         phi_str parent;
         if (!phi__arena_str(&skills->arena, phi__str(dir, len - end), &parent))
             return PHI_NO_MEMORY;
@@ -700,7 +700,7 @@ static phi_status phi__skills_begin(phi_skills *skills, const char *dir, const c
 static phi_status phi__skills_advance(phi_skills *skills, size_t units) {
     phi__walk_entry entry;
     phi_status status = PHI_OK;
-    if (skills->load.walk == NULL) return PHI_OK; /* it was one skill */
+    if (skills->load.walk == NULL) return PHI_OK; /* only one skill, already loaded */
     if (units == 0) units = 1;
     while (units-- > 0) {
         status = phi__walk_next(skills->load.walk, &entry);
@@ -729,7 +729,7 @@ PHI_API phi_status phi_skills_load(phi_skills *skills, const char *dir, const ch
 
 /* ---- the index of skills ---- */
 
-enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; the AgentSkills standard */
+enum { PHI__SKILLS_PROMPT_CHARACTERS = 1024 }; /* of a description; from the AgentSkills standard */
 
 static void phi__skills_field(phi__buf *out, const char *name, phi_str text) {
     phi__buf_printf(out, "    <%s>", name);
@@ -776,7 +776,7 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
         for (size_t i = 0; i < skills->count; i++) {
             phi_str description = skills->list[i]->description;
             size_t at = 0, n = 0;
-            /* a description that breaks the standard's limit must not fill the prompt */
+            /* A description that breaks the standard's limit must not fill the prompt. */
             for (; at < description.len && n < PHI__SKILLS_PROMPT_CHARACTERS; n++)
                 (void)phi__skill_next(description, &at);
             phi__buf_text(&text, "  <skill>\n");
@@ -794,33 +794,33 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
 
 /* ---- read_skill: the instructions of a skill, another file, or the names in a directory ----
 
-   A slice a step. The directory is resolved again for each call: skills can be moved or removed
-   while the program runs. Lines pass through a filter that keeps those wanted, up to a limit of
-   bytes. SKILL.md is read whole first, for its front matter is left out and {baseDir} replaced. */
+   Each step reads one slice. Each call resolves the directory again, because skills can be moved or
+   removed while the program runs. A filter keeps the lines asked for, up to a limit of bytes.
+   SKILL.md is first read whole, because its front matter is left out and {baseDir} is replaced. */
 
 enum {
     PHI__READ_SKILL_MS = 30000,
-    PHI__READ_SKILL_NAMED = 20,   /* skills that an error names */
-    PHI__READ_SKILL_ENTRIES = 200 /* of a directory that are shown */
+    PHI__READ_SKILL_NAMED = 20,   /* most skills that an error names */
+    PHI__READ_SKILL_ENTRIES = 200 /* most entries of a directory that are shown */
 };
 
 typedef struct phi__read_skill {
     phi__job job;
     const phi_skills *skills;
     const phi_skill *skill;
-    const char *path; /* as given, or that of SKILL.md below the directory */
+    const char *path; /* from the model, or of SKILL.md relative to the skill's directory */
     phi__resolve *place;
     bool instructions;
-    bool based; /* the directory is where it was, and `place` is that of the path */
+    bool based; /* the skill's directory is unchanged; `place` now resolves `path` */
     phi__file *from;
     char *slice;
-    phi__buf whole; /* of SKILL.md */
-    /* lines */
-    uint64_t first, limit, line; /* from 0 */
-    bool in_line, cut, ended;    /* ended: the rest is not wanted */
-    uint64_t cut_line;           /* where to continue, from 0 */
+    phi__buf whole; /* text of SKILL.md */
+    /* state of the filter of lines */
+    uint64_t first, limit, line; /* counted from 0 */
+    bool in_line, cut, ended;    /* ended: the remaining lines are not wanted */
+    uint64_t cut_line;           /* the line to continue at, counted from 0 */
     phi__buf out;
-    /* a directory */
+    /* state of listing a directory */
     phi__walk *walk;
     phi_str *names;
     size_t name_count, name_cap, name_all;
@@ -845,7 +845,7 @@ static phi_flow phi__read_skill_fail(phi__read_skill *read, const char *words) {
                          read->skill->name.at, words);
 }
 
-/* Gives the text, which is freed. */
+/* Finishes the call with the text, and frees the text. */
 static phi_flow phi__read_skill_give(phi__read_skill *read, phi__buf *text, const char *kind) {
     phi__buf details;
     phi__buf_init(&details, read->job.memory);
@@ -869,8 +869,8 @@ static void phi__read_skill_lines(phi__read_skill *read, const char *at, size_t 
         if (read->line >= read->first) phi__buf_add(&read->out, at, phi__min(len, room));
         if (read->line >= read->first && len > room) {
             read->cut = read->ended = true;
-            /* Cuts back to the last whole line, if there is one, so that reading can go on at the
-               next; else a single line is too long. */
+            /* Cut back to the last whole line, so that the next read can continue there. A single
+               line that is too long stays cut. */
             size_t end = read->out.len;
             while (end > 0 && read->out.at[end - 1] != '\n') end--;
             if (end > 0) read->out.len = end;
@@ -884,7 +884,7 @@ static void phi__read_skill_lines(phi__read_skill *read, const char *at, size_t 
     }
 }
 
-/* All wanted lines are there. */
+/* Finishes the call with the lines that were kept. */
 static phi_flow phi__read_skill_done(phi__read_skill *read) {
     phi__buf text;
     uint64_t lines = read->line + (read->in_line ? 1 : 0);
@@ -904,7 +904,7 @@ static phi_flow phi__read_skill_done(phi__read_skill *read) {
     return phi__read_skill_give(read, &text, "file");
 }
 
-/* The body, with {baseDir} replaced, through the filter. */
+/* Passes the body, with {baseDir} replaced, through the filter of lines. */
 static phi_flow phi__read_skill_body(phi__read_skill *read) {
     static const char mark[] = "{baseDir}";
     phi__front_matter front;
@@ -1068,7 +1068,7 @@ static phi_flow phi__read_skill_go(phi__job *job) {
     if (read->skill == NULL) return phi__read_skill_unknown(read, name);
     read->instructions =
         read->path == NULL || read->path[0] == '\0' || strcmp(read->path, "SKILL.md") == 0;
-    if (read->instructions) { /* below the directory of the skill */
+    if (read->instructions) { /* relative to the skill's directory */
         read->path = read->skill->file_path.at + read->skill->base_dir.len;
         if (read->path[0] == '/') read->path++;
     }

@@ -4,9 +4,9 @@
 #include "base/base_in.h"
 #include "wire/wire_in.h"
 
-enum { PHI__TOOL_NAME_TAIL = 8 }; /* hex digits behind a name that was cut or taken */
+enum { PHI__TOOL_NAME_TAIL = 8 }; /* hex digits at the end of a name that was cut or is shared */
 
-/* The tools that would have the same name. */
+/* The tools that ask for the same name. */
 typedef struct phi__tool_name_group {
     phi_str name;
     size_t count, exact;
@@ -36,9 +36,9 @@ PHI__FN void phi__tool_name_begin(phi__tool_name *name, const char *prefix, char
         phi__tool_name_text(name, phi_str_of(prefix));
         phi__tool_name_text(name, PHI__LIT("__"));
     }
-    name->exact = true; /* the prefix is the same for all */
+    name->exact = true; /* the prefix is the same for all tools */
     if (name->len > 0) first = name->at[0];
-    if (first == '-' || phi__is_digit(first)) { /* Gemini wants a letter or _ there */
+    if (first == '-' || phi__is_digit(first)) { /* Gemini needs a letter or "_" first */
         memmove(name->at + 1, name->at, phi__min(name->len, sizeof name->at - 1));
         name->len = phi__min(name->len + 1, sizeof name->at);
         name->at[0] = '_';
@@ -84,7 +84,7 @@ PHI__FN phi_status phi__tool_name_claim(phi__tool_names *names, phi__tool_name *
     for (size_t window = 0; window < (size_t)PHI__SHA256_HEX / (size_t)PHI__TOOL_NAME_TAIL;
          window++) {
         *name = plain;
-        /* Cuts a name so that the tail fits, and adds it. */
+        /* Cut the name so that the digits fit, and append them. */
         name->len =
             phi__min(name->len, (size_t)PHI__TOOL_NAME_MOST - (size_t)PHI__TOOL_NAME_TAIL - 1);
         name->at[name->len++] = '_';

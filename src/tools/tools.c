@@ -5,15 +5,15 @@
 #include "tools/job_in.h"
 
 enum {
-    PHI__TOOLS_BASH_MS = 120000, /* the book, part "Built-in Tools", as are all below */
+    PHI__TOOLS_BASH_MS = 120000, /* defaults, as in tools.h */
     PHI__TOOLS_LIST_MS = 10000,
     PHI__TOOLS_SEARCH_MS = 30000,
     PHI__TOOLS_OUTPUT_BYTES = 262144,
-    PHI__TOOLS_BASH_RESULT_BYTES = 32768, /* not the book's: what a model's window can bear */
+    PHI__TOOLS_BASH_RESULT_BYTES = 32768, /* more would crowd the model's context */
     PHI__TOOLS_READ_BYTES = 1048576,
     PHI__TOOLS_FILES = 200,
     PHI__TOOLS_MATCHES = 50,
-    PHI__TOOLS_MARGIN_MS = 10000 /* the loop's own deadline is behind the tool's, which has words */
+    PHI__TOOLS_MARGIN_MS = 10000 /* the loop's deadline is this much later than the tool's */
 };
 
 #ifndef PHI_NO_PROCESS
@@ -139,7 +139,7 @@ PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc) 
     return PHI_OK;
 }
 
-/* ---- the texts of a description ---- */
+/* ---- copies of texts in a description ---- */
 
 PHI__FN bool phi__keep_text(phi_arena *arena, const char **text) {
     phi_str copy;
@@ -172,7 +172,7 @@ struct phi__registry {
     phi_tool *tools;
     size_t count, cap;
     phi_toolset defaults;
-    phi_tool apart[PHI__REGISTRY_APART]; /* tools outside of the set, found by name only */
+    phi_tool apart[PHI__REGISTRY_APART]; /* found by name only */
     size_t apart_count;
 };
 
@@ -224,7 +224,7 @@ PHI__FN phi__registry *phi__reg_with_defaults(const phi_allocator *allocator,
 PHI__FN void phi__reg_free(phi__registry *registry) {
     if (registry == NULL) return;
     phi__free(&registry->memory, registry->tools, registry->cap * sizeof *registry->tools);
-    phi_memory memory = registry->memory; /* its own block is counted in itself */
+    phi_memory memory = registry->memory; /* free through a copy, which lies outside of the block */
     phi__free(&memory, registry, sizeof *registry);
 }
 

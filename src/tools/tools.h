@@ -7,21 +7,23 @@
        desc.tools = set.tools;                       // desc: a phi_agent_desc
        desc.tool_count = set.count;
 
-   The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
-   with ".." and all links, before it is compared, and then opened by descriptors, so that another
-   process that swaps a directory and a link leads nowhere else. `bash` is not confined: it starts
-   in the workspace and may do what the host's user may. Leave it out, confirm commands, let a hook
-   decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person; permissions/permissions.h has rules
-   for each command of a line), or run the host in a container. deny_patterns are no boundary: they
-   stop mistakes, not intent, for a shell can say a thing in endless ways.
+   The five file tools stay inside the workspace and the allowed paths. A path is resolved, with
+   ".." and all links, before it is checked. It is then opened by descriptors, so another process
+   that swaps a directory for a link cannot lead the tool elsewhere. `bash` is not confined: it
+   starts in the workspace, but can do all that the host's user can. Leave bash out, confirm its
+   commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which may wait for a person;
+   permissions/permissions.h has rules for each command of a line), or run the host in a container.
+   deny_patterns are no boundary: they stop mistakes, not intent, because a shell can express a
+   command in endless ways.
 
-   `search` and `list_files` leave out what .gitignore and .ignore files say. phi's own engine
-   searches inside a workspace or allowed paths; where every file may be used, `search` runs
-   ripgrep if there is one. The answers are the same.
+   `search` and `list_files` leave out what .gitignore and .ignore files exclude. Inside a workspace
+   or allowed paths, phi's own engine searches. If every file may be used, `search` runs ripgrep if
+   it is installed. The results are the same.
 
-   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run as
-   processes, files are read and written in slices. write_file and edit_file run alone, so that two
-   edits of a turn cannot lose each other; a file is replaced whole, never left half written.
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. No tool blocks: commands run as
+   processes, and files are read and written in slices. write_file and edit_file never run
+   concurrently, so no edit of a turn is lost. They replace a file whole, so it is never left half
+   written.
    Threads: the pumping thread. */
 #ifndef PHI_TOOLS_TOOLS_H
 #define PHI_TOOLS_TOOLS_H
@@ -34,68 +36,69 @@ extern "C" {
 
 enum { PHI_TOOL_COUNT = 6 };
 
-/* The program that `search` runs. By each of the first, the second and the last the answers are the
-   same; grep reads another syntax of patterns and heeds no ignore files. */
+/* The program that `search` runs. The results are the same, but grep has another syntax of patterns
+   and heeds no ignore files. */
 typedef enum phi_search_with {
-    /* phi's own engine inside a workspace or allowed paths, and where there is no ripgrep */
+    /* phi's own engine if files are confined or ripgrep is not installed; else ripgrep */
     PHI_SEARCH_AUTOMATIC,
-    /* ripgrep; an error where there is none. It opens files by name: another process that swaps a
-       directory and a link in the workspace can lead it outside */
+    /* Ripgrep; an error if it is not installed. It opens files by name, so another process that
+       swaps a directory for a link in the workspace can lead it outside. */
     PHI_SEARCH_RG,
-    PHI_SEARCH_GREP, /* grep -E; an error where there is none; as with ripgrep */
-    PHI_SEARCH_OWN   /* phi's own engine: no process is started */
+    PHI_SEARCH_GREP, /* grep -E; an error if it is not installed; as unconfined as ripgrep */
+    PHI_SEARCH_OWN   /* phi's own engine; starts no process */
 } phi_search_with;
 
-/* The default of phi_tools_desc.deny_patterns, for a longer list: {PHI_TOOLS_DENY_PATTERNS,
-   "shutdown", NULL}. The first pattern also catches an rm of an absolute path whose flags are both
-   r and f, in whatever order and spelling; not an rm whose words come from a variable, a
-   substitution or another program. */
+/* The default of phi_tools_desc.deny_patterns. To extend it: {PHI_TOOLS_DENY_PATTERNS, "shutdown",
+   NULL}. The first pattern also catches an rm of an absolute path with both flags r and f, in any
+   order and spelling. It does not catch an rm whose words come from a variable, a substitution or
+   another program. */
 #define PHI_TOOLS_DENY_PATTERNS "rm -rf /", "rm -rf /*", "mkfs", "dd if=", ":(){:|:&};:"
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
-    /* where relative paths start and commands run (default: the working directory, and then files
-       are not confined to it) */
+    /* The directory where relative paths start and commands run (default: the working directory, to
+       which files are then not confined). */
     const char *workspace;
-    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
-       there. With neither, every path may be used (default: none) */
+    /* NULL-ended directories or files that may be used besides the workspace. Relative ones start
+       in the workspace. If there is no workspace either, every path may be used (default: none). */
     const char *const *allowed_paths;
-    bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
-       boundary: see above; an empty list denies nothing (default: PHI_TOOLS_DENY_PATTERNS) */
+    bool unconfined; /* allow every path, despite workspace and allowed_paths */
+    /* NULL-ended. A command that contains a pattern is refused, even with other quotes or blanks.
+       This is no boundary: see above. An empty list denies nothing (default:
+       PHI_TOOLS_DENY_PATTERNS). */
     const char *const *deny_patterns;
-    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
-       longer than a frame needs a tool of the host's own. */
+    /* Called before a command runs; if it returns false, the command does not run (default: none).
+       A dialog that takes longer than a frame needs a tool of the host. */
     bool (*confirm_fn)(void *user_data, const char *command);
-    void *user_data; /* of confirm_fn */
-    /* NULL-ended names of the host's variables that commands get although they look like keys
-       (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL in the name) (default: none) */
+    void *user_data; /* for confirm_fn */
+    /* NULL-ended names of host variables that commands get although their names look like keys:
+       they contain KEY, TOKEN, SECRET, PASSWORD or CREDENTIAL (default: none). */
     const char *const *keep_keys;
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
-    /* kept of each of a command's streams: head and tail of a longer one (default 262,144) */
+    /* Bytes kept of each of a command's streams; head and tail if longer (default 262,144). */
     uint32_t max_output_bytes;
-    /* of a command's result that the model sees (default 32,768; PHI_UNLIMITED: as the agent has
-       it): phi_tool.max_result_bytes of bash */
+    /* Most bytes of a command's result that the model sees; becomes phi_tool.max_result_bytes of
+       bash (default 32,768; PHI_UNLIMITED: the agent's limit). */
     uint32_t max_bash_result_bytes;
-    uint32_t max_read_bytes; /* of a text file, or of the requested lines (default 1,048,576) */
-    uint32_t max_files;      /* listed by list_files (default 200) */
-    uint32_t max_matches;    /* listed by search (default 50) */
-    /* for search (default PHI_SEARCH_AUTOMATIC); with PHI_NO_PROCESS always PHI_SEARCH_OWN */
+    uint32_t max_read_bytes; /* of a text file, or of the lines asked for (default 1,048,576) */
+    uint32_t max_files;      /* most files that list_files lists (default 200) */
+    uint32_t max_matches;    /* most matches that search lists (default 50) */
+    /* default PHI_SEARCH_AUTOMATIC; with PHI_NO_PROCESS always PHI_SEARCH_OWN */
     phi_search_with search_with;
 } phi_tools_desc;
 
-/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
-   phi's. It must stay where it is until the last agent that uses it is freed. */
+/* Tools and their settings. Read `tools` and `count`; all other fields are private. The struct must
+   not move until the last agent that uses it is freed. */
 typedef struct phi_toolset {
     phi_tool tools[PHI_TOOL_COUNT];
-    size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
+    size_t count; /* 6, or fewer with PHI_NO_PROCESS or PHI_NO_FILES */
     phi_tools_desc desc;
 } phi_toolset;
 
-/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc:
-   copied, NULL: defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
+/* Fills `set` with the tools bash, read_file, write_file, edit_file, list_files and search. desc is
+   copied; NULL means defaults. Allocates nothing. PHI_BAD_ARG: set is NULL. */
 PHI_API phi_status phi_tools_init(phi_toolset *set, const phi_tools_desc *desc);
 
 #ifdef __cplusplus
