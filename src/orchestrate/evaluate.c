@@ -1001,8 +1001,7 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__eval_run(seat, &content, 1);
     }
-    if (status ==
-        PHI_OK) /* reserves before another run can take the room; the judge's turn renews the reservation */
+    if (status == PHI_OK) /* before another run takes the room; the judge's turn renews this */
         (void)phi__reserve_call(
             seat->child->run,
             phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,
