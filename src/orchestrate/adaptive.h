@@ -1,18 +1,18 @@
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
 
-   Adaptive looks for whole words, in any letter case, in this order, and takes the first strategy
-   after them that is available:
-       puzzle, riddle, refine... trm, tot
-       combine, synthesize, graph... got, tot
-       search, fetch, calculate, use... react
-       explore, alternatives, compare... aot, tot, got
+   Adaptive looks for whole words, in any letter case. The first row with a word in the prompt
+   counts, and Adaptive takes the first available strategy of this row:
+       puzzle, riddle, refine...             trm, tot
+       combine, synthesize, graph...         got, tot
+       search, fetch, calculate, use...      react
+       explore, alternatives, compare...     aot, tot, got
    If none of these words occurs, the complexity of the prompt decides, a number from 0 to 1:
        0.3 * min(words / 100, 1) + 0.2 * min(sentences / 5, 1) +
        0.3 * min(keywords / 3, 1) + 0.2 * min((questions + constraints) / 5, 1)
    A complexity below 0.3 takes cod or cot, and one above 0.7 takes aot, tot or got. In all other
-   cases `default_strategy` is taken. "react" is one model call in the conversation with the agent's
-   tools. A run with tools takes only "react", or "tot" with `tools` set, because the other
-   strategies cannot use tools. */
+   cases, and if none of these strategies is available, `default_strategy` is taken. "react" is one
+   model call in the conversation with the agent's tools. A run with tools takes only "react", or
+   "tot" with `tools` set, because the other strategies cannot use tools. */
 #ifndef PHI_ORCHESTRATE_ADAPTIVE_H
 #define PHI_ORCHESTRATE_ADAPTIVE_H
 

@@ -168,12 +168,11 @@ static phi__eval *phi__eval_of(const phi__agent *agent) {
     return attached != NULL ? PHI__OWNER(attached, phi__eval, attached) : NULL;
 }
 
-/* Schedules phi__eval_look after `after_us`, in the next phi_step at the earliest. Cannot fail. */
+/* Schedules phi__eval_look after `after_us`, in the next phi_step at the earliest. */
 static void phi__eval_later(phi__eval *e, uint64_t after_us) {
     phi__io *io = e->agent->rt->io;
-    (void)phi__io_timer_set(io, &e->timer,
-                            phi__io_now_us(io) +
-                                after_us); /* phi__eval_new has allocated the timer's slot */
+    /* Cannot fail: phi__eval_new has allocated the timer's slot. */
+    (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us);
 }
 
 /* Lists the agents whose budgets pay for a reservation: the agent and its ancestors. False: no
@@ -717,9 +716,8 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
 /* ---- the judge's prompt and verdict ---- */
 
 enum {
-    PHI__JUDGE_LINES =
-        80, /* Defaults of conformance C-63: lines kept by tier 0, fewest bytes of a text, tiers. */
-    PHI__JUDGE_LEAST = 200,
+    PHI__JUDGE_LINES = 80,  /* lines of a text that tier 0 keeps; conformance C-63 */
+    PHI__JUDGE_LEAST = 200, /* fewest bytes of a text after tier 2 */
     PHI__JUDGE_TIERS = 3,
     PHI__JUDGE_TOKEN_BYTES = 4 /* estimated bytes a token; see model/tokens.h */
 };

@@ -8,9 +8,9 @@
    support. After `generations` generations, the `keep_best` thoughts with most support are
    aggregated. Thoughts with negative support are left out, unless all are negative. The aggregation
    is one of these:
-       SYNTHESIS one call composes the answer from thoughts and connections
-       VOTING each of `votes` calls names a thought; the one with most votes is the answer
-       WEIGHTED one call weighs the thoughts; a second call composes the answer from those
+       SYNTHESIS  one call composes the answer from thoughts and connections
+       VOTING     each of `votes` calls names a thought; the one with most votes is the answer
+       WEIGHTED   one call weighs the thoughts; a second call composes the answer from those
                   with a weight above 0, the heaviest first
    A composed answer has an edge from each of its thoughts. Thoughts are read as JSON, or else as
    numbered lines. Any other text is one thought. */

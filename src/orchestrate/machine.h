@@ -44,8 +44,8 @@ typedef struct phi_strategy_call {
     uint32_t max_tokens;  /* output tokens (default: the agent's) */
     bool has_temperature; /* send `temperature` (default: the agent's) */
     double temperature;
-    uint32_t
-        timeout_ms; /* timeout of the call including its tools (default: phi_strategy_desc.call_timeout_ms) */
+    /* Timeout of the call including its tools (default: phi_strategy_desc.call_timeout_ms) */
+    uint32_t timeout_ms;
 } phi_strategy_call;
 
 typedef enum phi_strategy_command_kind {

@@ -282,8 +282,8 @@ PHI__FN uint32_t phi__got_parse_vote(phi_str text);
 
 typedef struct phi__adaptive_choice {
     const char *name; /* static */
-    const char *
-        reason; /* static: "puzzle", "synthesis", "tools", "exploration", "complexity", "default" or "option" */
+    /* Static: "puzzle", "synthesis", "tools", "exploration", "complexity", "default", "option". */
+    const char *reason;
     double complexity; /* 0 to 1 */
 } phi__adaptive_choice;
 

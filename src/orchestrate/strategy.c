@@ -303,8 +303,8 @@ static uint32_t phi__scall_left(const phi__strategy_job *job) {
     uint64_t taken = job->made;
     for (size_t i = 0; i < job->call_count; i++)
         if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
-    if (taken >= job->most)
-        return 0; /* for a restored call, `made` includes the turns before the snapshot */
+    /* For a restored call, `made` includes the turns before the snapshot. */
+    if (taken >= job->most) return 0;
     return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
 }
 
@@ -885,8 +885,7 @@ static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *an
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     phi_provider provider = PHI_ZERO;
     provider.protocol = "phi.strategy";
-    if (desc == NULL || desc->strategy == NULL)
-        return provider; /* phi_agent_new rejects a provider without functions */
+    if (desc == NULL || desc->strategy == NULL) return provider; /* phi_agent_new rejects it */
     provider.user_data = (void *)(uintptr_t)desc;
     provider.open = phi__strategy_open;
     provider.poll = phi__strategy_poll;

@@ -31,8 +31,7 @@ extern "C" {
 /* Zero means default for every field except strategy. */
 typedef struct phi_strategy_desc {
     const phi_strategy *strategy; /* a machine such as phi_strategy_tot(), or the host's own */
-    const void
-        *options; /* options of the machine, such as phi_tot_options (default: its defaults) */
+    const void *options;          /* such as phi_tot_options (default: the machine's defaults) */
     /* Makes the model calls; may be another strategy (default: the provider registered for the
        model's protocol, or phi's own) */
     const phi_provider *provider;

@@ -52,7 +52,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
    valid until the step ends, but a phi__child may be freed. */
 
 enum {
-    PHI__CHILD_TURNS = 10, /* default limits (conformance C-54) */
+    PHI__CHILD_TURNS = 10, /* default limits of a child; conformance C-54 */
     PHI__CHILD_TOKENS = 1000000,
     PHI__CHILD_DURATION_MS = 300000
 };
@@ -93,8 +93,8 @@ static void phi__child_drop_agent(phi__child *child) {
     phi__agent *agent = child->agent;
     child->agent = NULL;
     if (agent == NULL) return;
-    agent->tree.watched =
-        NULL; /* a hidden agent stays watched, so its last charge goes to the parent */
+    /* A hidden agent keeps its watch functions, so its last charge goes to the parent. */
+    agent->tree.watched = NULL;
     phi__end_drop(agent);
 }
 
