@@ -26,7 +26,7 @@ extern "C" {
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
-   blocks. If loop_id is empty, takes the last loop with messages or a block. The thread's view is then:
+   blocks. If loop_id is empty, takes the last loop with messages or a block. The view is then:
    - for the loop itself, if it has a block: the turns of keep_first, keep_compacted, keep_recent,
      and the turns after the block was made. No turn is loaded twice, because keep_first ends where
      the next section begins;
