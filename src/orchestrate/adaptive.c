@@ -5,7 +5,7 @@
 
 enum {
     PHI__ADAPTIVE_LOOK = 8192, /* searched bytes of a prompt, so that the choice is fast */
-    PHI__ADAPTIVE_WORD = 64 /* bytes of a listed word, with its NUL */
+    PHI__ADAPTIVE_WORD = 64    /* bytes of a listed word, with its NUL */
 };
 
 /* Word lists. They extend the words of the study by inflections and words of similar meaning. */
@@ -31,8 +31,6 @@ static const char phi__choose_constraints[] =
     "at least|at most|cannot|constraint|constraints|except|exactly|fewer|have to|less than|limit|"
     "maximum|minimum|more than|must|need to|never|only|require|required|requires|should|unless|"
     "within|without";
-
-/* ---- words ---- */
 
 static bool phi__choose_letter(char c) {
     return phi__is_alnum(c) || ((unsigned char)c & 0x80) != 0;
@@ -64,8 +62,7 @@ static bool phi__choose_listed(phi_str text, const char *list) {
     return false;
 }
 
-/* Counts the words or phrases ("look up") of the prompt that are in the given list, or in phi's own
-   if `given` is NULL. */
+/* Counts the words or phrases ("look up") of the prompt in the given list (NULL: phi's own). */
 static uint32_t phi__choose_count(phi_str prompt, const char *given, const char *own) {
     phi_str word;
     size_t at = 0;
@@ -76,8 +73,6 @@ static uint32_t phi__choose_count(phi_str prompt, const char *given, const char 
     }
     return count;
 }
-
-/* ---- complexity ---- */
 
 /* Counts sentences. A point within a number ends none. The last sentence needs no mark. */
 static uint32_t phi__choose_sentences(phi_str text) {
@@ -111,8 +106,6 @@ PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_s
            0.3 * phi__choose_part(complex, 3) + 0.2 * phi__choose_part(asked, 5);
 }
 
-/* ---- the choice ---- */
-
 /* Returns the static string for a strategy's name. NULL if there is no such strategy. */
 static const char *phi__choose_known(const char *name) {
     static const char *const names[] = {"react", "cot", "cod", "aot", "tot", "got", "trm"};
@@ -134,8 +127,7 @@ static bool phi__choose_available(const phi_adaptive_options *options, const cha
     return false;
 }
 
-/* Sets the choice to the first available name, at most three. Leaves the default if none is
-   available. */
+/* Chooses the first available name, of at most three. Changes nothing if none is available. */
 static void phi__choose_of(const phi_adaptive_options *options, bool has_tools,
                            const char *const *names, const char *reason,
                            phi__adaptive_choice *out) {

@@ -20,7 +20,7 @@ typedef enum phi_aot_profile {
 
 typedef enum phi_aot_style { PHI_AOT_DFS = 0, PHI_AOT_BFS } phi_aot_style;
 
-/* Zero means default for every field. Pointers are borrowed as long as the desc. */
+/* Zero means default for every field. Pointers must live as long as the desc. */
 typedef struct phi_aot_options {
     phi_aot_profile profile;
     phi_aot_style style;         /* search that the prompt asks for */

@@ -14,7 +14,7 @@ extern "C" {
 
 /* Options of both kinds. Zero means default for every field. */
 typedef struct phi_cot_options {
-    const char *system_prompt; /* how to think; borrowed as long as the desc (default: phi's) */
+    const char *system_prompt; /* how to think; must live as long as the desc (default: phi's) */
     uint32_t max_tokens;       /* output tokens (default: the agent's) */
     bool has_temperature;      /* send `temperature` (default: the agent's) */
     double temperature;

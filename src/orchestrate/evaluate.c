@@ -71,10 +71,6 @@ static void phi__eval_gone(phi__agent *child);
 static const phi__child_watch phi__eval_watch = {false, false,          NULL,
                                                  NULL,  phi__eval_over, phi__eval_gone};
 
-/* ---- selection by position or tokens ---- */
-
-/* If two branches have equal tokens, TOKEN_EFFICIENT takes the first and ELABORATE the last. */
-
 /* Ranks an outcome: 2 if the branch gave an answer, also if a limit ended its run; 1 if it
    succeeded without an answer; 0 if it failed. */
 static int phi__select_rank(const phi_branch *branch) {
@@ -187,10 +183,7 @@ static bool phi__eval_payers(phi__eval *e) {
     return true;
 }
 
-/* ---- outcomes ---- */
-
-/* Returns the last answer with text in the child's messages from index `from` on. False: no
-   memory. */
+/* Returns the last answer with text, in the child's messages from `from` on. False: no memory. */
 static bool phi__eval_text(const phi__agent *child, size_t from, phi_arena *arena, phi_str *out) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
@@ -240,8 +233,6 @@ static void phi__eval_sum(phi__eval *e) {
     }
 }
 
-/* ---- agents of branches and judges ---- */
-
 /* Estimated tokens of the judge's fixed prompt text and default system prompt. */
 enum { PHI__BRANCHES_FRAME = 300 };
 
@@ -278,8 +269,7 @@ static phi_agent_desc phi__eval_desc(const phi__eval *e, const phi_agent_desc *c
     return d;
 }
 
-/* Makes the child of a seat. A branch gets a copy of the agent's view. On failure, phi_last_error
-   names the configuration. */
+/* Makes the child of a seat. A branch gets a copy of the agent's view. Sets phi_last_error. */
 static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_agent_desc *config) {
     bool judge = index == e->pub.branch_count;
     phi_agent_desc d = phi__eval_desc(e, config, judge);
@@ -310,8 +300,7 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
 /* ---- loop ids ---- */
 
 /* Names the loops of all seats with a child: "session.segment.N". All share one count, which starts
-   above every count used so far in their segments. Skips an id that a host has used. False: no
-   memory. */
+   above every count used in their segments. Skips ids that a host has used. False: no memory. */
 static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;
@@ -352,8 +341,6 @@ static bool phi__eval_count_loops(phi__eval *e) {
     return done;
 }
 
-/* ---- starting a run ---- */
-
 /* Starts the run of a seat's child with the prompt, or from the end of its history if content is
    NULL. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__eval_run(phi__seat *seat, const phi_content *content, size_t count) {
@@ -391,10 +378,7 @@ static bool phi__eval_hold(phi__eval *e, uint64_t prompt, char *reason, size_t s
                             reason, size);
 }
 
-/* ---- the end ---- */
-
-/* The runs are copied in the order of their configurations. So the log does not depend on which
-   branch ended first. */
+/* ---- events and log ---- */
 
 static phi_parallel *phi__eval_parallel(const phi__eval *e) {
     phi__agent *agent = e->agent;
@@ -423,8 +407,6 @@ static bool phi__eval_emit_start(const phi__eval *e) {
     event.parallel = parallel;
     return phi__events_emit(e->agent, &event);
 }
-
-/* ---- the log ---- */
 
 /* Copies the run of a seat's child to its lane. If the lane is missing, makes it: a branch's lane
    forks the lane that was active when the evaluation began, and the judge's lane is empty, because
@@ -503,7 +485,8 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
 }
 
 /* Ends an evaluation whose children have stopped. If status is PHI_OK, branch `selected` wins; else
-   none. In both cases the runs of the branches are copied into the log, as far as memory allows. */
+   none. In both cases the runs of the branches are copied into the log in the order of their
+   configurations, as far as memory allows. */
 static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected) {
     phi__agent *agent = e->agent;
     size_t ran = e->pub.branch_count + (e->pub.judge_loop_id.len > 0 ? 1 : 0);
@@ -521,7 +504,6 @@ static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected)
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVAL_CUSTOM) agent->rt->active--;
     e->phase = PHI__EVAL_OVER;
-    /* Each child is freed once the host has popped its events. */
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__eval_leave(&e->seats[i]);
         if (child == NULL) continue;
@@ -866,12 +848,7 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
     return 0;
 }
 
-/* ---- the judge ---- */
-
-/* The judge compares outcomes, not how the branches got there. It sees only text, of the
-   conversation and of each branch. It does not see failed branches, unless all have failed. */
-
-/* ---- the query ---- */
+/* ---- the judge's query ---- */
 
 /* Returns the index of the last user message in the view, or count if there is none. That message
    is the query if the evaluation has no prompt. */
@@ -882,8 +859,7 @@ static size_t phi__eval_judge_query_at(const phi_view_item *items, size_t count)
     return count;
 }
 
-/* Returns the agent's view as it was when the evaluation began. False: no memory, or the log cannot
-   be read. */
+/* Returns the agent's view as it was when the evaluation began. False: it cannot be read. */
 static bool phi__eval_judge_view(const phi__eval *e, phi_arena *arena, const phi_view_item **items,
                                  size_t *count) {
     const phi_thread *thread = e->agent->thread;
@@ -902,8 +878,7 @@ static phi_message phi__eval_message(const phi_content *content, size_t count) {
     return message;
 }
 
-/* Sets pub.query to the text of the prompt, or of the last user message in view if there is no
-   prompt. False: no memory. */
+/* Sets pub.query to the text of the prompt or the last user message in view. False: no memory. */
 static bool phi__eval_judge_query(phi__eval *e, const phi_content *content, size_t count) {
     const phi_view_item *items;
     phi_arena arena;
@@ -939,8 +914,6 @@ static size_t phi__eval_judge_selected(const phi__eval *e) {
     return phi__select_first(e->branches, e->pub.branch_count);
 }
 
-/* ---- the judge's run ---- */
-
 /* Warns that the judge's prompt exceeds its window (conformance C-63). */
 static bool phi__eval_judge_warn(phi__eval *e) {
     phi_event event = PHI_ZERO;
@@ -952,7 +925,8 @@ static bool phi__eval_judge_warn(phi__eval *e) {
     return phi__events_emit(e->agent, &event);
 }
 
-/* Writes the judge's prompt, fitted into its window. False: no memory. */
+/* Writes the judge's prompt, fitted into its window. It has only texts: of the conversation, and of
+   the branches that may win. False: no memory. */
 static bool phi__eval_judge_prompt(phi__eval *e, phi__buf *out) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     size_t end, count = e->pub.branch_count;
@@ -1045,7 +1019,6 @@ static void phi__eval_look(phi__eval *e) {
     else if (e->lost)
         phi__eval_conclude(e, PHI_NO_MEMORY, 0);
     else if (e->phase == PHI__EVAL_BRANCHES) {
-        /* All branches have ended. */
         size_t count = e->pub.branch_count;
         phi__eval_sum(e);
         if (e->by == PHI_EVALUATE_CUSTOM) {
@@ -1088,8 +1061,7 @@ static void phi__eval_over(phi__agent *child, phi_status status, const phi_failu
 }
 
 static void phi__eval_gone(phi__agent *child) {
-    /* The host has freed the child. A branch then counts as cancelled, even if its run had
-       ended. */
+    /* A branch that the host has freed counts as cancelled, even if its run had ended. */
     phi__seat *seat = (phi__seat *)child->tree.watched;
     if (seat->runs) {
         phi__eval_outcome(seat, PHI_CANCELLED);
@@ -1100,7 +1072,7 @@ static void phi__eval_gone(phi__agent *child) {
     seat->child = NULL;
 }
 
-/* ---- with the agent ---- */
+/* ---- attaching to the agent ---- */
 
 static void phi__eval_freed(phi__attached *attached) {
     phi__eval *e = PHI__OWNER(attached, phi__eval, attached);
@@ -1193,8 +1165,7 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (phi__eval_run(&e->seats[i], content, count) != PHI_OK)
             return phi__eval_no_memory(agent);
-    /* Reserves the most that the first model call of each branch, and the judge's call, may
-       cost. */
+    /* Reserves the most that the first call of each branch, and the judge's call, may cost. */
     const phi_message message = phi__eval_message(content, count);
     const phi_token_counter *counter = phi__projection_counter(agent);
     uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;

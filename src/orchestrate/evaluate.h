@@ -92,10 +92,9 @@ typedef struct phi_evaluate_desc {
     const phi_agent_desc *judge;
     phi_evaluate_fn evaluate_fn; /* for PHI_EVALUATE_CUSTOM */
     void *user_data;             /* passed to evaluate_fn */
-    /* After phi_agent_restore: continues the evaluation that was active in the snapshot. Needs the
-       same configurations in the same order and the same `by`; the prompt is ignored. Until then
-       the agent is not busy, and a new evaluation drops the saved one (default: begin a new
-       evaluation) */
+    /* After phi_agent_restore: continues the evaluation in the snapshot, with the same
+       configurations in the same order and the same `by`; ignores the prompt. Until then the agent
+       is not busy, and a new evaluation drops the saved one (default: begins a new evaluation) */
     bool resume;
 } phi_evaluate_desc;
 
@@ -115,8 +114,7 @@ typedef struct phi_evaluate_desc {
    PHI_PARSE, the snapshot is inconsistent. After these errors the saved evaluation still waits. */
 PHI_API phi_status phi_evaluate(phi_agent agent, const phi_evaluate_desc *desc);
 
-/* Returns the active evaluation, or else the last one. PHI_NOT_FOUND: there was none. Also
-   PHI_STALE and PHI_BAD_ARG. */
+/* Returns the active or else the last evaluation. PHI_NOT_FOUND: none. PHI_STALE, PHI_BAD_ARG. */
 PHI_API phi_status phi_evaluation_result(phi_agent agent, phi_evaluation *out);
 
 #ifdef __cplusplus

@@ -1,6 +1,5 @@
-/* evaluate_in.h - the parts of an evaluation that need no model: selection, the judge's prompt,
-   fitting the prompt into the judge's window, and reading the verdict. Pure functions, for
-   tests. */
+/* evaluate_in.h - the parts of an evaluation that need no model: selection, the judge's prompt, and
+   the judge's verdict. Pure functions, for tests. */
 #ifndef PHI_ORCHESTRATE_EVALUATE_IN_H
 #define PHI_ORCHESTRATE_EVALUATE_IN_H
 
@@ -15,8 +14,7 @@
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count);
 PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 
-/* The texts that the judge compares. Fitting shortens these copies; the branches keep their
-   texts. */
+/* The texts that the judge compares. Shortening them does not change the branches' texts. */
 typedef struct phi__judge_case {
     phi_str context; /* transcript of the conversation before the query; may be blank */
     phi_str query;

@@ -404,8 +404,6 @@ static phi_status phi__graph_get(phi__got *g, const phi_json *saved) {
     return g->graph.answer == 0 || g->graph.answer < g->graph.count ? PHI_OK : PHI_PARSE;
 }
 
-/* ---- the end ---- */
-
 /* Sets *out to the answer's share of the votes, or to 1.0 if the answer was composed. False: there
    is no answer, or every vote was an abstention. */
 static bool phi__got_score(const phi__got *g, double *out) {
@@ -496,8 +494,6 @@ static phi_status phi__got_next(phi__got *g) {
     return phi__got_enter(g, PHI__GOT_GENERATING);
 }
 
-/* ---- handling answers ---- */
-
 static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason) {
     const phi_strategy_env *env = g->m.env;
     phi_strategy_node node = PHI_ZERO;
@@ -533,7 +529,7 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_strategy_event *event
 }
 
 static phi_status phi__got_connections(phi__got *g, phi_str text) {
-    uint32_t left = 4 * g->graph.count; /* lines to read */
+    uint32_t left = 4 * g->graph.count; /* most lines to read */
     phi__got_edge edge;
     size_t at = 0;
     while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))

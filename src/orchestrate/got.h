@@ -29,7 +29,7 @@ typedef enum phi_got_aggregation {
     PHI_GOT_WEIGHTED
 } phi_got_aggregation;
 
-/* Zero means default for every field. Strings are borrowed as long as the desc. */
+/* Zero means default for every field. Strings must live as long as the desc. */
 typedef struct phi_got_options {
     phi_got_aggregation aggregation;
     uint32_t generations;      /* generations of thoughts (default 2) */

@@ -184,8 +184,7 @@ PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b) {
 
 /* ---- parsing the model's text ---- */
 
-/* Most bytes of an answer that are parsed in one step. This takes about 3 ms, and is more than
-   60,000 tokens of prose. */
+/* Most bytes that are parsed in one step: about 3 ms of work, and over 60,000 tokens of prose. */
 enum { PHI__PARSE_MOST = 262144 };
 
 static bool phi__parse_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -274,7 +273,7 @@ PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) 
     if (i + 1 < line.len && line.at[i] != ')' && phi__is_digit(line.at[i + 1])) return false;
     *number = n;
     line = phi__str_from(line, i + 1);
-    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* "**1.** text" */
+    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* such as "**1.** text" */
     return true;
 }
 
@@ -385,8 +384,6 @@ static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memo
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
 
-/* ---- thoughts ---- */
-
 /* Adds a trimmed thought unless it is empty. False: no memory. */
 static bool phi__tot_parse_keep(phi_str text, phi_arena *arena, phi_str *out, phi__tot_read *read) {
     text = phi__str_trim(text);
@@ -441,8 +438,6 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     read.none = read.count == 0 && phi_json_is(items, PHI_JSON_ARRAY) && phi_json_count(items) == 0;
     return read;
 }
-
-/* ---- scores ---- */
 
 static double phi__tot_parse_clamp(double score) {
     if (!(score > 0.0)) return 0.0;

@@ -129,12 +129,11 @@ typedef struct phi_strategy_best {
     bool unfinished; /* only a step towards an answer */
 } phi_strategy_best;
 
-/* The functions of a kind of machine. All but `choose` must be set. Borrowed until every agent that
-   uses it is freed. */
+/* The functions of a kind of machine. All but `choose` must be set. Must outlive all its agents. */
 typedef struct phi_strategy {
     const char *name;   /* name such as "tot"; [a-z0-9_-], at most 31 bytes */
     size_t state_bytes; /* size of a machine: zeroed before BEGIN and load, freed without notice */
-    /* Returns the worst case for these options and these token counts of the prompt and of one
+    /* Returns the worst case for these options and for these tokens of the prompt and of one
        answer. */
     void (*bill)(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
                  phi_strategy_bill *out);

@@ -31,8 +31,8 @@ PHI__FN bool phi__machine_takes(phi__machine *m, uint32_t over, const phi_strate
 
 PHI__FN phi_status phi__machine_emit(phi__machine *m, const char *phase);
 
-/* Adds a command for the call with the id m->call_id. If `prompt` is not NULL, it becomes the
-   call's prompt and is freed. */
+/* Adds a command for the call m->call_id. Moves `prompt`, if not NULL, into the call and frees
+   it. */
 PHI__FN phi_status phi__machine_ask(phi__machine *m, const phi_strategy_call *call,
                                     phi__buf *prompt);
 
@@ -53,8 +53,7 @@ PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const doub
 /* Begins a result in scratch memory. */
 PHI__FN void phi__machine_result(const phi__machine *m, phi__buf *result);
 
-/* Adds the last command: the answer or the error. `result` is JSON without its last brace. Frees
-   `result`. */
+/* Add the last command: the answer or the error. Free `result`, JSON without its last brace. */
 PHI__FN phi_status phi__machine_done(phi__machine *m, phi_str answer, phi_stop_reason reason,
                                      phi__buf *result);
 PHI__FN phi_status phi__machine_fail(phi__machine *m, phi_status status, phi_str message,
@@ -93,8 +92,7 @@ PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strateg
 /* Returns the last part of a long text, from the start of a line if possible. */
 PHI__FN phi_str phi__parse_tail(phi_str text);
 
-/* Finds the next line from *at on, without its line end (LF, CR or CRLF). False if there is
-   none. */
+/* Finds the next line from *at on, without its end (LF, CR or CRLF). False if there is none. */
 PHI__FN bool phi__parse_line(phi_str text, size_t *at, phi_str *line);
 
 /* Like phi__parse_line, but skips blank lines and trims the others. */
@@ -103,8 +101,8 @@ PHI__FN bool phi__parse_full_line(phi_str text, size_t *at, phi_str *line);
 /* Strips white space and Markdown's emphasis (* _ `) from both ends. */
 PHI__FN phi_str phi__parse_plain(phi_str text);
 
-/* True if `text` begins with `word` (ASCII, any letter case) and no letter or digit follows. *rest
-   is the text after it. */
+/* True if `text` begins with `word` in any letter case (ASCII), without a letter or digit after it.
+   *rest is the text after `word`. */
 PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest);
 
 /* Reads a colon, U+003A or U+FF1A, after white space and emphasis. */
@@ -177,11 +175,12 @@ typedef struct phi__trm_parsed {
 
 PHI__FN void phi__trm_parse(phi_str text, phi__trm_parsed *out);
 
-/* ---- Tree-of-Thoughts: tot.c. Node 0 is the problem; thoughts are numbered by age ---- */
+/* ---- Tree-of-Thoughts: tot.c. Node 0 is the problem; thoughts are numbered as they are made
+   ---- */
 
 typedef struct phi__tot_node {
     uint32_t parent, depth, children;
-    bool finished;               /* at max_depth, or a whole solution before */
+    bool finished;               /* at max_depth, or a whole solution above it */
     double score;                /* node 0 has no score */
     phi_stop_reason stop_reason; /* LENGTH, GUARD_RAIL: the model's answer was cut off here */
     phi_str content;
@@ -223,9 +222,9 @@ typedef struct phi__tot {
 
 PHI__FN phi_tot_options phi__tot_options_of(const void *options); /* fills in defaults */
 
-/* ---- Graph-of-Thoughts: got.c. Node 0 is the problem; thoughts are numbered by age. A node's edge
-   from its parent means "generates" for the problem and "refines" for a thought. Connections are
-   stored as edges of their own ---- */
+/* ---- Graph-of-Thoughts: got.c. Node 0 is the problem; thoughts are numbered as they are made. A
+   node's edge from its parent means "generates" for the problem and "refines" for a thought.
+   Connections are stored as edges of their own ---- */
 
 typedef struct phi__got_node {
     uint32_t parent, depth, children, links, votes; /* links: connections to or from the node */
@@ -271,8 +270,7 @@ PHI__FN phi_got_options phi__got_options_of(const void *options); /* fills in de
    word. False if there is none. */
 PHI__FN bool phi__got_parse_connection(phi_str text, size_t *at, phi__got_edge *out);
 
-/* Finds the next line "WEIGHT: [1]: 0.8" from *at on. Clamps the weight to 0 to 1. False if there
-   is none. */
+/* Finds the next line "WEIGHT: [1]: 0.8" from *at on. Clamps the weight. False if there is none. */
 PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, double *out);
 
 /* Returns the id in the last line "VOTE: [1]", or else in the last "[1]". 0 if there is none. */

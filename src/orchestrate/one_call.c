@@ -51,7 +51,7 @@ static phi_str phi__cot_after(phi_str text, size_t at, phi_str rest) {
     return rest;
 }
 
-/* The first four words need a colon after them. The others may also start a sentence. */
+/* Markers of an answer. The first four words need a colon; the others may start a sentence. */
 enum { PHI__COT_NAMES = 4, PHI__COT_WORDS = 8 };
 
 /* Finds a marker at the line's start, such as "Answer: x" or "Therefore x", among the first `count`
@@ -71,8 +71,7 @@ static bool phi__cot_mark(phi_str line, size_t count, phi_str *rest) {
     return false;
 }
 
-/* Returns the text after the last marker. The last one counts, because a model may correct
-   itself. */
+/* Returns the text after the last marker, because a model may correct itself. */
 static phi_str phi__cot_marked(phi_str text, size_t words) {
     phi_str found = {NULL, 0}, line, rest;
     size_t at = 0;
@@ -106,8 +105,8 @@ static bool phi__cot_indented(phi_str line) {
     return line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t');
 }
 
-/* True if the line continues the step before it. A marker ends the step. After a blank line only an
-   indented line continues it. */
+/* True if the line continues the step before it. Markers, and lines at the margin after a blank
+   line, end a step. */
 static bool phi__cot_goes_on(phi_str line, bool blank) {
     phi_str plain = phi__parse_plain(line), rest;
     if (plain.len == 0 || (blank && !phi__cot_indented(line))) return false;
@@ -517,7 +516,7 @@ PHI_API const phi_strategy *phi_strategy_aot(void) {
 PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o = PHI_ZERO;
     if (options != NULL) o = *(const phi_adaptive_options *)options;
-    if (o.max_tool_rounds == 0) o.max_tool_rounds = 9; /* one call and nine tool rounds */
+    if (o.max_tool_rounds == 0) o.max_tool_rounds = 9; /* 9 rounds make ten model calls */
     return o;
 }
 
@@ -531,8 +530,8 @@ static phi_status phi__react_ask(phi__one *r) {
     return phi__machine_ask(&r->m, &call, NULL);
 }
 
-/* Ends the run. If the model wants more tool rounds than allowed, or is stopped, its last text is
-   the answer. */
+/* Ends the run. If the model wants too many tool rounds or is stopped, its last text is the
+   answer. */
 static phi_status phi__react_over(phi__one *r, const phi_strategy_event *event) {
     uint32_t most = phi__adaptive_options_of(r->m.env->options).max_tool_rounds;
     bool stop = event->kind == PHI_STRATEGY_STOP;

@@ -55,13 +55,13 @@ typedef struct phi__strategy_job {
     /* settle: the machine must end now. stopped: it may make no more calls. */
     bool settle, stopped;
     bool over, no_memory; /* over: the job has ended */
-    phi_status status;    /* final status */
+    phi_status status;
     /* kind and status of the last failed call */
     phi_failure_kind kind;
     phi_status kind_status;
-    bool filtered;          /* a content filter ended the last answer */
-    phi_stop_reason reason; /* stop reason of the answer */
-    phi_str text;           /* the answer or the error message; NUL-terminated */
+    bool filtered; /* a content filter ended the last answer */
+    phi_stop_reason reason;
+    phi_str text; /* the answer or the error message; NUL-terminated */
 } phi__strategy_job;
 
 /* ---- model calls: hidden agents, whose logs are copied onto a lane of the strategy ---- */
@@ -164,7 +164,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    /* only the answer itself has the run's format; calls with a system prompt have their own */
+    /* A call with its own system prompt has its own format too. */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
@@ -212,10 +212,10 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
     return d;
 }
 
-/* Returns the index of the first message of the prompt that ends before `to`. The prompt is the
-   consecutive user messages of one run, and user messages without a run. */
+/* Returns the index where the prompt before `to` begins. A prompt is a group of adjacent user
+   messages that belong to one run or to none. */
 static size_t phi__scall_from(const phi_model_request *request, size_t to) {
-    phi_str run = {NULL, 0}; /* excludes an unanswered prompt of an earlier run */
+    phi_str run = {NULL, 0}; /* the one run whose messages count */
     for (; to > 0 && request->messages[to - 1]->role == PHI_ROLE_USER; to--) {
         phi_str loop_id = request->messages[to - 1]->loop_id;
         if (loop_id.len > 0 && run.len > 0 && !phi_str_equal(loop_id, run)) break;
@@ -225,7 +225,7 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
 }
 
 /* Starts the child's run. The prompt is the machine's text, or else the user's prompt with its
-   images after the earlier history. A conversation that ends in tool results continues without a
+   images after the earlier history. If the conversation ends in tool results, there is no
    prompt. */
 static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
                                  phi__agent *child) {
@@ -329,8 +329,7 @@ static bool phi__scall_keeps(const phi__strategy_call *call) {
     return call->max_rounds > 0 && call->turns > 0 && phi__find_agent(call->child) != NULL;
 }
 
-/* Counts the turns of calls that a snapshot does not keep, and that are made again after a
-   restore. */
+/* Counts the turns of calls that a snapshot drops and a restore repeats. */
 static uint64_t phi__scall_again(const phi__strategy_job *job) {
     uint64_t again = 0;
     for (size_t i = 0; i < job->call_count; i++)
@@ -362,8 +361,7 @@ static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
     return !slot->text.failed;
 }
 
-/* Begins a model call. If the call cannot start, its failure becomes its answer. False: no
-   memory. */
+/* Begins a model call. If it cannot start, its failure becomes its answer. False: no memory. */
 static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *call) {
     const phi_json *saved = phi__scall_saved(job, call->id);
     uint32_t left = phi__scall_left(job), rounds = call->max_tool_rounds;
@@ -394,8 +392,6 @@ static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *ca
     return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
 
-/* ---- the end of a model call ---- */
-
 /* Aborts calls that have exceeded their timeout. */
 static void phi__scall_expire(phi__strategy_job *job) {
     for (size_t i = 0; i < job->call_count; i++) {
@@ -425,8 +421,7 @@ static bool phi__scall_graft(phi__strategy_job *job, phi__agent *child) {
     return status != PHI_NO_MEMORY;
 }
 
-/* Fills the machine's event from the oldest call, which has ended, and copies its run into the log.
-   False: no memory. */
+/* Fills the event of the oldest call, which has ended, and logs its run. False: no memory. */
 static bool phi__scall_take(phi__strategy_job *job, phi_strategy_event *event) {
     phi__strategy_call *call = &job->calls[0];
     phi__agent *child = phi__find_agent(call->child);
@@ -487,8 +482,6 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
     env.user_data = job->desc->user_data;
     return env;
 }
-
-/* ---- commands of the machine ---- */
 
 /* Adds the note {"loop_id","strategy","result"} to the log. False: no memory. */
 static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
@@ -583,7 +576,7 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
 
 /* ---- starting a strategy ---- */
 
-/* Returns the part of `all` that belongs to `calls` of the bill's `of` calls. */
+/* Scales `all`, the total of `of` model calls, down to the total of `calls` model calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
     return (uint64_t)((double)all / (double)of * (double)calls);
@@ -604,8 +597,7 @@ PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strateg
     out->calls = most;
 }
 
-/* Reserves the most that the remaining calls may cost. If a budget has no room, ends the job with a
-   message. */
+/* Reserves the most that the remaining calls may cost. If a budget has no room, ends the job. */
 static void phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     const phi__agent *agent = job->agent;
     const phi_cost *rates = &agent->desc.model.cost;
@@ -642,8 +634,7 @@ static void phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     phi__strategy_fault(job, words);
 }
 
-/* Returns the saved state of this run's machine and takes it from the snapshot. NULL if there is
-   none. */
+/* Takes the saved state of this run's machine from the snapshot. NULL if there is none. */
 static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
     phi_str text = phi__attached_saved(job->agent, PHI__STRATEGY_NAME);
     phi_json *root = NULL;
@@ -683,7 +674,8 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     phi__buf text;
     phi_str prompt = {NULL, 0};
     phi__buf_init(&text, &job->agent->memory);
-    /* The prompt is the last user messages in the history, also if other messages follow them. */
+    /* The prompt is the last group of user messages in the history. Other messages may follow
+       it. */
     const phi_model_request *request = job->request;
     size_t to = request->message_count;
     bool failed = false;
@@ -695,7 +687,7 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     }
     if (failed) text.failed = true;
     if (!phi__machine_text(&text, &job->arena, &prompt)) job->no_memory = true;
-    /* with the protocol of the agent's own model, the strategy would call itself */
+    /* A strategy registered for the agent's own protocol would call itself. */
     if (phi__scall_inside(job->agent, job->desc))
         phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider");
     else if (!job->no_memory)
@@ -831,8 +823,8 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
-        /* The run's calls or a budget are used up. Keeps the call until the machine stops, for its
-           text. */
+        /* The run's calls or a budget are used up. The call stays for its text until the machine
+           stops. */
         job->settle = true;
         return;
     }

@@ -29,8 +29,8 @@ typedef struct phi__child {
     uint64_t number;   /* the number in its id */
     phi__buf heard;    /* parts of events to forward to the call */
     size_t last_heard; /* offset of the last part; SIZE_MAX: none */
-    /* Kept for the host's event if the first attempt had no memory. fault is a static error
-       message, and such a child has no agent. */
+    /* The outcome, kept if the host's event found no memory at first. fault is NULL or a static
+       message, and a child with a fault has no agent. */
     phi_status status;
     const char *fault;
     /* for a frozen child: strings in one block */
@@ -201,8 +201,6 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     return true;
 }
 
-/* ---- the result of a child's run ---- */
-
 /* The result of a child's run. Strings are in an arena or static. */
 typedef struct phi__result {
     phi_str text;
@@ -278,8 +276,7 @@ static void phi__result_error(phi_call call, const char *words) {
     phi__result_to_call(call, &result, NULL);
 }
 
-/* Logs the run in the parent's log. The event uses the strings of the returned entry. NULL: no
-   memory. */
+/* Logs the run in the parent's log, and returns the log's copy of its ids. NULL: no memory. */
 static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
     phi_thread *thread = parent->thread;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return NULL;
@@ -323,7 +320,7 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
 /* Gives the result of a run to its call or to the host. Then keeps the child or frees it. */
 static void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure) {
     phi_arena scratch;
-    bool keep = false, told = true; /* nobody waits if the call was cancelled */
+    bool keep = false, told = true; /* told: true if nobody waits for the result */
     phi_arena_init(&scratch, &child->of->parent->memory, 0);
     if (child->call.rt != NULL || child->spawned) {
         const phi__result result = phi__result_of(child, status, failure, &scratch);
@@ -346,8 +343,8 @@ static void phi__result_give(phi__child *child, phi_status status, const phi_fai
         phi__child_leave(child);
 }
 
-/* Fails the child with a static message. Frees the child, unless the host's event found no memory:
-   then it stays without an agent until the next sweep. */
+/* Fails the child with a static message and frees it. If the host's event finds no memory, the
+   child stays without an agent until the next sweep. */
 static void phi__result_fail(phi__child *child, phi_status status, const char *words) {
     if (child->call.rt != NULL) phi__result_error(child->call, words);
     child->call.rt = NULL;
@@ -470,7 +467,7 @@ static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
         return true;
     case PHI_EV_TOOL_PROGRESS:
         phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
-        /* may come from the host while the run waits */
+        /* The host may report progress while the run waits. */
         if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
         return true;
     default: return false;
@@ -634,8 +631,6 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
 
-/* ---- all children of an agent ---- */
-
 /* Returns the oldest child that has not failed and has a number up to `last`. NULL if there is
    none. Loops call this again after each child, because a host callback may drop any child. */
 static phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
@@ -687,8 +682,7 @@ static phi__children *phi__children_all(phi__agent *parent) {
     return all;
 }
 
-/* Frees children whose events were popped, and reports to the host the results that it has not
-   received. */
+/* Frees children whose events were popped, and reports finished children to the host. */
 static void phi__children_sweep(phi__children *all) {
     all->next = all->list.first;
     while (all->next != NULL) {
@@ -745,8 +739,6 @@ static phi_status phi__children_begin(phi__child *child, phi_str task) {
     child->running = status == PHI_OK;
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
-
-/* ---- the tool that delegates, and phi_spawn ---- */
 
 /* Returns a new child for a task, or the kept child with the id go_on. NULL: the message is in
    `words`, or else in phi_last_error. */
@@ -835,8 +827,7 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
     return NULL;
 }
 
-/* If the snapshot has the call but no child, because it was saved without sub-agents, the call
-   starts again. */
+/* If the snapshot has the call but no child, the call starts again. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = phi__children_all(parent);

@@ -31,8 +31,7 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
 
 /* ---- the tree: nodes, the frontier, the best ---- */
 
-/* True if node a is better than node b: finished first, then by higher score, then deeper, then
-   older. */
+/* True if node a is better: finished first, then higher score, then deeper, then older. */
 static bool phi__tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b) {
     const phi__tot_node *x = &tree->nodes[a], *y = &tree->nodes[b];
     if (x->finished != y->finished) return x->finished;
@@ -65,9 +64,8 @@ static bool phi__tree_add(phi__tot *t, uint32_t parent, double score, phi_str co
     return true;
 }
 
-/* Adds a node to the frontier, before nodes with a lower score. BFS sorts within the node's level,
-   DFS within its siblings. BFS then cuts the level to the beam width; the newest level is at the
-   end. */
+/* Adds a node to the frontier, before nodes with a lower score. BFS sorts within a level, and DFS
+   sorts siblings. BFS then cuts the newest level, which is last, to the beam width. */
 static bool phi__tree_enqueue(phi__tot *t, uint32_t id) {
     phi__tot_tree *tree = &t->tree;
     const phi__tot_node *node = &tree->nodes[id];
@@ -399,7 +397,6 @@ static phi_status phi__tot_enter(phi__tot *t, uint32_t phase) {
     return phi__tot_ask(t);
 }
 
-/* Expands the next node. */
 static phi_status phi__tot_expand(phi__tot *t) {
     t->at = phi__tree_next(&t->tree);
     t->pending_count = t->evaluated = 0;
@@ -525,7 +522,6 @@ static phi_status phi__tot_scores(phi__tot *t, phi_str text) {
     return phi__tot_expand(t);
 }
 
-/* Stores how many tool rounds a call used. */
 static bool phi__tot_note_rounds(phi__tot *t, uint32_t call_id, uint32_t rounds) {
     void *grown = phi__machine_grow(t->m.env->arena, t->rounds, t->round_count, &t->round_cap,
                                     sizeof *t->rounds);
@@ -587,8 +583,7 @@ static void phi__tot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     out->calls =
         phi__bill_times(phi__bill_times(phi__tot_expansions(&o), 1 + (uint64_t)o.evaluations),
                         turns + o.max_parse_retries);
-    /* Estimates the input of one call: the path, the thoughts to score, and its own earlier
-       turns. */
+    /* Estimates one call's input: the path, the thoughts to score, and its own earlier turns. */
     uint64_t each = phi__bill_times(answer_tokens, (uint64_t)o.max_depth + turns);
     each = phi__bill_add(each, own + prompt_tokens);
     out->input_tokens = phi__bill_times(out->calls, each);

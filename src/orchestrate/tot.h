@@ -20,7 +20,7 @@ typedef enum phi_tot_traversal {
     PHI_TOT_DFS /* best next thought first; goes back when all scores are below value_threshold */
 } phi_tot_traversal;
 
-/* Zero means default for every field. Strings are borrowed as long as the desc. */
+/* Zero means default for every field. Strings must live as long as the desc. */
 typedef struct phi_tot_options {
     phi_tot_traversal traversal;
     uint32_t branching_factor; /* most new thoughts in a step (default 8) */
@@ -30,7 +30,7 @@ typedef struct phi_tot_options {
     uint32_t max_depth;        /* depth of the search; first thoughts have depth 1 (default 3) */
     uint32_t min_depth;        /* least depth for an early success (default 2) */
     uint32_t max_nodes;        /* nodes including the problem (default 100) */
-    uint32_t max_duration_ms;  /* then the best thought is the answer (default: no limit) */
+    uint32_t max_duration_ms;  /* time limit; then the best thought is the answer (default: none) */
     uint32_t top_k;            /* candidates in the result (default 3) */
     double early_success_threshold; /* score that ends the search (default 1.0) */
     /* Once the search has reached max_depth: ends the search if the best score improves by less

@@ -1,5 +1,4 @@
-/* trm.c - TRM: the machine that reasons, supervises and improves, and the parser of the
-   supervisor's text. */
+/* trm.c - TRM: the machine that reasons, supervises and improves, and its parser for scores. */
 #include "orchestrate/machine_in.h"
 
 enum {
@@ -11,8 +10,7 @@ enum {
 
 /* ---- parsing the supervisor's text ---- */
 
-/* Reads a score: "0.8", "8/10" or "80%". A number above 1 without a scale is out of 10, or out of
-   100 if it is above 10. */
+/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10, or else out of 100. */
 static bool phi__trm_score(phi_str text, double *out) {
     double of = 1, score;
     phi_str rest;
@@ -27,7 +25,7 @@ static bool phi__trm_score(phi_str text, double *out) {
     } else if (score > 1)
         of = score <= 10 ? 10 : 100;
     score /= of;
-    *out = score >= 1 ? 1 : score > 0 ? score : 0; /* 0 if not a number */
+    *out = score >= 1 ? 1 : score > 0 ? score : 0; /* NaN becomes 0 */
     return true;
 }
 
@@ -75,7 +73,6 @@ typedef struct phi__trm {
     uint32_t score_count;
 } phi__trm;
 
-/* Returns the options with defaults filled in. */
 static phi_trm_options phi__trm_options_of(const void *options) {
     phi_trm_options o = PHI_ZERO;
     if (options != NULL) o = *(const phi_trm_options *)options;
@@ -87,8 +84,6 @@ static phi_trm_options phi__trm_options_of(const void *options) {
     if (!(o.threshold > 0)) o.threshold = 0.9;
     return o;
 }
-
-/* ---- the calls ---- */
 
 static phi_str phi__trm_system(const phi__trm *t) {
     static const char reason[] =
@@ -174,7 +169,6 @@ static phi_status phi__trm_finish(phi__trm *t, const char *reason) {
     return phi__trm_end(t, reason, PHI_OK, phi__str("", 0));
 }
 
-/* Starts a phase with its call. */
 static phi_status phi__trm_enter(phi__trm *t, uint32_t phase) {
     static const char *const names[] = {"idle", "reasoning", "supervising", "reasoning",
                                         "improving"};
@@ -184,8 +178,6 @@ static phi_status phi__trm_enter(phi__trm *t, uint32_t phase) {
     phi_status status = phi__machine_emit(&t->m, names[phase]);
     return status == PHI_OK ? phi__trm_ask(t) : status;
 }
-
-/* ---- events ---- */
 
 static void phi__trm_note_score(phi__trm *t, double score) {
     if (t->score_count == PHI__TRM_WINDOW)

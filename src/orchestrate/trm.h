@@ -17,12 +17,12 @@
 extern "C" {
 #endif
 
-/* Zero means default for every field. Strings are borrowed as long as the desc. */
+/* Zero means default for every field. Strings must live as long as the desc. */
 typedef struct phi_trm_options {
     uint32_t max_supervisions; /* supervisor's calls (default 5, at most 50) */
     uint32_t reasoning_steps;  /* calls that write notes in a turn (default 1, at most 20) */
     double threshold;          /* score that ends the search (default 0.9) */
-    /* System prompts in place of phi's. supervise_prompt must ask for the same lines (default:
+    /* System prompts in place of phi's. The supervisor's must ask for the same lines (default:
        phi's) */
     const char *reason_prompt, *supervise_prompt, *improve_prompt, *notes_prompt;
     uint32_t max_tokens;  /* output tokens in a call (default: the agent's) */

@@ -16,8 +16,8 @@ typedef struct phi__intake {
 /* Allocates zeroed memory. NULL: no memory, and sets no_memory. */
 PHI__FN void *phi__intake_alloc(phi__intake *r, size_t count, size_t bytes);
 
-/* Allocates zeroed room for the items of a JSON array and sets *count. NULL and 0: the array is
-   empty, or no memory. */
+/* Allocates zeroed room for the items of a JSON array, and sets *count. NULL: none, or no
+   memory. */
 PHI__FN void *phi__intake_list(phi__intake *r, const phi_json *array, size_t size, size_t *count);
 
 /* Reads an array of strings. An item that is not a string becomes "". */
@@ -41,8 +41,8 @@ PHI__FN phi_trigger phi__event_get_trigger(const phi_json *node);
 /* Writes an array of strings. */
 PHI__FN void phi__event_put_ids(phi__buf *out, const char *key, const phi_str *ids, size_t count);
 
-/* Write or read "continuation_kind": "Default", or {"Rerun":{"tag":".."}}. A missing or null kind
-   is read as INITIAL. */
+/* Write or read "continuation_kind": "Default", or {"Rerun":{"tag":".."}}. The default is
+   INITIAL. */
 PHI__FN void phi__event_put_continuation(phi__buf *out, phi_continuation kind, phi_str tag);
 PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_str *tag);
 

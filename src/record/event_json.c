@@ -148,8 +148,7 @@ enum phi__event_how {
 
 typedef struct phi__event_row {
     phi__field field; /* a member of the event or of its part */
-    /* The offset of the event's pointer to the part, and the part's size. 0 for members of the
-       event. */
+    /* Offset of the event's pointer to the part, and the part's size. 0 for the event itself. */
     uint16_t part, size;
     uint8_t kind; /* kind of the event; TEXT stands for all deltas */
 } phi__event_row;
@@ -333,8 +332,7 @@ static void phi__event_put_item(phi__event_writer *w, const phi_message *message
     phi__message_put(&w->out, &copy, w->scratch);
 }
 
-/* Writes the settings of an event that was read. Leaves out a protocol that the original does not
-   know. */
+/* Writes the settings of an event that was read, without a protocol unknown to the original. */
 static void phi__event_put_read_settings(phi__event_writer *w, phi_str config) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_json *root = NULL;
@@ -357,7 +355,7 @@ static void phi__event_put_start(phi__event_writer *w) {
     phi_loop_info loop = PHI_ZERO;
     if (w->event->loop != NULL)
         loop = *w->event->loop;
-    else if (w->agent != NULL) { /* a run that began without memory */
+    else if (w->agent != NULL) { /* memory ran out when the run began */
         loop.agent_id = w->agent->agent_id;
         loop.session_id = w->agent->line.session->id;
     }
@@ -402,9 +400,8 @@ static void phi__event_put_start(phi__event_writer *w) {
         phi__event_put_read_settings(w, loop.config);
 }
 
-/* Writes those messages of the event's run that are in memory, unless w is NULL. Returns their
-   number. The run begins at the last LOOP_START entry with its id. Its lane need not be the active
-   lane. */
+/* Writes the messages of the event's run that are in memory, unless w is NULL. Returns their
+   number. The run begins at the last LOOP_START entry with its id, on any lane. */
 static size_t phi__event_put_run(const phi_thread *thread, const phi_event *event,
                                  phi__event_writer *w) {
     size_t i = thread->log.held, n = 0;

@@ -82,8 +82,6 @@ static void phi__known_abort(phi_recorder *rec, phi__session_box *box) {
     }
 }
 
-/* ---- links between loops of different sessions ---- */
-
 /* Finds a loop in any session. NULL if it is unknown. */
 static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_id) {
     phi__loop_box *loop = phi__known_open(rec, loop_id);
@@ -111,7 +109,8 @@ static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, p
            phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
 }
 
-/* Returns the loop's reference to a child run. A call may end before its child begins. */
+/* Returns the loop's reference to the child run. NULL if there is none. If session_too is true, a
+   reference to the child's session is enough. */
 static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const phi__loop_box *child,
                                            bool session_too) {
     for (size_t i = 0; i < loop->spawned_count; i++)
@@ -122,8 +121,7 @@ static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const ph
     return NULL;
 }
 
-/* If an ended call ran the first loop of a new session, sets the session's parent. False: no
-   memory. */
+/* Sets a new session's parent if an ended call ran its first loop. False: no memory. */
 static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
     size_t i;
@@ -137,8 +135,7 @@ static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     return true;
 }
 
-/* If the loop's parent is in another session, makes that session the parent of the loop's session.
-   False: no memory. */
+/* If the loop's parent is in another session, links both sessions. False: no memory. */
 static bool phi__links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
     phi_str id = loop->pub.parent_loop_id;
     if (id.len == 0) return !is_first || phi__links_claimed(rec, loop);
@@ -192,8 +189,7 @@ static void phi__recorder_forget(phi_recorder *rec, phi__session_box *box) {
     phi_session_free(&box->pub);
 }
 
-/* Sets the session's formation if its agent was idle since its previous session. False: no
-   memory. */
+/* Sets the session's formation if its agent was idle before. False: no memory. */
 static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
@@ -233,8 +229,6 @@ static bool phi__recorder_decide(phi_recorder *rec, phi__session_box *box) {
     box->pub.loop_count = 0;
     return false;
 }
-
-/* ---- loops ---- */
 
 /* Fills a new or pending loop from an AgentStart event. False: no memory. */
 static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev,
@@ -520,7 +514,7 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     phi__free(&memory, recorder, sizeof *recorder);
 }
 
-/* False for events of unknown loops and unwanted events, which are not even written as JSON. */
+/* False for events of unknown loops and for unwanted events. They are not even written as JSON. */
 static bool phi__recorder_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
@@ -544,7 +538,7 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
     return phi__recorder_event(recorder, &read, json);
 }
 
-/* Counts the session's memory in the recorder's memory, or no longer. */
+/* Adds the session's memory to the recorder's used memory if `own` is true, else subtracts it. */
 static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
     if (own)

@@ -41,8 +41,7 @@ typedef struct phi_recorder_desc {
     /* Called once, when the first run of a session begins. False rejects the session: the recorder
        keeps it without events and loops */
     bool (*before_task_fn)(void *user_data, const phi_session *session);
-    /* Called in phi_recorder_flush(PHI_FLUSH_ALL) for each completed session that was not
-       rejected */
+    /* Called in phi_recorder_flush(PHI_FLUSH_ALL) for each session that was not rejected */
     void (*after_task_fn)(void *user_data, const phi_session *session);
     void *user_data;
 } phi_recorder_desc;
@@ -88,8 +87,7 @@ typedef enum phi_flush {
 
 /* Completes sessions and returns how many. */
 PHI_API size_t phi_recorder_flush(phi_recorder *recorder, phi_flush which);
-/* Returns the next completed session, which the caller frees with phi_session_free. NULL if there
-   is none. */
+/* Returns the next completed session. Caller frees with phi_session_free. NULL if there is none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
 #ifdef __cplusplus

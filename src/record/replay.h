@@ -35,8 +35,7 @@ extern "C" {
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
     /* Recording: writes a part of the tape, which is whole lines. Called inside phi_step and in
-       phi_tape_end. Any status but PHI_OK ends the recording with this status, and the run
-       continues */
+       phi_tape_end. Any status but PHI_OK ends the recording with this status, but not the run */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
     /* Replaying: true runs the tool again and compares its result with the recorded one. False
        returns the recorded result without a call (default: runs no tool) */

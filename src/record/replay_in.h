@@ -128,13 +128,11 @@ PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
 PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len);
 PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 
-/* Begin and end a line; members are added in between. The line is written unless the recording has
-   failed. */
+/* Begin and end a line; members are added in between. A failed recording writes no line. */
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_line_end(phi__tape *tape);
 
-/* Secrets are kept off the tape. These functions write text with secrets replaced, and add new
-   secrets to tape->secrets. */
+/* These functions write text with secrets replaced, and add new secrets to tape->secrets. */
 PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* ends with NULL */
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http);
 /* Writes the header lines of an answer without its cookies. */

@@ -72,8 +72,7 @@ typedef struct phi_spawn_ref {
     phi_str parent_session_id, parent_loop_id, tool_call_id, tool_name;
 } phi_spawn_ref;
 
-/* Runs that worked on the same prompt in parallel. selected_loop_id is empty until one is
-   selected. */
+/* Runs of the same prompt in parallel. selected_loop_id is empty until one is selected. */
 typedef struct phi_loop_group {
     const phi_str *loop_ids; /* in the order of their configurations */
     size_t loop_count;

@@ -21,8 +21,7 @@
    timestamp, each mention takes the oldest message not yet taken. A prune takes whole groups, so
    all messages of a group are removed together. */
 
-/* An answer or a tool result. `next` and `answer` are indexes in the list plus 1, and 0 means
-   none. */
+/* An answer or a tool result. `next` and `answer` are indexes in the list plus 1; 0 if none. */
 typedef struct phi__pruned_said {
     const phi_message *message;
     phi__session_mark *mark;
@@ -91,10 +90,7 @@ static bool phi__pruned_list(phi__session_pruned *p) {
     return true;
 }
 
-/* ---- applying PrunApplied events ---- */
-
-/* Takes the oldest message of this timestamp, if its loop is `loop` or an older one. SIZE_MAX if
-   there is none. */
+/* Takes the oldest message of this time, in loop `loop` or an older one. SIZE_MAX if none. */
 static size_t phi__pruned_take(phi__session_pruned *p, int64_t at_ms, size_t loop) {
     phi__pruned_time *time = phi__pruned_at(p, at_ms);
     size_t at = time->first;
@@ -161,16 +157,12 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     return status;
 }
 
-/* ---- loading and making blocks ---- */
-
 /* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
    dropped. Turns from `first` to `first_end` stay as they are. Then come the compacted turns, from
    `recent` the recent ones, and from `end` turns that stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;
-
-/* ---- turns ---- */
 
 PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b) {
     return a->loop_id.len > 0 && phi_str_equal(a->loop_id, b->loop_id) &&
@@ -277,8 +269,6 @@ static bool phi__way_one_by_one(const phi_message *messages, size_t count,
     return true;
 }
 
-/* ---- applying blocks ---- */
-
 /* A list of messages. If `at` is NULL, the functions below only count. */
 typedef struct phi__way_list {
     phi_message *at;
@@ -291,8 +281,7 @@ static void phi__way_put(phi__way_list *list, const phi_message *messages, size_
     list->count += count;
 }
 
-/* Appends replacements for the messages of loop i from index `first` on. Leaves out those that
-   prunes removed. */
+/* Appends `messages` in place of loop i's messages from index `first` on, without pruned ones. */
 static void phi__way_put_shown(phi__way_list *list, const phi__way_way *way, size_t i, size_t first,
                                const phi_message *messages, size_t count) {
     const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
@@ -346,7 +335,7 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* keep_recent may be older than a prune, so applies the prunes if it has the loop's own
+    /* keep_recent may be older than a prune. So applies prunes if it has the loop's own
        messages. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
@@ -398,7 +387,7 @@ typedef struct phi__way_job {
     size_t words_size;
 } phi__way_job;
 
-/* Plans a summary of the messages. They count as an earlier run, before one more message. */
+/* Plans a summary as if the messages were an earlier run, followed by one more message. */
 static phi_status phi__way_sum_up(const phi__way_job *job, const phi_message *messages,
                                   size_t count, phi_rewrite *plan) {
     phi_compaction_config config = job->way->config;
@@ -479,8 +468,7 @@ PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end) 
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-/* Lists the messages of loop i from `from` to before `end`, without those that prunes removed, in
-   the scratch arena. */
+/* Lists the messages of loop i from `from` to before `end`, without pruned ones. Uses scratch. */
 static phi_status phi__way_shown(const phi__way_job *job, size_t i, size_t from, size_t end,
                                  phi__way_list *list) {
     const phi_message *messages = job->way->loops[i]->messages + from;
@@ -626,8 +614,6 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* ---- loading a session into a thread ---- */
-
 /* First appends the messages of the whole way, also those beyond the scope. Then each section
    becomes a span over the entries of its turns. If spans cannot express the sections, one span
    replaces all messages: a section may separate a call from its result, or have no entries. Loops
@@ -703,8 +689,8 @@ static bool phi__import_same(const phi_message *a, const phi_message *b) {
     return true;
 }
 
-/* Adds spans for keep_recent. If the section has the loop's own messages, only shortened results
-   are replaced. */
+/* Adds spans for keep_recent. If it has the loop's own messages, replaces only shortened
+   results. */
 static void phi__import_recent(phi__session_import *s, size_t start, size_t from, size_t end,
                                const phi_block_section *section) {
     if (from >= end || !phi__way_one_by_one(s->messages + from, end - from, section)) {
@@ -715,7 +701,7 @@ static void phi__import_recent(phi__session_import *s, size_t start, size_t from
     }
     for (size_t i = from; i < end; i++) {
         phi_span *span = &s->spans[s->span_count];
-        /* A prune has removed the message, or the section has not changed it. */
+        /* Skips a message that a prune removed or the section did not change. */
         if ((s->way.marks != NULL && s->way.marks[0][(i - start)].gone) ||
             phi__import_same(&s->messages[i], &section->messages[i - from]))
             continue;
@@ -744,8 +730,8 @@ static phi_status phi__import_gather(phi__session_import *s) {
     size_t n = 0;
     for (size_t i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
-    size_t most = phi__add(
-        n, phi__mul(way->all, 2)); /* one for each message, and two more sections for each loop */
+    /* Room for one span for each message, and for two more sections of each loop. */
+    size_t most = phi__add(n, phi__mul(way->all, 2));
     s->messages = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(n, sizeof *s->messages));
     s->spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->spans));
     if (s->messages == NULL || s->spans == NULL) return PHI_NO_MEMORY;
@@ -894,7 +880,7 @@ static phi_status phi__import_go(phi__session_import *s, phi_str loop_id, uint32
     if (status == PHI_OK) status = phi__import_runs(s);
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
-    if (s->count == 0) /* the way has only a block */
+    if (s->count == 0) /* the way has a block but no messages */
         return phi_thread_append(s->thread, shown, count, NULL);
     const phi__way_way *way = &s->way;
     size_t start = 0, n;

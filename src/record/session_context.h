@@ -77,8 +77,8 @@ typedef struct phi_session_compact_desc {
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
                            phi_compaction_block *block);
     void *user_data;
-    /* Makes the blocks from the compactions of this thread, and ignores all fields above. For a
-       session that was recorded from this thread's events (phi_session_of_thread already does
+    /* Makes the blocks from the compactions of this thread, and ignores all fields above. Use it
+       for a session that was recorded from this thread's events (phi_session_of_thread already does
        this). Blocks describe the active lane's view. The last loop with messages gets up to three
        sections. An earlier loop gets keep_compacted with all its messages in view. So do all loops
        before a loop with a block, because the original expects it. A loop that no compaction

@@ -14,7 +14,7 @@
 typedef struct phi__session_box phi__session_box;
 
 typedef struct phi__loop_box {
-    phi_loop_record pub; /* first: a record is its box */
+    phi_loop_record pub; /* first, so a record's address is its box's */
     phi__session_box *box;
     size_t turn_cap, event_cap, child_cap, spawned_cap;
     uint64_t sequence; /* sequence of the next event */
@@ -28,7 +28,7 @@ typedef struct phi__loop_box {
 } phi__loop_box;
 
 struct phi__session_box {
-    phi_session pub;   /* first: a session is its box */
+    phi_session pub;   /* first, so a session's address is its box's */
     phi_memory memory; /* child of the recorder's memory while the recorder owns the session */
     phi_arena arena;
     size_t loop_cap;
@@ -52,8 +52,7 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
                                             phi_memory *parent);
 /* Makes a loop and room for it in the session's list, but does not add it. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-/* Find the loop with this id, the latest if there are several. SIZE_MAX or NULL if there is
-   none. */
+/* Find the loop with this id, the latest of several. SIZE_MAX or NULL if there is none. */
 PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
@@ -68,8 +67,7 @@ PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
                                         size_t count, const phi_message **out);
 
-/* Appends a loop's id to its parent's children, if the parent is in the session. False: no
-   memory. */
+/* Appends a loop's id to its parent's children, if the session has it. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
 /* Set or add copied parts of a loop. False: no memory. */
@@ -119,8 +117,7 @@ typedef struct phi__way_way {
 PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *config,
                             const phi_token_counter *counter);
 
-/* Finds the way to a loop, after phi__way_begin. The way is in the scratch arena, memos are in
-   `kept`. */
+/* Finds the way to a loop, after phi__way_begin. The way is in `scratch`, memos are in `kept`. */
 PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way);
 
@@ -137,8 +134,7 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
 
 /* ---- recorder.c ---- */
 
-/* Each session is in one of two lists, open or completed. Running and pending loops are in a table
-   by their ids. */
+/* Each session is either open or completed. Running and pending loops are in the table `loops`. */
 struct phi_recorder {
     phi_memory memory;
     phi_recorder_desc desc;
@@ -148,8 +144,8 @@ struct phi_recorder {
     bool busy; /* a callback is active */
 };
 
-/* Iterates over all sessions, completed ones first. `last` is NULL at the start, and NULL is
-   returned at the end. */
+/* Returns the session after `last`, completed ones first. NULL is before the first and after the
+   last. */
 PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__session_box *last);
 
 #endif

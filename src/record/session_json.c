@@ -70,8 +70,7 @@ typedef struct phi__session_writer {
 
 /* ---- writing ---- */
 
-/* Describes a document or a sound: "(a document: Report.pdf)", "(a sound: audio/wav)". Adds the
-   text of a text document. */
+/* Describes a document or sound, "(a sound: audio/wav)". Adds the text of a text document. */
 static bool phi__session_put_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
@@ -276,8 +275,7 @@ static void phi__session_put_group(phi__session_writer *w, const phi_loop_group 
     phi__buf_char(&w->out, '}');
 }
 
-/* Writes a section of a compaction block: a range of turns, with its messages if `messages` is
-   true. */
+/* Writes a section of a compaction block: its range of turns and, if `messages`, its messages. */
 static void phi__session_put_section(phi__session_writer *w, const char *key,
                                      const phi_block_section *section, bool messages) {
     if (!section->present) return;
@@ -341,7 +339,7 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
     }
     phi__buf_char(&w->out, ']');
     phi__session_put_group(w, loop->group);
-    /* The format itself mixes both spellings. */
+    /* The keys mix keep_first and createdAt because the format does. */
     const phi_compaction_block *block = loop->block;
     if (block != NULL) {
         phi__records_raw(&w->out, "compaction_block", "{");

@@ -5,8 +5,6 @@
 #include "record/session_in.h"
 #include "text/text_in.h"
 
-/* ---- groups of parallel runs ---- */
-
 /* Reads the loop ids of a note into the session's arena. False: no memory. */
 static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
                                     phi_loop_group *to) {
@@ -120,8 +118,7 @@ static bool phi__blocks_is_here(const phi__session_blocks *s, const phi_entry *e
     return false;
 }
 
-/* Lists the active lane and its parents. A lane's parent begins earlier in the log, so one pass
-   from the end finds all. */
+/* Lists the active lane and its parents. A lane's parent begins before it in the log. */
 static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
     phi_thread_info info = phi_thread_get_info(s->thread);
     size_t most = phi__max(info.lane_count, 1);
@@ -244,9 +241,8 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* Returns the loop whose block gets the items from `at` to before `end`. If no other item of the
-   view covers these entries, this is the last loop of the entries, else the first. SIZE_MAX if
-   there is none. */
+/* Returns the loop whose block gets the items from `at` to before `end`: the last loop of their
+   entries, or the first if a later item is of these entries too. SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -403,8 +399,7 @@ static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_cu
     return phi__blocks_keep(s, at, 0, UINT64_MAX, section);
 }
 
-/* Makes blocks from the newest to the oldest loop. Once a loop has a block, all loops before it get
-   one. */
+/* Makes blocks, newest loop first. Once a loop has a block, all loops before it get one. */
 static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
     size_t current = at > 0 ? at - 1 : 0;
@@ -463,8 +458,6 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
     return phi__way_compact(session, desc, made, words, words_size);
 }
 
-/* ---- the session ---- */
-
 /* Appends a copy of a message to a list. *cap is the list's capacity. */
 static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
                                   size_t *cap, const phi_message *message) {
@@ -477,8 +470,7 @@ static bool phi__session_log_push(phi__session_box *box, const phi_message **lis
     return true;
 }
 
-/* Adds a message to the loop and to its current turn. input_cap is the capacity of the loop's
-   list. */
+/* Adds a message to the loop and its current turn. input_cap is the capacity of the loop's list. */
 static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
                                      const phi_message *message) {
     phi_turn *turn = &loop->turn;
@@ -521,8 +513,6 @@ static bool phi__session_log_turn_end(phi__loop_box *loop, const phi_entry *entr
     phi__session_log_forget(loop);
     return true;
 }
-
-/* ---- prunes ---- */
 
 /* True for a prune by phi itself, whose meta has the fields of PrunApplied. */
 static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {

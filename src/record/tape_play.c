@@ -325,8 +325,8 @@ static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root
     return NULL;
 }
 
-/* Replays an update. Swaps tape->arena, because a hook of the update may give a result, and its
-   line is then read. */
+/* Replays an update. Swaps tape->arena, because a hook may give a result, whose line is then
+   read. */
 static void phi__play_update(phi__tape *tape, const phi_json *root) {
     phi__toolcall *call = phi__play_call(tape, root);
     phi_str text = phi__records_get_str(root, "text");
@@ -416,8 +416,7 @@ static bool phi__play_next(phi__tape *tape) {
     return false;
 }
 
-/* True if the line must wait until the step has read the host's posts, because these may cause
-   it. */
+/* True if the line must wait until the step has read the host's posts, which may cause it. */
 static bool phi__play_after_posts(const phi__tape_line *line) {
     return line->kind == PHI__TAPE_POSTS || line->kind == PHI__TAPE_TIMERS ||
            line->kind == PHI__TAPE_UPDATE;
@@ -551,7 +550,7 @@ static void phi__play_begin(phi_tape *base) {
         }
     }
     if (tape->off) {
-        /* The replay has stopped. Fails everything that waits for the tape, and jumps to the next
+        /* The replay has stopped. Fails everything that waits for the tape. Jumps to the next
            timer. */
         const char *words = tape->parted.yes ? "the replay has diverged from the recording"
                                              : "the replay found no memory";
@@ -655,8 +654,8 @@ static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (root != NULL && phi__play_is_call(call, root)) (void)phi__play_next(tape);
 }
 
-/* Holds a new result until its line on the tape. The recorded result is used. If the tool runs
-   again, both are compared. */
+/* Holds a new result until its line on the tape, whose result is used. Compares both if the tool
+   runs. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {
     phi__tape *tape = phi__play_of(base);

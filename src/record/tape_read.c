@@ -191,8 +191,6 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     line->failed = line->failed || tape->bytes.failed;
 }
 
-/* ---- results of tools ---- */
-
 PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i) {
     phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
     bool live = slot != NULL && phi__slots_state_of(PHI__LOAD(&slot->word)) != 0;
@@ -272,8 +270,6 @@ PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root
     message->extension_data = phi__records_get_str(root, "effects");
     return message;
 }
-
-/* ---- the index ---- */
 
 static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *error,
                                        const char *words) {

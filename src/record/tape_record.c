@@ -261,8 +261,7 @@ static void phi__taping_pump(void *user_data) {
 
 /* ---- tools ---- */
 
-/* Records a result and gives it to the run. If it contains a secret, the run also gets the redacted
-   text. */
+/* Records a result and gives it to the run, both with secrets redacted. */
 static phi_status phi__taping_result_now(phi__tape *tape, phi__toolcall *call,
                                          const phi_message *message) {
     phi__buf *line = phi__taping_line(tape, "result");
@@ -357,8 +356,8 @@ static void phi__taping_begin(phi_tape *base) {
     phi__tape_sources_set(tape, phi__taping_real_us(tape));
     tape->touched = tape->more = false;
     tape->letting = true;
-    /* Delivers the events that were held back. The transport may open no request here, so `flows`
-       does not move. */
+    /* Delivers the events that were held back. No request may open here, so `flows` does not
+       move. */
     for (size_t i = 0; i < tape->flows.count; i++) {
         phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->stage != 0) {
