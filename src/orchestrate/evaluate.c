@@ -659,7 +659,7 @@ static phi_status phi__eval_save_get_judge(phi__eval *e, const phi_json *root,
     if (!phi__records_get_bool(root, "judging")) return phi__eval_make_child(e, index, desc->judge);
     e->phase = PHI__EVAL_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
-    e->judge_status = PHI_CANCELLED; /* replaced if its run continues and ends */
+    e->judge_status = PHI_CANCELLED; /* stays so if the judge's run does not continue */
     return phi__eval_save_restore(&e->seats[index], phi_json_path(root, "judge.agent"),
                                   desc->judge);
 }
@@ -1067,7 +1067,7 @@ static void phi__eval_gone(phi__agent *child) {
         phi__eval_outcome(seat, PHI_CANCELLED);
         phi__eval_later(seat->of, 0);
     }
-    if (!phi__eval_is_judge(seat)) /* its run can no longer be copied */
+    if (!phi__eval_is_judge(seat)) /* a freed branch's run can no longer be copied */
         seat->of->branches[seat->index].status = PHI_CANCELLED;
     seat->child = NULL;
 }

@@ -13,7 +13,7 @@ enum {
 };
 
 enum {
-    PHI__GOT_PROMPT_TOKENS = 250, /* upper estimate for phi's own prompt of one call */
+    PHI__GOT_PROMPT_TOKENS = 250, /* estimated most tokens of phi's own prompt in a call */
     PHI__GOT_NODES_MOST = 1000    /* bounds the prompts that show the graph */
 };
 

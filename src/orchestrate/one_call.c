@@ -145,7 +145,7 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
     return true;
 }
 
-/* An upper estimate for phi's own prompts. */
+/* Estimated most tokens of phi's own prompts. */
 enum { PHI__COT_PROMPT_TOKENS = 160 };
 
 static phi_str phi__cot_prompt(bool draft) {
@@ -270,7 +270,7 @@ PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
-    PHI__AOT_PROMPT_TOKENS = 1200 /* upper estimate for phi's prompt with three examples */
+    PHI__AOT_PROMPT_TOKENS = 1200 /* estimated most tokens of phi's prompt with three examples */
 };
 
 /* Reads "answer:" or "final answer:" at the line's start. */

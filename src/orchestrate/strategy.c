@@ -164,7 +164,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    /* A call with its own system prompt has its own format too. */
+    /* Only a call without its own system prompt has the run's answer format. */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;

@@ -4,7 +4,7 @@
 
 enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
 
-/* An upper estimate for phi's own prompt of one call. */
+/* Estimated most tokens of phi's own prompt in a call. */
 enum { PHI__TOT_PROMPT_TOKENS = 400 };
 
 PHI__FN phi_tot_options phi__tot_options_of(const void *options) {

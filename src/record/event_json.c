@@ -131,7 +131,7 @@ enum phi__event_how {
     PHI__FIELD_MESSAGE,  /* ALWAYS: the reader rejects an event without a message */
     PHI__FIELD_MESSAGES, /* messages of a run */
     PHI__FIELD_RESULTS,  /* tool results of a turn */
-    PHI__FIELD_RESULT,   /* tool result of a call, in the original's form */
+    PHI__FIELD_RESULT,   /* tool result of a call, as the Rust original writes it */
     /* child_loop_id; if it is missing, the reader takes the one in the result. */
     PHI__FIELD_CHILD,
     PHI__FIELD_DELTA,
@@ -242,7 +242,7 @@ static const phi__event_row phi__event_rows[] = {
     PHI__EVENT(TOOLS_CHANGED, text, "text", STR, ALWAYS),
     PHI__EVENT(OPAQUE, block_index, "block_index", UINT, ALWAYS),
     PHI__EVENT(OPAQUE, source, "name", STR, ALWAYS),
-    /* as a string, so that the block's bytes do not change */
+    /* The block is written as a string, so its bytes do not change. */
     PHI__EVENT(OPAQUE, text, "json", STR, ALWAYS), PHI__EVENT(REWRITE, text, "op_id", STR, ALWAYS),
     PHI__EVENT(REWRITE, status, "status", STATUS, ALWAYS),
     PHI__EVENT(REWRITE, source, "reason", STR, ALWAYS),
@@ -332,7 +332,8 @@ static void phi__event_put_item(phi__event_writer *w, const phi_message *message
     phi__message_put(&w->out, &copy, w->scratch);
 }
 
-/* Writes the settings of an event that was read, without a protocol unknown to the original. */
+/* Writes the settings of an event that was read. Leaves out a protocol that the Rust original does
+   not know. */
 static void phi__event_put_read_settings(phi__event_writer *w, phi_str config) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_json *root = NULL;
@@ -602,7 +603,7 @@ static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, 
         phi__buf_text(out, "}}");
         break;
     case PHI__FIELD_START: phi__event_put_start(w); break;
-    case PHI__FIELD_REJECTION: /* the original distinguishes "" from null */
+    case PHI__FIELD_REJECTION: /* the Rust original distinguishes "" from null */
         if (event->rejection.at != NULL)
             phi__records_str(out, key, event->rejection);
         else

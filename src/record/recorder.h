@@ -36,7 +36,7 @@ typedef struct phi_recorder_desc {
     /* Records PHI_FORMATION_INACTIVITY for a new session if its agent was idle for inactivity_s
        since its previous session (default: PHI_FORMATION_FIRST_LOOP) */
     bool by_inactivity;
-    uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE means 0) */
+    uint32_t inactivity_s; /* idle time (default 1,800; PHI_RECORDER_AT_ONCE means 0) */
     phi_session_scope scope;
     /* Called once, when the first run of a session begins. False rejects the session: the recorder
        keeps it without events and loops */

@@ -86,7 +86,7 @@ typedef struct phi_loop_group {
 typedef struct phi_block_section {
     bool present;
     uint32_t from, to;
-    const phi_message *messages; /* keep_first has none */
+    const phi_message *messages; /* always empty in keep_first */
     size_t message_count;
 } phi_block_section;
 
@@ -173,7 +173,7 @@ PHI_API size_t phi_session_loops(const phi_session *session, phi_loop_relation w
 
 /* ---- JSON ---- */
 
-/* Also writes what the original's reader does not know: events such as errors, retries and
+/* Also writes what the Rust original does not know: events such as errors, retries and
    decisions, turns without an answer, and document, audio and opaque blocks. Without this flag,
    such events and turns and opaque blocks are left out, and a text replaces a document or audio
    block. */

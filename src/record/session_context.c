@@ -40,7 +40,7 @@ typedef struct phi__pruned_time {
 typedef struct phi__session_pruned {
     const phi__way_way *way;
     phi_arena *scratch;
-    phi_arena *kept; /* memory for memos */
+    phi_arena *kept; /* arena for the memos of prunes */
     phi__pruned_said *said;
     size_t count;
     phi__pruned_time *times;
@@ -468,7 +468,7 @@ PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end) 
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-/* Lists the messages of loop i from `from` to before `end`, without pruned ones. Uses scratch. */
+/* Lists the messages of loop i from `from` to before `end`, without pruned ones, in scratch. */
 static phi_status phi__way_shown(const phi__way_job *job, size_t i, size_t from, size_t end,
                                  phi__way_list *list) {
     const phi_message *messages = job->way->loops[i]->messages + from;

@@ -7,8 +7,8 @@
    A block describes a loop's messages and removes none of them. Its sections count *turns*. A turn
    is a group of adjacent messages with the same loop_id and turn_index. A message without a loop_id
    is a turn by itself. Turns are counted from 0 in each loop.
-   A thread needs no blocks, because its compactions are rewrites. Blocks are for files that the
-   original wrote or will read.
+   A thread needs no blocks, because its compactions are rewrites. Blocks are for files of the Rust
+   original.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
@@ -22,7 +22,7 @@ extern "C" {
 
 /* A loop whose parent is not in the session continues the loop before it, as successive prompts of
    one agent do. If that loop is in a parallel group, it continues the selected loop. Without this
-   flag such a loop starts a new history, as in the original. */
+   flag such a loop starts a new history, as in the Rust original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
 /* Appends the messages of a loop and its ancestors to a thread, oldest first, and applies their
@@ -81,7 +81,7 @@ typedef struct phi_session_compact_desc {
        for a session that was recorded from this thread's events (phi_session_of_thread already does
        this). Blocks describe the active lane's view. The last loop with messages gets up to three
        sections. An earlier loop gets keep_compacted with all its messages in view. So do all loops
-       before a loop with a block, because the original expects it. A loop that no compaction
+       before a loop with a block, because the Rust original expects it. A loop that no compaction
        changed gets no other block. Loops of other lanes do not change, nor do loops whose message
        counts differ between session and log. *made is 0. Fails with the store's status if evicted
        entries cannot be recalled (default: none) */

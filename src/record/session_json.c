@@ -203,7 +203,7 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
     phi__buf_char(&w->out, '}');
 }
 
-/* True if the original's reader knows the event's type. */
+/* True if the reader of the Rust original knows the event's type. */
 static bool phi__session_put_is_common(phi_str json, phi_str type) {
     static const char *const types[] = {
         "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
@@ -219,8 +219,8 @@ static bool phi__session_put_is_common(phi_str json, phi_str type) {
            message.type == PHI_JSON_OBJECT;
 }
 
-/* True if the original's reader would reject the event, and with it the whole file. Old or
-   hand-written events may have names in place of node ids, or an unknown protocol. */
+/* True if the reader of the Rust original would reject the event, and with it the whole file. Old
+   or hand-written events may have names in place of node ids, or an unknown protocol. */
 static bool phi__session_put_is_foreign(phi_str json, phi_str type) {
     phi__json_found at;
     bool start = phi__str_is(type, "AgentStart");

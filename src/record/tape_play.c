@@ -627,7 +627,8 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__play_runs(tape, call)) {
-        if (!phi__call_pending(phi__call_handle(call))) { /* given now, but not when recorded */
+        /* The result was given now, but not when recorded. */
+        if (!phi__call_pending(phi__call_handle(call))) {
             call->held = NULL;
             phi__call_unclaim(call);
         }

@@ -181,7 +181,7 @@ static phi_status phi__taping_push(phi_tape *base, phi_transfer transfer, const 
 
 static phi_status phi__taping_end_now(phi__tape *tape, phi__tape_flow *flow) {
     if (flow->carry.len > 0 && phi__taping_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
-        return PHI_OK; /* tries again in the next step */
+        return PHI_OK; /* the next step tries again */
     phi__buf *line = phi__taping_flow_line(tape, "end", flow->x);
     phi__json_write_key(line, phi_str_of("status"));
     phi__json_number_put_i64(line, (int64_t)flow->status);
