@@ -30,7 +30,7 @@ extern "C" {
    "react", "cot", "cod", "aot", "tot", "got" and "trm"; other names are ignored. */
 typedef struct phi_adaptive_options {
     const char *strategy;         /* always takes this strategy (default: chosen by the prompt) */
-    const char *default_strategy; /* if no rule chooses one (default "react") */
+    const char *default_strategy; /* taken if no rule chooses one (default "react") */
     const char *const *available; /* names of strategies (default: all but "aot") */
     size_t available_count;
     uint32_t max_tool_rounds; /* tool rounds of "react" (default 9: ten model calls) */

@@ -49,7 +49,7 @@ typedef struct phi__strategy_job {
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
     uint64_t made, most;   /* model calls: so far, and limit */
-    uint64_t elapsed_ms;   /* time before the snapshot was restored */
+    uint64_t elapsed_ms;   /* time spent before a restore */
     uint64_t started_us;   /* when this process started the job */
     const phi_json *saved; /* calls in the snapshot, while it is loaded */
     /* settle: the machine must end now. stopped: it may make no more calls. */

@@ -335,8 +335,7 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* keep_recent may be older than a prune. So applies prunes if it has the loop's own
-       messages. */
+    /* keep_recent may be older than a prune. If it has the loop's own messages, applies prunes. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;

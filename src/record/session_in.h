@@ -33,7 +33,7 @@ struct phi__session_box {
     phi_arena arena;
     size_t loop_cap;
     size_t open;  /* number of open loops */
-    bool decided; /* before_task_fn was called */
+    bool decided; /* before_task_fn need not be called any more */
     phi_spawn_ref parent;
     bool completed; /* in the recorder's list of completed sessions */
     phi__link link; /* in one of the recorder's two lists */

@@ -91,9 +91,9 @@ static bool phi__session_put_words(phi__session_writer *w, const phi_content *c,
     return fine;
 }
 
-/* Returns the message with a text in place of each document and sound, and without opaque blocks.
-   The original's reader rejects a file with blocks of an unknown kind. Returns the message itself
-   if nothing changes, else a copy in the scratch arena. NULL: no memory. */
+/* Returns the message with a text in place of each document and sound, and without opaque blocks,
+   because the Rust original rejects files with unknown blocks. Returns the message itself if
+   nothing changes, else a copy in the scratch arena. NULL: no memory. */
 static const phi_message *phi__session_put_plain(phi__session_writer *w,
                                                  const phi_message *message) {
     size_t n = 0;

@@ -502,8 +502,8 @@ static void phi__play_wait_host(phi__tape *tape, size_t at) {
                        phi_str_of("nothing"));
 }
 
-/* True if the tape's next step must begin: after the recorded number of empty steps, and after the
-   host or a model in the process has caused the step, if the recording says so. */
+/* True if the tape's next step must begin. The recorded number of empty steps must be over. If the
+   host or a model in the process causes the step, this must have happened too. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
