@@ -55,7 +55,7 @@ typedef struct phi_evaluation {
     const phi_branch *branches; /* in the order of their configurations */
     size_t branch_count;
     size_t selected;            /* index of the selected branch; SIZE_MAX if none */
-    phi_usage evaluation_usage; /* usage and cost of the judge, or as reported by evaluate_fn */
+    phi_usage evaluation_usage; /* usage and cost of the judge; evaluate_fn reports only usage */
     double evaluation_cost;
     phi_usage total_usage; /* sums of all branches and the evaluation */
     double total_cost;
@@ -106,8 +106,8 @@ typedef struct phi_evaluate_desc {
    If the agent or one of its ancestors has a budget, phi_evaluate reserves the most that the first
    model call of each branch and of the judge may cost. PHI_LIMIT: a budget has no room for it.
    PHI_BUSY, PHI_MISUSE: as in phi_prompt or phi_continue. PHI_BAD_ARG, PHI_UNSUPPORTED:
-   phi_last_error names the field. Also PHI_STALE and PHI_NO_MEMORY. After any of these errors
-   nothing was called and nothing changed.
+   phi_last_error names the field. Also PHI_STALE, PHI_NO_MEMORY, and the store's status if the
+   thread cannot be read. After any of these errors nothing was called and nothing changed.
 
    With desc->resume also: PHI_NOT_FOUND, no evaluation waits; PHI_MISUSE, the history has changed
    since the snapshot, or the call came from a callback; PHI_BAD_ARG, config_count differs;

@@ -60,8 +60,8 @@ typedef struct phi_strategy_outcome {
 } phi_strategy_outcome;
 
 /* Returns the outcome of the agent's active run, or else of its last run. Texts are in the arena.
-   PHI_NOT_FOUND: that run has no strategy, or made no call yet. Also PHI_STALE and PHI_NO_MEMORY.
-   Threads: the pumping thread. */
+   PHI_NOT_FOUND: that run has no strategy, or made no call yet. Also PHI_STALE, PHI_NO_MEMORY, and
+   the store's status if the log cannot be read. Threads: the pumping thread. */
 PHI_API phi_status phi_strategy_result(phi_agent agent, phi_arena *arena,
                                        phi_strategy_outcome *out);
 

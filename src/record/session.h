@@ -194,10 +194,10 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 /* ---- in a store ---- */
 
 /* Save a session as a document of the store, under the session's id, and load it. The store must
-   have save and load functions. The format and `flags` are those of phi_session_to_json. Caller
-   frees *out with phi_session_free. They return the status of the store's function, or PHI_BAD_ARG
-   for an id that is invalid in a store. `message` (may be NULL) is "Session S is locked by another
-   writer", "Session not found: S", or the store's message. */
+   have save and load functions, else PHI_UNSUPPORTED. The format and `flags` are those of
+   phi_session_to_json. Caller frees *out with phi_session_free. They return the status of the
+   store's function, or PHI_BAD_ARG for an id that is invalid in a store. `message` (may be NULL) is
+   "Session S is locked by another writer", "Session not found: S", or the store's message. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
                                     uint32_t flags, char *message, size_t message_size);
 PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
