@@ -1,15 +1,14 @@
-/* adaptive.c - Adaptive: a machine that hands the prompt to another one. */
+/* adaptive.c - Adaptive: a machine that chooses another machine for each prompt. */
 #include "orchestrate/machine_in.h"
 
 /* ---- the choice of a strategy ---- */
 
 enum {
-    PHI__ADAPTIVE_LOOK =
-        8192,               /* bytes of a prompt that are looked at: a choice must not take long */
-    PHI__ADAPTIVE_WORD = 64 /* bytes of a word of a list, with its end */
+    PHI__ADAPTIVE_LOOK = 8192, /* searched bytes of a prompt, so that the choice is fast */
+    PHI__ADAPTIVE_WORD = 64    /* bytes of a listed word, with its NUL */
 };
 
-/* Words not in the study are inflections of its words, or near them in meaning. */
+/* Word lists. They extend the words of the study by inflections and words of similar meaning. */
 static const char phi__choose_puzzle[] =
     "brain teaser|crossword|game of 24|improve|iterate|logic puzzle|puzzle|puzzles|recursive|"
     "refine|riddle|riddles|sudoku";
@@ -33,13 +32,11 @@ static const char phi__choose_constraints[] =
     "maximum|minimum|more than|must|need to|never|only|require|required|requires|should|unless|"
     "within|without";
 
-/* ---- words ---- */
-
 static bool phi__choose_letter(char c) {
     return phi__is_alnum(c) || ((unsigned char)c & 0x80) != 0;
 }
 
-/* The next word, from *at on. False: there is none. */
+/* Finds the next word from *at on. False if there is none. */
 static bool phi__choose_word(phi_str text, size_t *at, phi_str *word) {
     size_t i = *at, from;
     while (i < text.len && !phi__choose_letter(text.at[i])) i++;
@@ -49,7 +46,7 @@ static bool phi__choose_word(phi_str text, size_t *at, phi_str *word) {
     return i > from;
 }
 
-/* A word of the list, which is separated by bars, begins the text. */
+/* True if the text begins with a word of the list. Bars separate the words. */
 static bool phi__choose_listed(phi_str text, const char *list) {
     phi_str rest;
     while (*list != '\0') {
@@ -65,8 +62,7 @@ static bool phi__choose_listed(phi_str text, const char *list) {
     return false;
 }
 
-/* How many words of the prompt, or some that follow each other ("look up"), are in the list that is
-   given, or in phi's own. */
+/* Counts the words or phrases ("look up") of the prompt in the given list (NULL: phi's own). */
 static uint32_t phi__choose_count(phi_str prompt, const char *given, const char *own) {
     phi_str word;
     size_t at = 0;
@@ -78,9 +74,7 @@ static uint32_t phi__choose_count(phi_str prompt, const char *given, const char 
     return count;
 }
 
-/* ---- complexity ---- */
-
-/* Ends of sentences; a point within a number is none. The last one needs no mark. */
+/* Counts sentences. A point within a number ends none. The last sentence needs no mark. */
 static uint32_t phi__choose_sentences(phi_str text) {
     uint32_t count = 0;
     bool open = false;
@@ -112,9 +106,7 @@ PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_s
            0.3 * phi__choose_part(complex, 3) + 0.2 * phi__choose_part(asked, 5);
 }
 
-/* ---- the choice ---- */
-
-/* The program's own string for a name; NULL: there is no such strategy. */
+/* Returns the static string for a strategy's name. NULL if there is no such strategy. */
 static const char *phi__choose_known(const char *name) {
     static const char *const names[] = {"react", "cot", "cod", "aot", "tot", "got", "trm"};
     for (size_t i = 0; name != NULL && i < PHI__COUNT(names); i++)
@@ -122,7 +114,7 @@ static const char *phi__choose_known(const char *name) {
     return NULL;
 }
 
-/* Its calls may use the run's tools. */
+/* True if the strategy's calls may use the run's tools. */
 static bool phi__choose_tools(const phi_adaptive_options *options, const char *name) {
     return strcmp(name, "react") == 0 ||
            (strcmp(name, "tot") == 0 && options->tot != NULL && options->tot->tools);
@@ -135,7 +127,7 @@ static bool phi__choose_available(const phi_adaptive_options *options, const cha
     return false;
 }
 
-/* The first of three names that is available; the default where none is. */
+/* Chooses the first available name, of at most three. Changes nothing if none is available. */
 static void phi__choose_of(const phi_adaptive_options *options, bool has_tools,
                            const char *const *names, const char *reason,
                            phi__adaptive_choice *out) {
@@ -164,7 +156,7 @@ PHI__FN bool phi__choose_may(const phi_adaptive_options *options, const char *na
 static const char *const phi__choose_reasons[] = {"puzzle",      "synthesis",  "tools",
                                                   "exploration", "complexity", "option"};
 
-/* The program's own string for a reason that was saved. */
+/* Returns the static string for a saved reason. */
 static const char *phi__choose_reason(phi_str name) {
     for (size_t i = 0; i < PHI__COUNT(phi__choose_reasons); i++)
         if (phi__str_is(name, phi__choose_reasons[i])) return phi__choose_reasons[i];
@@ -209,13 +201,13 @@ PHI__FN phi__adaptive_choice phi__adaptive_choose(const phi_adaptive_options *op
 /* ---- the machine ---- */
 
 typedef struct phi__adaptive {
-    phi__machine m; /* env and out alone */
+    phi__machine m; /* only env and out are used */
     phi__adaptive_choice choice;
-    const phi_strategy *chosen; /* NULL: not yet */
-    void *state;                /* its machine */
+    const phi_strategy *chosen; /* NULL until BEGIN */
+    void *state;                /* state of the chosen machine */
 } phi__adaptive;
 
-/* The strategies that may be chosen; NULL past the last. */
+/* Lists the strategies that may be chosen. NULL after the last. */
 static const phi_strategy *phi__adaptive_at(size_t i) {
     switch (i) {
     case 0: return phi__strategy_react();
@@ -235,7 +227,7 @@ static const phi_strategy *phi__adaptive_named(phi_str name) {
     return NULL;
 }
 
-/* Its options. */
+/* Returns the options for the chosen strategy. */
 static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_strategy *chosen) {
     if (chosen == phi_strategy_cot(PHI_COT_STEPS)) return o->cot;
     if (chosen == phi_strategy_cot(PHI_COT_DRAFTS)) return o->cod;
@@ -245,7 +237,7 @@ static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_s
     return chosen == phi_strategy_trm() ? (const void *)o->trm : (const void *)o;
 }
 
-/* The same surroundings, with the options of the chosen one. `o` must outlive it. */
+/* Returns the environment with the options of the chosen strategy. `o` must outlive the result. */
 static phi_strategy_env phi__adaptive_env(const phi__adaptive *a, const phi_adaptive_options *o,
                                           const phi_strategy_env *env) {
     phi_strategy_env inner = *env;
@@ -259,7 +251,7 @@ static void phi__adaptive_put(const phi__adaptive *a, phi__buf *out) {
     phi__records_double(out, "complexity", a->choice.complexity);
 }
 
-/* {"strategy","reason","complexity","result"} around the result of the chosen one. */
+/* Wraps the chosen strategy's result as {"strategy","reason","complexity","result"}. */
 static phi_status phi__adaptive_wrap(const phi__adaptive *a) {
     phi_strategy_commands *out = a->m.out;
     phi_strategy_command *last = out->count > 0 ? &out->at[out->count - 1] : NULL;

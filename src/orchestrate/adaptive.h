@@ -1,18 +1,18 @@
 /* adaptive.h - Adaptive: chooses a strategy for each prompt by its words.
 
-   Words are looked for as whole words, in any case, in this order:
+   Adaptive looks for whole words, in any letter case. The first row with a word in the prompt
+   counts, and Adaptive takes the first available strategy of this row:
        puzzle, riddle, refine...             trm, tot
        combine, synthesize, graph...         got, tot
        search, fetch, calculate, use...      react
        explore, alternatives, compare...     aot, tot, got
-   Without one of them the prompt's complexity decides, a number from 0 to 1:
+   If none of these words occurs, the complexity of the prompt decides, a number from 0 to 1:
        0.3 * min(words / 100, 1) + 0.2 * min(sentences / 5, 1) +
        0.3 * min(keywords / 3, 1) + 0.2 * min((questions + constraints) / 5, 1)
-   below 0.3: cod, cot; above 0.7: aot, tot, got; else, and where none of those is available,
-   `default_strategy`. The first name of a list that is available counts. "react" is one model call
-   in the conversation with the agent's tools.
-   In a run with tools only "react", and "tot" with `tools`, are chosen: the others could not use
-   them. */
+   A complexity below 0.3 takes cod or cot, and one above 0.7 takes aot, tot or got. In all other
+   cases, and if none of these strategies is available, `default_strategy` is taken. "react" is one
+   model call in the conversation with the agent's tools. A run with tools takes only "react", or
+   "tot" with `tools` set, because the other strategies cannot use tools. */
 #ifndef PHI_ORCHESTRATE_ADAPTIVE_H
 #define PHI_ORCHESTRATE_ADAPTIVE_H
 
@@ -26,18 +26,18 @@
 extern "C" {
 #endif
 
-/* Zero means default for every field. Pointers are borrowed as the desc is. Names: "react", "cot",
-   "cod", "aot", "tot", "got", "trm"; others count for nothing. */
+/* Zero means default for every field. Pointers must live as long as the desc. Strategy names are
+   "react", "cot", "cod", "aot", "tot", "got" and "trm"; other names are ignored. */
 typedef struct phi_adaptive_options {
-    const char *strategy;         /* always this one (default: chosen by the prompt) */
-    const char *default_strategy; /* (default "react") */
-    const char *const *available; /* names (default: all but "aot") */
+    const char *strategy;         /* always takes this strategy (default: chosen by the prompt) */
+    const char *default_strategy; /* taken if no rule chooses one (default "react") */
+    const char *const *available; /* names of strategies (default: all but "aot") */
     size_t available_count;
-    uint32_t max_tool_rounds; /* of "react" (default 9: ten model calls) */
-    double simple_below;      /* complexity (default 0.3; negative: none is simple) */
-    double complex_above;     /* complexity (default 0.7; 1: none is complex) */
-    /* words in place of phi's, "puzzle|brain teaser", each under 64 bytes; the last ones are those
-       of the complexity (default: phi's; "": none) */
+    uint32_t max_tool_rounds; /* tool rounds of "react" (default 9: ten model calls) */
+    double simple_below; /* upper limit of simple prompts (default 0.3; negative: none is simple) */
+    double complex_above; /* lower limit of complex prompts (default 0.7; 1: none is complex) */
+    /* Word lists in place of phi's, such as "puzzle|brain teaser", each word under 64 bytes.
+       complex_words are the keywords of the complexity (default: phi's; "": no words) */
     const char *puzzle_words, *synthesis_words, *tool_words, *exploration_words, *complex_words;
     const phi_cot_options *cot, *cod;
     const phi_aot_options *aot;
@@ -46,8 +46,9 @@ typedef struct phi_adaptive_options {
     const phi_trm_options *trm;
 } phi_adaptive_options;
 
-/* Static. Options: phi_adaptive_options. The bill of a prompt is that of the chosen strategy;
-   its `bill` has the largest of those that it may choose. */
+/* Returns the static strategy "adaptive". Its options are phi_adaptive_options. The bill of a
+   prompt is that of the chosen strategy. Its `bill` function returns the largest bill of all
+   strategies that it may choose. */
 PHI_API const phi_strategy *phi_strategy_adaptive(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* evaluate.c - starts evaluations, and takes each from its branches to its selection.
+/* evaluate.c - starts an evaluation, runs its branches and its judge, and selects a branch.
 
-   After every change (a child's run is over, a child was freed, evaluate_fn's time has come) the
-   same function looks at the whole evaluation and takes the next step. */
+   An evaluation changes when the run of a child ends, a child is freed, or its timer fires. After
+   each change phi__eval_look checks the whole evaluation and takes the next step. */
 #include "orchestrate/evaluate_in.h"
 
 #include "agent/agent_in.h"
@@ -21,47 +21,47 @@
 
 typedef struct phi__eval phi__eval;
 
-/* The place of a child. */
+/* The evaluation's record of one child agent. */
 typedef struct phi__seat {
     phi__eval *of;
-    size_t index;      /* of its branch; branch_count: the judge */
-    phi_str *loop_id;  /* the branch's, or the judge's */
-    phi__agent *child; /* NULL: there is none, or it was freed */
+    size_t index;      /* the branch's index; branch_count: the judge */
+    phi_str *loop_id;  /* loop id of the branch or the judge */
+    phi__agent *child; /* NULL: not made, or freed */
     bool runs;
 } phi__seat;
 
 typedef enum phi__eval_phase {
     PHI__EVAL_BRANCHES = 0,
     PHI__EVAL_JUDGE,
-    PHI__EVAL_CUSTOM, /* evaluate_fn is called */
+    PHI__EVAL_CUSTOM, /* evaluate_fn is being called */
     PHI__EVAL_OVER
 } phi__eval_phase;
 
 struct phi__eval {
-    phi__attached attached; /* to the agent */
+    phi__attached attached;
     phi__agent *agent;
-    phi_arena arena;    /* of all that `pub` points to, and of the seats */
-    phi_evaluation pub; /* branches: `branches` */
+    phi_arena arena; /* owns the arrays behind `pub` and the seats */
+    phi_evaluation pub;
     phi_branch *branches;
-    phi__seat *seats; /* one a branch, and after them the judge's */
+    phi__seat *seats; /* one for each branch, then the judge's */
     phi__eval_phase phase;
     phi_evaluate_by by;
     phi_evaluate_fn evaluate_fn;
     void *user_data;
-    phi_str judge_id;        /* loop id that is kept for the judge */
-    phi_status judge_status; /* of its run */
+    phi_str judge_id;        /* loop id reserved for the judge */
+    phi_status judge_status; /* status of the judge's run */
     size_t candidates;       /* branches that may win */
-    size_t verdict;          /* the judge's, among those */
-    phi_spending held;       /* in the budgets of the payers, for the judge's call */
-    phi_agent *payers;       /* the agent, and all that were above it */
+    size_t verdict;          /* the judge's choice, as an index among the candidates */
+    phi_spending held;       /* reserved by each payer for the judge's call */
+    phi_agent *payers;       /* the agent and all its ancestors */
     size_t payer_count;
-    uint32_t aborts;      /* of the agent, when it began */
-    bool continues;       /* the branches had no prompt */
-    uint32_t lane;        /* the active one when it began; branches fork it */
-    uint64_t entries;     /* of the thread then: after the last one they fork */
-    bool lost;            /* no memory for an outcome */
-    phi__timer timer;     /* the next look: of evaluate_fn, or after a child was freed */
-    uint64_t deadline_us; /* of evaluate_fn */
+    uint32_t aborts;      /* the agent's abort count when the evaluation began */
+    bool continues;       /* no prompt: the branches continue the history */
+    uint32_t lane;        /* active lane when the evaluation began; branches fork it */
+    uint64_t entries;     /* entries in the log at that time; branches fork after them */
+    bool lost;            /* memory ran out while an outcome was read */
+    phi__timer timer;     /* calls phi__eval_look */
+    uint64_t deadline_us; /* evaluate_fn must have selected by then */
 };
 
 static void phi__eval_over(phi__agent *child, phi_status status, const phi_failure *failure,
@@ -71,18 +71,15 @@ static void phi__eval_gone(phi__agent *child);
 static const phi__child_watch phi__eval_watch = {false, false,          NULL,
                                                  NULL,  phi__eval_over, phi__eval_gone};
 
-/* ---- selection by place or tokens ---- */
-
-/* Among equals the token-efficient evaluation takes the first, the elaborate one the last. */
-
-/* With an answer, also where a limit has ended its run; without one; failed. */
+/* Ranks an outcome: 2 if the branch gave an answer, also if a limit ended its run; 1 if it
+   succeeded without an answer; 0 if it failed. */
 static int phi__select_rank(const phi_branch *branch) {
     if (branch->status != PHI_OK && branch->status != PHI_LIMIT) return 0;
     if (branch->text.len > 0) return 2;
     return branch->status == PHI_OK ? 1 : 0;
 }
 
-/* True if a branch may win: no other branch has a higher rank. */
+/* True if the branch may win, because no other branch has a higher rank. */
 static bool phi__select_may_win(const phi_branch *branches, size_t count, size_t i) {
     int rank = phi__select_rank(&branches[i]);
     for (size_t k = 0; k < count; k++)
@@ -108,19 +105,17 @@ PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, si
     return best;
 }
 
-/* ---- an evaluation: its branches, their outcomes, and the agents that run them ---- */
-
-/* It is attached to the agent from phi_evaluate until the agent is freed or the next evaluation
-   begins. Each branch, and the judge, is a child agent; its seat follows it. The children belong to
-   the evaluation while it is active. At its end each goes when its events were popped. */
-
 /* ---- children ---- */
+
+/* An evaluation stays attached to its agent until the agent is freed or the next evaluation begins.
+   Each branch and the judge is a child agent with a seat. The children belong to the evaluation
+   while it is active. After its end each child is freed once the host has popped its events. */
 
 static bool phi__eval_is_judge(const phi__seat *seat) {
     return seat->index == seat->of->pub.branch_count;
 }
 
-/* Takes a child in. */
+/* Puts a child on its seat and watches it. */
 static void phi__eval_seat(phi__seat *seat, phi__agent *child) {
     seat->child = child;
     child->tree.watch = &phi__eval_watch;
@@ -139,8 +134,6 @@ static phi__agent *phi__eval_leave(phi__seat *seat) {
     return child;
 }
 
-/* ---- the evaluation ---- */
-
 static void phi__eval_give(phi__eval *e) {
     for (size_t i = 0; e->held.requests > 0 && i < e->payer_count; i++) {
         phi__agent *payer = phi__find_agent(e->payers[i]);
@@ -149,7 +142,7 @@ static void phi__eval_give(phi__eval *e) {
     memset(&e->held, 0, sizeof e->held);
 }
 
-/* Frees its memory, and the children that it has. NULL: harmless. */
+/* Frees an evaluation and its remaining children. NULL is allowed. */
 static void phi__eval_free(phi__eval *e) {
     if (e == NULL) return;
     phi__agent *agent = e->agent;
@@ -165,20 +158,21 @@ static void phi__eval_free(phi__eval *e) {
     phi__free(&agent->memory, e, sizeof *e);
 }
 
-/* The agent's; NULL: none. */
+/* Returns the agent's evaluation. NULL if there is none. */
 static phi__eval *phi__eval_of(const phi__agent *agent) {
     phi__attached *attached = phi__attached_find(agent, "phi.evaluation");
     return attached != NULL ? PHI__OWNER(attached, phi__eval, attached) : NULL;
 }
 
-/* Looks again after that time: in the next phi_step at the earliest. Needs no memory. */
+/* Schedules phi__eval_look after `after_us`, in the next phi_step at the earliest. */
 static void phi__eval_later(phi__eval *e, uint64_t after_us) {
     phi__io *io = e->agent->rt->io;
-    (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us); /* it has its place */
+    /* Cannot fail: phi__eval_new has allocated the timer's slot. */
+    (void)phi__io_timer_set(io, &e->timer, phi__io_now_us(io) + after_us);
 }
 
-/* Lets the agent and all above it pay for a reservation. False: no memory. By handle: an agent
-   that is freed has left the tree before its evaluation hears of it. */
+/* Lists the agents whose budgets pay for a reservation: the agent and its ancestors. False: no
+   memory. Stores handles, because a freed agent leaves the tree before its evaluation is freed. */
 static bool phi__eval_payers(phi__eval *e) {
     size_t n = 0;
     for (const phi__agent *agent = e->agent; agent != NULL; agent = agent->tree.parent) n++;
@@ -189,9 +183,7 @@ static bool phi__eval_payers(phi__eval *e) {
     return true;
 }
 
-/* ---- outcomes ---- */
-
-/* The last answer with text that the child's run has made. */
+/* Returns the last answer with text, in the child's messages from `from` on. False: no memory. */
 static bool phi__eval_text(const phi__agent *child, size_t from, phi_arena *arena, phi_str *out) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
@@ -209,7 +201,7 @@ static bool phi__eval_text(const phi__agent *child, size_t from, phi_arena *aren
     return true;
 }
 
-/* Reads off a child whose run is over. */
+/* Records the outcome of a child whose run has ended. */
 static void phi__eval_outcome(phi__seat *seat, phi_status status) {
     phi__eval *e = seat->of;
     const phi__agent *child = seat->child;
@@ -230,7 +222,7 @@ static void phi__eval_outcome(phi__seat *seat, phi_status status) {
     if (!phi__eval_text(child, branch->original_count, &e->arena, &branch->text)) e->lost = true;
 }
 
-/* The sums of all, into pub. */
+/* Sums usage and cost of all branches and the evaluation. */
 static void phi__eval_sum(phi__eval *e) {
     phi_evaluation *pub = &e->pub;
     pub->total_usage = pub->evaluation_usage;
@@ -241,26 +233,24 @@ static void phi__eval_sum(phi__eval *e) {
     }
 }
 
-/* ---- agents of branches and judges ---- */
-
-/* Tokens of the judge's prompt without the texts in it, and of the default system prompt. */
+/* Estimated tokens of the judge's fixed prompt text and default system prompt. */
 enum { PHI__BRANCHES_FRAME = 300 };
 
-/* The settings of a child: the configuration, with what the evaluation sets. Its pointers are the
-   configuration's or the agent's. */
+/* Returns the desc of a child: the configuration with the evaluation's own settings. Its pointers
+   belong to the configuration or the agent. */
 static phi_agent_desc phi__eval_desc(const phi__eval *e, const phi_agent_desc *config, bool judge) {
     const phi__agent *agent = e->agent;
     phi_agent_desc d = *config;
     d.parent = agent->handle;
     d.ids.agent_id = agent->agent_id.at;
     d.ids.session_id = agent->line.session->id.at;
-    /* its log is whole until its run is copied into the agent's */
+    /* the child's log must stay whole until it is copied into the agent's log */
     d.memory.at_limit = PHI_AT_MEMORY_LIMIT_STOP;
     if (judge) {
         d.tools = NULL;
         d.tool_options.sources = NULL;
         d.tool_count = d.tool_options.source_count = 0;
-        d.options.disable_facts = true; /* it compares answers, and plays no part */
+        d.options.disable_facts = true; /* the judge only compares answers */
         if (d.system_prompt == NULL && (d.profile == NULL || d.profile->system_prompt == NULL))
             d.system_prompt = phi__texts_get(agent->desc.texts, PHI_TEXT_JUDGE);
         return d;
@@ -279,15 +269,14 @@ static phi_agent_desc phi__eval_desc(const phi__eval *e, const phi_agent_desc *c
     return d;
 }
 
-/* Makes the child of a seat, a branch's with a copy of the agent's view. PHI_OK, or phi_last_error
-   has words that name the configuration. */
+/* Makes the child of a seat. A branch gets a copy of the agent's view. Sets phi_last_error. */
 static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_agent_desc *config) {
     bool judge = index == e->pub.branch_count;
     phi_agent_desc d = phi__eval_desc(e, config, judge);
     phi__agent *agent = e->agent, *child = phi__agent_make(agent->rt, &d, NULL);
     if (child == NULL) {
-        /* The error of phi_agent_new, with the configuration that it is about. */
-        char words[320]; /* all that phi_last_error has */
+        /* Repeats the error of phi_agent_new and adds the configuration's index. */
+        char words[320]; /* the size of phi_last_error's buffer */
         const char *last = "";
         phi_status status = phi__error_last(agent->rt, &last);
         (void)snprintf(words, sizeof words, "%s", last);
@@ -310,9 +299,8 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
 
 /* ---- loop ids ---- */
 
-/* Loop ids for all seats that have a child, in the arena: "session.segment.N", with one count, from
-   the first number that is free in all segments. A host may have given an id of this form: then the
-   next number. */
+/* Names the loops of all seats with a child: "session.segment.N". All share one count, which starts
+   above every count used in their segments. Skips ids that a host has used. False: no memory. */
 static bool phi__eval_name_loops(phi__eval *e) {
     const phi__agent *agent = e->agent;
     phi__session *session = agent->line.session;
@@ -343,7 +331,7 @@ static bool phi__eval_name_loops(phi__eval *e) {
     return done;
 }
 
-/* Their numbers are taken. False: no memory, and some may be. */
+/* Marks the loop ids as used in the session. False: no memory, and some may be marked. */
 static bool phi__eval_count_loops(phi__eval *e) {
     phi__sessions *sessions = &e->agent->rt->sessions;
     bool done = true;
@@ -353,17 +341,15 @@ static bool phi__eval_count_loops(phi__eval *e) {
     return done;
 }
 
-/* ---- their runs ---- */
-
-/* Starts the run of a seat's child: with that prompt, or, if content is NULL, from the end of its
-   history. PHI_NO_MEMORY: nothing changed. */
+/* Starts the run of a seat's child with the prompt, or from the end of its history if content is
+   NULL. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__eval_run(phi__seat *seat, const phi_content *content, size_t count) {
     const phi__eval *e = seat->of;
     phi__run_order order = PHI_ZERO;
     order.continuation = content != NULL ? PHI_CONTINUATION_INITIAL : PHI_CONTINUATION_DEFAULT;
     order.loop_id = *seat->loop_id;
     if (content == NULL) order.parent_loop_id = e->agent->line.last_loop_id;
-    order.goes_on = true; /* aborts were read when the evaluation began: later ones mean it */
+    order.goes_on = true; /* phi_evaluate has read earlier aborts; later ones are for this run */
     phi_status status = phi__run_new_of(seat->child, order, content, count);
     seat->runs = status == PHI_OK;
     return status;
@@ -373,9 +359,9 @@ static uint64_t phi__eval_output(const phi__agent *child) {
     return child->desc.max_tokens != 0 ? child->desc.max_tokens : child->desc.model.max_tokens;
 }
 
-/* Reserves the most that the judge's call may cost, with a query of so many tokens. False:
-   there is no room, and `reason` says where. The judge sees the conversation, the query, and
-   the largest answers that the branches may give; at most its window. */
+/* Reserves the most that the judge's call may cost, for a query of `prompt` tokens. The judge reads
+   the conversation, the query and the longest possible answers, up to its context window. False: a
+   budget has no room, and `reason` names it. */
 static bool phi__eval_hold(phi__eval *e, uint64_t prompt, char *reason, size_t size) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     uint64_t in = phi__projection_view_tokens(e->agent) + prompt + PHI__BRANCHES_FRAME;
@@ -392,10 +378,7 @@ static bool phi__eval_hold(phi__eval *e, uint64_t prompt, char *reason, size_t s
                             reason, size);
 }
 
-/* ---- the end ---- */
-
-/* The runs are copied in the order of their configurations, whichever ended first, so that the
-   log does not depend on the network. */
+/* ---- events and log ---- */
 
 static phi_parallel *phi__eval_parallel(const phi__eval *e) {
     phi__agent *agent = e->agent;
@@ -425,11 +408,9 @@ static bool phi__eval_emit_start(const phi__eval *e) {
     return phi__events_emit(e->agent, &event);
 }
 
-/* ---- the log ---- */
-
-/* Copies the run of a seat's child to its lane. If there is no such lane it is made: for a branch
-   as a fork of the lane that was active when the evaluation began, for the judge an empty one:
-   the judge saw nothing of the thread. A child that the host has freed has no lane. */
+/* Copies the run of a seat's child to its lane. If the lane is missing, makes it: a branch's lane
+   forks the lane that was active when the evaluation began, and the judge's lane is empty, because
+   the judge saw nothing of the thread. Does nothing if the host has freed the child. */
 static phi_status phi__eval_copy_one(phi__eval *e, const phi__seat *seat) {
     phi_thread *thread = e->agent->thread;
     bool judge = phi__eval_is_judge(seat), forks = !judge && e->entries > 0;
@@ -481,7 +462,7 @@ static phi_status phi__eval_note(phi__eval *e, size_t selected) {
     return status;
 }
 
-/* The parent of the next run is the selected one. */
+/* Makes the selected branch the active lane, and its loop the parent of the next run. */
 static phi_status phi__eval_select(phi__eval *e, size_t selected) {
     phi__agent *agent = e->agent;
     const phi_branch *branch = &e->branches[selected];
@@ -491,7 +472,7 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
     status = phi__eval_note(e, selected);
     if (status == PHI_OK && branch->lane.len > 0)
         status = phi_thread_switch(agent->thread, branch->lane.at);
-    /* if memory ends, the next request makes a new head */
+    /* without memory, the next request makes a new head */
     if (status == PHI_OK && e->seats[selected].child != NULL)
         (void)phi__head_copy(agent, e->seats[selected].child);
     if (status != PHI_OK) {
@@ -503,8 +484,9 @@ static phi_status phi__eval_select(phi__eval *e, size_t selected) {
     return PHI_OK;
 }
 
-/* Ends an evaluation whose children run no longer. status PHI_OK: `selected` wins; else no branch
-   does. What the branches did is in the log in any case, as far as memory goes. */
+/* Ends an evaluation whose children have stopped. If status is PHI_OK, branch `selected` wins; else
+   none. In both cases the runs of the branches are copied into the log in the order of their
+   configurations, as far as memory allows. */
 static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected) {
     phi__agent *agent = e->agent;
     size_t ran = e->pub.branch_count + (e->pub.judge_loop_id.len > 0 ? 1 : 0);
@@ -522,7 +504,6 @@ static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected)
     phi__io_timer_clear(agent->rt->io, &e->timer);
     if (e->phase == PHI__EVAL_CUSTOM) agent->rt->active--;
     e->phase = PHI__EVAL_OVER;
-    /* A child is freed when its events were popped. */
     for (size_t i = 0; i <= e->pub.branch_count; i++) {
         phi__agent *child = phi__eval_leave(&e->seats[i]);
         if (child == NULL) continue;
@@ -530,7 +511,7 @@ static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected)
         phi__shot_last(child);
     }
     phi__find_hold(agent, NULL);
-    /* Without memory its figures are empty. */
+    /* Without memory, the event has empty figures. */
     static const phi_parallel nothing = {{"", 0}, NULL, 0, {"", 0}, 0, {0, 0, 0, 0, 0, 0}};
     phi_parallel *parallel = phi__eval_parallel(e);
     phi_event event = PHI_ZERO;
@@ -552,8 +533,8 @@ static void phi__eval_conclude(phi__eval *e, phi_status status, size_t selected)
 
 /* ---- snapshots ---- */
 
-/* Each child is saved as an agent is: a branch that has ended too, since its run is not in the
-   agent's log yet. A snapshot during evaluate_fn calls it again after loading. */
+/* A snapshot holds every child as an agent. This includes branches that have ended, because their
+   runs are not yet in the agent's log. After a restore, a pending evaluate_fn is called again. */
 
 static void phi__eval_save_child(const phi__seat *seat, phi__buf *out, phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -568,7 +549,7 @@ static void phi__eval_save_child(const phi__seat *seat, phi__buf *out, phi_arena
     phi_arena_reset(scratch, mark);
 }
 
-/* Writes a JSON object with the snapshots of the children; null where the evaluation is over. */
+/* Writes the evaluation as a JSON object, or null if it is over. */
 static void phi__eval_save(const phi__attached *attached, phi__buf *out, phi_arena *scratch) {
     const phi__eval *e = PHI__OWNER((uintptr_t)attached, const phi__eval, attached);
     const phi_thread *thread = e->agent->thread;
@@ -609,9 +590,9 @@ static void phi__eval_save(const phi__attached *attached, phi__buf *out, phi_are
     phi__buf_text(out, "}}");
 }
 
-/* ---- reading ---- */
+/* ---- restoring ---- */
 
-/* PHI_OK if the view is still that of the snapshot. */
+/* Returns PHI_OK if the agent's view is the same as in the snapshot. */
 static phi_status phi__eval_save_check(phi__agent *agent, const phi_json *root,
                                        size_t branch_count) {
     const phi_thread *thread = agent->thread;
@@ -636,7 +617,7 @@ static phi_status phi__eval_save_restore(phi__seat *seat, const phi_json *node,
     phi_status status = PHI_NO_MEMORY;
     phi_agent child;
     phi__buf text;
-    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK; /* the host had freed it */
+    if (!phi_json_is(node, PHI_JSON_OBJECT)) return PHI_OK; /* the host had freed the child */
     phi__buf_init(&text, &e->agent->memory);
     if (phi__json_write(&text, node, 0) == PHI_OK) {
         child = phi_agent_restore(e->agent->rt, &d, phi__buf_str(&text), PHI_RESTORE_RESUME);
@@ -650,8 +631,7 @@ static phi_status phi__eval_save_restore(phi__seat *seat, const phi_json *node,
     return PHI_OK;
 }
 
-/* A branch without a run and without an outcome ended as its snapshot was restored: it counts as
-   cancelled. */
+/* Restores a branch. A branch with neither a run nor an outcome counts as cancelled. */
 static phi_status phi__eval_save_get_branch(phi__eval *e, size_t i, const phi_json *node,
                                             const phi_agent_desc *config) {
     phi_branch *branch = &e->branches[i];
@@ -679,13 +659,13 @@ static phi_status phi__eval_save_get_judge(phi__eval *e, const phi_json *root,
     if (!phi__records_get_bool(root, "judging")) return phi__eval_make_child(e, index, desc->judge);
     e->phase = PHI__EVAL_JUDGE;
     e->pub.judge_loop_id = e->judge_id;
-    e->judge_status = PHI_CANCELLED; /* unless its run goes on */
+    e->judge_status = PHI_CANCELLED; /* stays so if the judge's run does not continue */
     return phi__eval_save_restore(&e->seats[index], phi_json_path(root, "judge.agent"),
                                   desc->judge);
 }
 
-/* Fills a new evaluation and makes its children again. PHI_PARSE, PHI_NO_MEMORY, or why a child
-   could not be made. */
+/* Fills a new evaluation from a snapshot and restores its children. Fails with PHI_PARSE,
+   PHI_NO_MEMORY, or the error of making a child. */
 static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
                                      const phi_evaluate_desc *desc) {
     phi_json_iter each = phi_json_each(phi_json_get(root, "branches"));
@@ -704,8 +684,8 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
     if (status == PHI_OK) status = phi__eval_save_get_judge(e, root, desc);
     if (status == PHI_OK && !phi__eval_payers(e)) status = PHI_NO_MEMORY;
     if (status == PHI_OK && e->phase == PHI__EVAL_BRANCHES) {
-        /* The reservation for the judge's call is in the saved budget as a request; it is made
-           again, and if there is no room, the judge's own turn says so. */
+        /* The saved budget counts the reservation for the judge's call as a request. Releases that
+           and reserves again. If there is no room, the judge's own turn reports the limit. */
         char reason[160];
         phi_spending saved = PHI_ZERO;
         saved.requests = phi__records_get_u64(root, "held") > 0 ? 1 : 0;
@@ -715,13 +695,13 @@ static phi_status phi__eval_save_get(phi__eval *e, const phi_json *root,
     return status;
 }
 
-/* ---- the judge's prompt and verdict: no model, no memory but an arena's ---- */
+/* ---- the judge's prompt and verdict ---- */
 
 enum {
-    PHI__JUDGE_LINES = 80, /* conformance C-63, and the next two */
-    PHI__JUDGE_LEAST = 200,
+    PHI__JUDGE_LINES = 80,  /* lines of a text that tier 0 keeps; conformance C-63 */
+    PHI__JUDGE_LEAST = 200, /* fewest bytes of a text after tier 2 */
     PHI__JUDGE_TIERS = 3,
-    PHI__JUDGE_TOKEN_BYTES = 4 /* of text, by estimate; model/tokens.h */
+    PHI__JUDGE_TOKEN_BYTES = 4 /* estimated bytes a token; see model/tokens.h */
 };
 
 static bool phi__judge_blank(phi_str s) { return phi__str_trim(s).len == 0; }
@@ -777,12 +757,12 @@ PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c) {
     phi__texts_put(out, c->texts, PHI_TEXT_JUDGE_ASK, NULL);
 }
 
-/* ---- fitting it into the judge's window ---- */
+/* ---- fitting the prompt into the judge's window ---- */
 
-/* The fitting has two passes, since the judge compares the responses and not the conversation
-   before them: the first pass shortens the context only, the second one leaves the context at its
-   shortest and shortens the responses. Each pass has three tiers, and each tier works on the text
-   that the tier before it has left, so that a text never grows again. */
+/* Fitting has two passes, because the judge compares the responses and needs the conversation less.
+   The first pass shortens only the context. The second shortens the responses and leaves the
+   context at its shortest. Each pass has three tiers, and each tier shortens the text that the
+   previous tier left, so a text never grows. */
 
 static bool phi__judge_join(phi_str *s, size_t head, const char *between, size_t tail,
                             phi_arena *arena) {
@@ -796,8 +776,8 @@ static bool phi__judge_join(phi_str *s, size_t head, const char *between, size_t
     return true;
 }
 
-/* Tier 0: the last lines. Tier 1: the first paragraph and the last one, if others are between them.
-   Tier 2: `most` bytes, the dots included. */
+/* Shortens *s. Tier 0 keeps the last lines. Tier 1 keeps the first and the last paragraph, if there
+   are others between them. Tier 2 keeps `most` bytes including the dots. False: no memory. */
 static bool phi__judge_shorten(phi_str *s, int tier, size_t most, phi_arena *arena) {
     static const char between[] = "\n\n...\n\n", dots[] = "...";
     size_t at = s->len, lines = 0;
@@ -822,8 +802,8 @@ static uint64_t phi__judge_tokens(const phi__judge_case *c, const phi_token_coun
     return sum;
 }
 
-/* Bytes that each of n texts may have, of so many tokens: whole tokens, since texts are counted in
-   those. */
+/* Returns how many bytes each of n texts may have, if they share `tokens`. Rounds down to whole
+   tokens, because texts are counted in tokens. */
 static size_t phi__judge_share(uint64_t tokens, size_t n) {
     uint64_t bytes = tokens < SIZE_MAX / 8 ? tokens / n * PHI__JUDGE_TOKEN_BYTES : SIZE_MAX / 2;
     return phi__max((size_t)bytes, PHI__JUDGE_LEAST);
@@ -868,14 +848,10 @@ PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count) {
     return 0;
 }
 
-/* ---- the judge ---- */
+/* ---- the judge's query ---- */
 
-/* It compares outcomes, not ways: of the conversation and of each branch it sees text alone.
-   Branches that failed are not shown to it, unless all have failed. */
-
-/* ---- the query ---- */
-
-/* The last user message of a view, or its end: the query of branches without a prompt. */
+/* Returns the index of the last user message in the view, or count if there is none. That message
+   is the query if the evaluation has no prompt. */
 static size_t phi__eval_judge_query_at(const phi_view_item *items, size_t count) {
     size_t i = count;
     while (i > 0)
@@ -883,7 +859,7 @@ static size_t phi__eval_judge_query_at(const phi_view_item *items, size_t count)
     return count;
 }
 
-/* The agent's view when the evaluation began. */
+/* Returns the agent's view as it was when the evaluation began. False: it cannot be read. */
 static bool phi__eval_judge_view(const phi__eval *e, phi_arena *arena, const phi_view_item **items,
                                  size_t *count) {
     const phi_thread *thread = e->agent->thread;
@@ -902,8 +878,7 @@ static phi_message phi__eval_message(const phi_content *content, size_t count) {
     return message;
 }
 
-/* The text of the query, in the arena of the evaluation: of the prompt, or of the last user message
-   in view. False: no memory. */
+/* Sets pub.query to the text of the prompt or the last user message in view. False: no memory. */
 static bool phi__eval_judge_query(phi__eval *e, const phi_content *content, size_t count) {
     const phi_view_item *items;
     phi_arena arena;
@@ -921,7 +896,7 @@ static bool phi__eval_judge_query(phi__eval *e, const phi_content *content, size
     return !failed;
 }
 
-/* how many may win */
+/* Counts the branches that may win. */
 static size_t phi__eval_judge_candidates(const phi__eval *e) {
     size_t n = 0;
     for (size_t i = 0; i < e->pub.branch_count; i++)
@@ -929,7 +904,7 @@ static size_t phi__eval_judge_candidates(const phi__eval *e) {
     return n;
 }
 
-/* The branch that the judge has named; the first that may win, where the judge has failed. */
+/* Returns the branch that the judge named, or the first that may win if the judge failed. */
 static size_t phi__eval_judge_selected(const phi__eval *e) {
     size_t left = e->judge_status == PHI_OK ? e->verdict : 0;
     for (size_t i = 0; i < e->pub.branch_count; i++) {
@@ -939,9 +914,7 @@ static size_t phi__eval_judge_selected(const phi__eval *e) {
     return phi__select_first(e->branches, e->pub.branch_count);
 }
 
-/* ---- the judge's run ---- */
-
-/* conformance C-63 */
+/* Warns that the judge's prompt exceeds its window (conformance C-63). */
 static bool phi__eval_judge_warn(phi__eval *e) {
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TOOL_PROGRESS;
@@ -952,7 +925,8 @@ static bool phi__eval_judge_warn(phi__eval *e) {
     return phi__events_emit(e->agent, &event);
 }
 
-/* The prompt, fitted into the judge's window. */
+/* Writes the judge's prompt, fitted into its window. It has only texts: of the conversation, and of
+   the branches that may win. False: no memory. */
 static bool phi__eval_judge_prompt(phi__eval *e, phi__buf *out) {
     const phi__agent *judge = e->seats[e->pub.branch_count].child;
     size_t end, count = e->pub.branch_count;
@@ -984,7 +958,7 @@ static bool phi__eval_judge_prompt(phi__eval *e, phi__buf *out) {
     return status != PHI_NO_MEMORY && !out->failed;
 }
 
-/* Starts the judge's run. PHI_NO_MEMORY, PHI_STALE (there is no judge): it does not run. */
+/* Starts the judge's run. PHI_NO_MEMORY or PHI_STALE (the judge was freed): it did not start. */
 static phi_status phi__eval_judge_begin(phi__eval *e) {
     phi__seat *seat = &e->seats[e->pub.branch_count];
     phi_content content;
@@ -999,7 +973,7 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
         content = phi__input_text(phi__buf_str(&prompt));
         status = phi__eval_run(seat, &content, 1);
     }
-    if (status == PHI_OK) /* no other run may take the reservation; its turn renews it */
+    if (status == PHI_OK) /* before another run takes the room; the judge's turn renews this */
         (void)phi__reserve_call(
             seat->child->run,
             phi_tokens_of_text(phi__projection_counter(seat->child), content.text), reason,
@@ -1013,7 +987,7 @@ static phi_status phi__eval_judge_begin(phi__eval *e) {
 
 enum { PHI__EVAL_POLL_US = 10000 }; /* between two calls of evaluate_fn */
 
-/* evaluate_fn selects; false: the evaluation was freed in it, or it is not ready. */
+/* Calls evaluate_fn. False: it freed the agent, or it has not selected yet. */
 static bool phi__eval_ask(phi__eval *e, size_t *selected) {
     phi__agent *agent = e->agent;
     phi_agent handle = agent->handle;
@@ -1039,20 +1013,19 @@ static void phi__eval_look(phi__eval *e) {
     if (e->agent->slot == NULL || e->phase == PHI__EVAL_OVER) return;
     for (size_t i = 0; i <= e->pub.branch_count; i++)
         if (e->seats[i].runs) return;
-    /* The agent or one above it was aborted meanwhile, or the runtime is closing. */
+    /* The agent or an ancestor was aborted since, or the runtime is closing. */
     if (e->agent->tree.aborts != e->aborts || e->agent->rt->closing)
         phi__eval_conclude(e, PHI_CANCELLED, 0);
     else if (e->lost)
         phi__eval_conclude(e, PHI_NO_MEMORY, 0);
     else if (e->phase == PHI__EVAL_BRANCHES) {
-        /* All branches have ended. */
         size_t count = e->pub.branch_count;
         phi__eval_sum(e);
         if (e->by == PHI_EVALUATE_CUSTOM) {
             phi__agent *agent = e->agent;
             uint32_t ms = agent->desc.deadlines.decision_ms;
             e->phase = PHI__EVAL_CUSTOM;
-            agent->rt->active++; /* phi_step reports work, as of a run */
+            agent->rt->active++; /* so that phi_step reports work */
             e->deadline_us = ms == PHI_UNLIMITED
                                  ? UINT64_MAX
                                  : phi__io_counted_us(agent->rt->io) + (uint64_t)ms * 1000;
@@ -1088,18 +1061,18 @@ static void phi__eval_over(phi__agent *child, phi_status status, const phi_failu
 }
 
 static void phi__eval_gone(phi__agent *child) {
-    /* The host has freed the child: a branch counts as cancelled, also where its run was over. */
+    /* A branch that the host has freed counts as cancelled, even if its run had ended. */
     phi__seat *seat = (phi__seat *)child->tree.watched;
     if (seat->runs) {
         phi__eval_outcome(seat, PHI_CANCELLED);
         phi__eval_later(seat->of, 0);
     }
-    if (!phi__eval_is_judge(seat)) /* nothing of it can be copied any more */
+    if (!phi__eval_is_judge(seat)) /* a freed branch's run can no longer be copied */
         seat->of->branches[seat->index].status = PHI_CANCELLED;
     seat->child = NULL;
 }
 
-/* ---- with the agent ---- */
+/* ---- attaching to the agent ---- */
 
 static void phi__eval_freed(phi__attached *attached) {
     phi__eval *e = PHI__OWNER(attached, phi__eval, attached);
@@ -1112,7 +1085,7 @@ static void phi__eval_freed(phi__attached *attached) {
 static const phi__attached_ops phi__eval_ops = {"phi.evaluation", phi__eval_save, NULL,
                                                 phi__eval_freed};
 
-/* In place of the last one, whose children are gone from it. */
+/* Attaches the evaluation to its agent and frees the previous one. */
 static void phi__eval_attach(phi__eval *e) {
     phi__agent *agent = e->agent;
     phi__eval_free(phi__eval_of(agent));
@@ -1159,7 +1132,7 @@ static phi_status phi__eval_check_desc(phi_runtime *rt, const phi_evaluate_desc 
                                : phi__eval_check_config(rt, "judge", desc->judge);
 }
 
-/* The prompt as content; NULL: there is none. */
+/* Returns the prompt as content, or NULL if there is none. */
 static phi_status phi__eval_check_prompt(phi__agent *agent, const phi_evaluate_desc *desc,
                                          phi_content *text, const phi_content **content,
                                          size_t *count) {
@@ -1192,7 +1165,7 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
     for (size_t i = 0; i < e->pub.branch_count; i++)
         if (phi__eval_run(&e->seats[i], content, count) != PHI_OK)
             return phi__eval_no_memory(agent);
-    /* Reserves the most that the first model call of each branch, and the judge's, may cost. */
+    /* Reserves the most that the first call of each branch, and the judge's call, may cost. */
     const phi_message message = phi__eval_message(content, count);
     const phi_token_counter *counter = phi__projection_counter(agent);
     uint64_t prompt = content != NULL ? phi_tokens_of_message(counter, &message) : 0;
@@ -1205,8 +1178,7 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
                                                                : phi__eval_no_memory(agent);
 }
 
-/* A new one, or the beginning of a restored one: without children and not attached. NULL: no
-   memory. */
+/* Makes an evaluation without children, not yet attached to the agent. NULL: no memory. */
 static phi__eval *phi__eval_new(phi__agent *agent, const phi_evaluate_desc *desc) {
     size_t count = desc->config_count;
     phi__eval *e = (phi__eval *)phi__alloc(&agent->memory, sizeof *e);
@@ -1251,7 +1223,7 @@ static phi_status phi__eval_all(phi__agent *agent, const phi_evaluate_desc *desc
         !phi__append_answer_orphans(agent->thread, agent->desc.texts) ||
         !phi__events_reserve(agent))
         return phi__eval_no_memory(agent);
-    phi__posts_read_aborts(agent->rt); /* they mean earlier work */
+    phi__posts_read_aborts(agent->rt); /* earlier aborts do not concern this evaluation */
     phi__eval *e = phi__eval_new(agent, desc);
     status =
         e != NULL && phi__eval_judge_query(e, content, count) ? PHI_OK : phi__eval_no_memory(agent);
@@ -1272,7 +1244,7 @@ static phi_status phi__eval_all(phi__agent *agent, const phi_evaluate_desc *desc
     return status;
 }
 
-/* Takes up the evaluation that a snapshot of the agent has. */
+/* Continues the evaluation in the agent's snapshot. */
 static phi_status phi__eval_resume(phi__agent *agent, const phi_evaluate_desc *desc) {
     phi_str saved = phi__attached_saved(agent, "phi.evaluation");
     phi__eval *e = NULL;

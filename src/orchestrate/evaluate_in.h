@@ -1,5 +1,5 @@
-/* evaluate_in.h - the part of an evaluation that needs no model: selection, the judge's prompt, its
-   fitting into the judge's window, and the reading of its verdict. Pure functions, for tests. */
+/* evaluate_in.h - the parts of an evaluation that need no model: selection, the judge's prompt, and
+   the judge's verdict. Pure functions, for tests. */
 #ifndef PHI_ORCHESTRATE_EVALUATE_IN_H
 #define PHI_ORCHESTRATE_EVALUATE_IN_H
 
@@ -9,35 +9,36 @@
 #include "model/model_in.h"
 #include "model/tokens.h"
 
-/* The branch that wins by `by`, which is neither JUDGE nor CUSTOM; and the first that may. */
+/* Returns the winning branch by position or tokens; `by` is neither JUDGE nor CUSTOM.
+   phi__select_first returns the first branch that may win. */
 PHI__FN size_t phi__select_by(phi_evaluate_by by, const phi_branch *branches, size_t count);
 PHI__FN size_t phi__select_first(const phi_branch *branches, size_t count);
 
-/* What the judge compares. Fitting shortens the texts; the branches keep theirs. */
+/* The texts that the judge compares. Shortening them does not change the branches' texts. */
 typedef struct phi__judge_case {
-    phi_str context; /* transcript of the conversation before the query; blank: none */
+    phi_str context; /* transcript of the conversation before the query; may be blank */
     phi_str query;
     phi_str *responses; /* one for each candidate */
     size_t count;
-    const phi_texts *texts; /* NULL: phi's */
+    const phi_texts *texts; /* NULL: phi's own texts */
 } phi__judge_case;
 
-/* Appends a message to a transcript as "User: ...", "Assistant: ..." or "Tool [name]: ...", on its
-   own line. Only text counts; a message without text is left out. */
+/* Appends a message to a transcript on a new line, as "User: ...", "Assistant: ..." or "Tool
+   [name]: ...". Writes only text, and skips a message without text. */
 PHI__FN void phi__judge_transcribe(phi__buf *out, const phi_message *message);
 
-/* Shortens the case until context and responses have at most four fifths of max_tokens (0: no
-   limit): first the context alone, in three tiers, then the responses too. Shortened texts are in
-   the arena. PHI_LIMIT: even the last tier is too long, and the case has its texts; PHI_NO_MEMORY:
+/* Shortens the case until context and responses fit into four fifths of max_tokens (0: no limit).
+   Shortens the context first, in three tiers, then the responses. Shortened texts are in the arena.
+   PHI_LIMIT: the texts are still too long after the last tier, and stay shortened. PHI_NO_MEMORY:
    the case is partly shortened. */
 PHI__FN phi_status phi__judge_fit(phi__judge_case *c, uint64_t max_tokens,
                                   const phi_token_counter *counter, phi_arena *arena);
 
-/* The prompt; check out->failed. */
+/* Writes the judge's prompt. Check out->failed. */
 PHI__FN void phi__judge_prompt(phi__buf *out, const phi__judge_case *c);
 
-/* The candidate that the reply names, from 0: the first word whose digits are a number from 1 to
-   count. 0 if there is none. */
+/* Returns the candidate (from 0) that the reply names by its first word whose digits form a number
+   from 1 to count. Returns 0 if there is no such word. */
 PHI__FN size_t phi__judge_verdict(phi_str reply, size_t count);
 
 #endif

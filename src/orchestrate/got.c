@@ -13,8 +13,8 @@ enum {
 };
 
 enum {
-    PHI__GOT_PROMPT_TOKENS = 250, /* of phi's own prompt of a call, at most, by estimate */
-    PHI__GOT_NODES_MOST = 1000    /* a bound on prompts that show the graph */
+    PHI__GOT_PROMPT_TOKENS = 250, /* estimated most tokens of phi's own prompt in a call */
+    PHI__GOT_NODES_MOST = 1000    /* bounds the prompts that show the graph */
 };
 
 PHI__FN phi_got_options phi__got_options_of(const void *options) {
@@ -23,7 +23,7 @@ PHI__FN phi_got_options phi__got_options_of(const void *options) {
     if (o.generations == 0) o.generations = 2;
     if (o.branching_factor == 0) o.branching_factor = 3;
     if (o.max_nodes == 0) o.max_nodes = 20;
-    if (o.max_nodes < 3) o.max_nodes = 3; /* the problem, a thought, the answer */
+    if (o.max_nodes < 3) o.max_nodes = 3; /* room for the problem, a thought and the answer */
     if (o.max_nodes > PHI__GOT_NODES_MOST) o.max_nodes = PHI__GOT_NODES_MOST;
     if (o.max_depth == 0) o.max_depth = 5;
     if (o.votes == 0) o.votes = 3;
@@ -31,9 +31,9 @@ PHI__FN phi_got_options phi__got_options_of(const void *options) {
     return o;
 }
 
-/* ---- answers ---- */
+/* ---- reading answers ---- */
 
-/* "[12]", or "12". *rest begins after it. */
+/* Reads a node's id, "[12]" or "12". *rest is the text after it. */
 static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
     uint32_t n = 0;
     size_t i = 0, from;
@@ -49,7 +49,7 @@ static bool phi__got_parse_id(phi_str text, uint32_t *id, phi_str *rest) {
     return true;
 }
 
-/* "->", "=>", or U+2192. */
+/* Reads an arrow: "->", "=>" or U+2192. */
 static bool phi__got_parse_arrow(phi_str text, phi_str *rest) {
     text = phi__parse_plain(text);
     if (phi__str_starts(text, "->") || phi__str_starts(text, "=>"))
@@ -61,7 +61,7 @@ static bool phi__got_parse_arrow(phi_str text, phi_str *rest) {
     return true;
 }
 
-/* "contradicts: ..." */
+/* Returns the kind that the text's first word names. Default: supports. */
 static phi__got_kind phi__got_parse_kind(phi_str text) {
     static const char *const against[] = {"contradicts", "contradict", "conflicts",
                                           "refutes",     "opposes",    "disproves"};
@@ -136,7 +136,7 @@ static bool phi__graph_add(phi__got *g, uint32_t parent, phi_str content,
     return true;
 }
 
-/* A connection that is there already, or that leads nowhere, is left out. */
+/* Adds a connection, unless it exists already or names an unknown node. False: no memory. */
 static bool phi__graph_connect(phi__got *g, const phi__got_edge *edge) {
     phi__got_graph *graph = &g->graph;
     phi_arena *arena = g->m.env->arena;
@@ -167,8 +167,8 @@ static bool phi__graph_before(const phi__got_node *a, const phi__got_node *b) {
     return a->depth > b->depth;
 }
 
-/* The answer, else the node with most votes, the heaviest, the one with most support, the deepest,
-   the oldest, in this order; 0: no thought yet. */
+/* Returns the answer node, or else the best thought: by votes, then weight, support, depth and age
+   (older first). 0 if there is no thought. */
 static uint32_t phi__graph_best(const phi__got_graph *graph) {
     uint32_t best = graph->count > 1 ? 1 : 0;
     if (graph->answer != 0) return graph->answer;
@@ -177,8 +177,8 @@ static uint32_t phi__graph_best(const phi__got_graph *graph) {
     return best;
 }
 
-/* Marks the thoughts with most support, then the deepest, the oldest. At most 1,000 nodes are
-   walked for each thought that is kept, once in a run. */
+/* Marks the thoughts to aggregate: those with most support, then the deepest, then the oldest. Runs
+   once in a search, and visits at most 1,000 nodes for each marked thought. */
 static void phi__graph_keep(phi__got_graph *graph, uint32_t most) {
     uint32_t i, found;
     for (i = 1; i < graph->count; i++) graph->nodes[i].kept = false;
@@ -222,7 +222,7 @@ static phi_str phi__got_system(const phi__got *g) {
         "fits together, settle contradictions, leave out what is wrong. Write the whole answer "
         "and nothing about the thoughts.";
     const phi_got_options *o = &g->o;
-    /* in the order of the phases that make calls */
+    /* in the order of the phases */
     static const char *const own[] = {generation, connection, voting, weighing, aggregation};
     const char *const given[] = {o->generation_prompt, o->connection_prompt, o->voting_prompt,
                                  o->weighing_prompt, o->aggregation_prompt};
@@ -230,9 +230,9 @@ static phi_str phi__got_system(const phi__got *g) {
     return phi_str_of(given[i] != NULL ? given[i] : own[i]);
 }
 
-/* New thoughts that this generation may have. */
+/* Returns how many thoughts the next generation may add. */
 static uint32_t phi__got_wanted(const phi__got *g) {
-    uint32_t used = g->graph.count + 1; /* the answer's */
+    uint32_t used = g->graph.count + 1; /* 1 for the answer */
     uint32_t left = g->o.max_nodes > used ? g->o.max_nodes - used : 0;
     return left < g->o.branching_factor ? left : g->o.branching_factor;
 }
@@ -247,12 +247,12 @@ static void phi__got_put_node(const phi__got *g, uint32_t i, phi__buf *out) {
     phi__buf_add_str(out, node->content);
 }
 
-/* The aggregation is shown the thoughts that were kept, and their connections. */
+/* True if the prompt shows this node. From voting on, it shows only the marked thoughts. */
 static bool phi__got_shown(const phi__got *g, uint32_t i) {
     return g->m.phase < PHI__GOT_VOTING || g->graph.nodes[i].kept;
 }
 
-/* Some thought that is aggregated has a weight above 0. */
+/* True if a marked thought has a weight above 0. */
 static bool phi__got_weighed(const phi__got *g) {
     for (uint32_t i = 1; i < g->graph.count; i++)
         if (g->graph.nodes[i].kept && g->graph.nodes[i].weight > 0.0) return true;
@@ -264,8 +264,8 @@ static bool phi__got_heavier(const phi__got_graph *graph, uint32_t a, uint32_t b
     return x->weight > y->weight || (!(x->weight < y->weight) && a < b);
 }
 
-/* The thoughts: in the order of their making, or for the aggregation the heaviest first, without
-   those of weight 0. Quadratic then: at most 1,000 nodes, and only here. */
+/* Writes the thoughts in the order of their ids. For the aggregation, writes the heaviest first and
+   leaves out those of weight 0. This sort is quadratic, over at most 1,000 nodes. */
 static void phi__got_put_nodes(const phi__got *g, phi__buf *out) {
     const phi__got_graph *graph = &g->graph;
     uint32_t next = 0, last = 0, i;
@@ -327,7 +327,7 @@ static phi_status phi__got_call(phi__got *g) {
     return phi__machine_ask(&g->m, &call, &prompt);
 }
 
-/* ---- as JSON ---- */
+/* ---- the graph as JSON ---- */
 
 static const char *const phi__graph_kinds[] = {"supports", "contradicts", "repeats", "aggregates"};
 
@@ -369,7 +369,7 @@ static void phi__graph_put(const phi__got_graph *graph, phi__buf *out) {
     if (graph->answer != 0) phi__records_u64(out, "answer_node_id", graph->answer);
 }
 
-/* PHI_PARSE, here and below: it is not of phi's writing. */
+/* Loads a node. PHI_PARSE: phi did not write this node. */
 static phi_status phi__graph_get_node(phi__got *g, const phi_json *item) {
     uint64_t parent = phi__json_get_uint(phi_json_get(item, "parent"), UINT64_MAX);
     const phi_json *weight = phi_json_get(item, "weight");
@@ -404,10 +404,8 @@ static phi_status phi__graph_get(phi__got *g, const phi_json *saved) {
     return g->graph.answer == 0 || g->graph.answer < g->graph.count ? PHI_OK : PHI_PARSE;
 }
 
-/* ---- the end ---- */
-
-/* The answer's share of the votes, or 1.0 if it was composed, since nothing is left to compare it
-   with. False: there is none, or nobody voted. */
+/* Sets *out to the answer's share of the votes, or to 1.0 if the answer was composed. False: there
+   is no answer, or every vote was an abstention. */
 static bool phi__got_score(const phi__got *g, double *out) {
     const phi__got_graph *graph = &g->graph;
     if (graph->answer == 0 || (g->votes > 0 && g->votes == g->abstained)) return false;
@@ -417,7 +415,7 @@ static bool phi__got_score(const phi__got *g, double *out) {
     return true;
 }
 
-/* error empty: the answer, or the best so far. */
+/* Ends the search with the answer or the best thought, or with an error if `error` is not empty. */
 static phi_status phi__got_end(phi__got *g, const char *reason, phi_status status, phi_str error) {
     static const char *const modes[] = {"synthesis", "voting", "weighted"};
     size_t mode = (size_t)g->o.aggregation < PHI__COUNT(modes) ? (size_t)g->o.aggregation : 0;
@@ -452,14 +450,14 @@ static phi_status phi__got_end(phi__got *g, const char *reason, phi_status statu
     return phi__machine_done(&g->m, node->content, node->stop_reason, &result);
 }
 
-/* With the best so far, if there is one. */
+/* Ends the search with the best thought so far. Fails if there is no thought. */
 static phi_status phi__got_finish(phi__got *g, const char *reason) {
     phi_str error = PHI__LIT("ended before there was a thought");
     if (phi__graph_best(&g->graph) != 0) error = phi__str("", 0);
     return phi__got_end(g, reason, PHI_LIMIT, error);
 }
 
-/* ---- the next call ---- */
+/* ---- the next phase ---- */
 
 static phi_status phi__got_enter(phi__got *g, uint32_t phase) {
     static const char *const names[] = {"idle",   "generating", "connecting",
@@ -481,8 +479,8 @@ static phi_status phi__got_aggregate(phi__got *g) {
                                                                     : PHI__GOT_AGGREGATING);
 }
 
-/* The next generation, if one may follow: it refines the leaf above max_depth with most support,
-   then the oldest. */
+/* Starts the next generation, or the aggregation if no generation may follow. A generation refines
+   a leaf above max_depth: the one with most support, or else the oldest. */
 static phi_status phi__got_next(phi__got *g) {
     const phi__got_graph *graph = &g->graph;
     if (g->generations >= g->o.generations || phi__got_wanted(g) == 0) return phi__got_aggregate(g);
@@ -495,8 +493,6 @@ static phi_status phi__got_next(phi__got *g) {
     if (g->at == 0 && graph->count > 1) return phi__got_aggregate(g);
     return phi__got_enter(g, PHI__GOT_GENERATING);
 }
-
-/* ---- answers ---- */
 
 static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason) {
     const phi_strategy_env *env = g->m.env;
@@ -515,7 +511,7 @@ static bool phi__got_add(phi__got *g, phi_str content, phi_stop_reason reason) {
 static phi_status phi__got_thoughts(phi__got *g, const phi_strategy_event *event) {
     phi_str text = event->text;
     phi_arena *scratch = g->m.env->scratch;
-    size_t most = phi__min(phi__got_wanted(g), text.len); /* each has a byte */
+    size_t most = phi__min(phi__got_wanted(g), text.len); /* a thought has at least one byte */
     phi_str *thoughts = (phi_str *)phi_arena_alloc(scratch, (most + 1) * sizeof *thoughts);
     if (thoughts == NULL) return PHI_NO_MEMORY;
     phi__tot_read read = phi__tot_parse_thoughts(text, scratch, thoughts, most);
@@ -533,7 +529,7 @@ static phi_status phi__got_thoughts(phi__got *g, const phi_strategy_event *event
 }
 
 static phi_status phi__got_connections(phi__got *g, phi_str text) {
-    uint32_t left = 4 * g->graph.count; /* lines that are read: more say nothing */
+    uint32_t left = 4 * g->graph.count; /* most lines to read */
     phi__got_edge edge;
     size_t at = 0;
     while (left-- > 0 && phi__got_parse_connection(text, &at, &edge))
@@ -568,7 +564,7 @@ static phi_status phi__got_weights(phi__got *g, phi_str text) {
     return phi__got_enter(g, PHI__GOT_AGGREGATING);
 }
 
-/* The answer, with edges from the thoughts that it was composed of. */
+/* Adds the answer node, with edges from the thoughts it was composed of. */
 static phi_status phi__got_answer(phi__got *g, phi_str text, phi_stop_reason reason) {
     phi__got_graph *graph = &g->graph;
     bool weighed = false;
@@ -623,7 +619,7 @@ static void phi__got_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     memset(out, 0, sizeof *out);
     out->calls = 2 * (uint64_t)phi__min(o.generations, PHI__GOT_NODES_MOST) + last;
     if (o.max_tokens != 0) answer_tokens = o.max_tokens;
-    /* a call reads the thoughts and connections of all calls before it */
+    /* a call reads the thoughts and connections of all earlier calls */
     double each = (double)out->calls * (double)answer_tokens / 2.0 + (double)prompt_tokens +
                   (double)PHI__GOT_PROMPT_TOKENS;
     each *= (double)out->calls;

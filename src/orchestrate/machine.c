@@ -1,4 +1,4 @@
-/* machine.c - what machines have in common, and what they read in a model's text. */
+/* machine.c - functions shared by all machines, and parsers for the model's text. */
 #include "orchestrate/machine_in.h"
 
 #include "model/model_in.h"
@@ -182,17 +182,16 @@ PHI__FN uint64_t phi__bill_times(uint64_t a, uint64_t b) {
     return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* ---- what strategies read in a model's text ---- */
+/* ---- parsing the model's text ---- */
 
-/* Bytes of an answer that are read, in one step: some 3 ms of prose. They are more than 60,000
-   tokens. */
+/* Most bytes that are parsed in one step: about 3 ms of work, and over 60,000 tokens of prose. */
 enum { PHI__PARSE_MOST = 262144 };
 
 static bool phi__parse_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static bool phi__parse_mark(char c) { return c == '*' || c == '_' || c == '`'; }
 
-/* White space, and emphasis too. */
+/* Skips white space and emphasis. */
 static phi_str phi__parse_skip(phi_str text) {
     size_t i = 0;
     while (i < text.len && (phi__parse_white(text.at[i]) || phi__parse_mark(text.at[i]))) i++;
@@ -240,7 +239,7 @@ PHI__FN bool phi__parse_word(phi_str text, const char *word, phi_str *rest) {
     if (text.len < len || !phi__str_is_nocase(phi__str(text.at, len), word)) return false;
     *rest = phi__str_from(text, len);
     if (rest->len == 0 || phi__str_starts(*rest, "\xEF\xBC\x9A")) return true;
-    /* a letter, of any script, but for the full-width colon */
+    /* Bytes above 0x7F count as letters of other scripts, except in the full-width colon. */
     return !phi__is_alnum(rest->at[0]) && ((unsigned char)rest->at[0] & 0x80) == 0;
 }
 
@@ -270,11 +269,11 @@ PHI__FN bool phi__parse_numbered(phi_str line, uint32_t *number, phi_str *rest) 
         n = n < 100000000u ? n * 10u + (uint32_t)(line.at[i] - '0') : n;
     if (i == 0 || i == line.len) return false;
     if (line.at[i] != '.' && line.at[i] != ':' && line.at[i] != ')') return false;
-    /* "3.5" is a number, not the third line */
+    /* "3.5" is a number, not line 3 */
     if (i + 1 < line.len && line.at[i] != ')' && phi__is_digit(line.at[i + 1])) return false;
     *number = n;
     line = phi__str_from(line, i + 1);
-    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* "**1.** text" */
+    *rest = marked ? phi__parse_skip(line) : phi__str_trim(line); /* such as "**1.** text" */
     return true;
 }
 
@@ -309,7 +308,7 @@ PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
     const char *end = text.at != NULL ? text.at + text.len : NULL;
     if (text.len == 0 || !(phi__is_digit(text.at[0]) || text.at[0] == '-' || text.at[0] == '.'))
         return false;
-    if (text.at[0] == '.') { /* ".8", which JSON has not */
+    if (text.at[0] == '.') { /* ".8" is not valid JSON */
         char copy[24] = "0";
         size_t i = 1;
         while (i < text.len && i < sizeof copy - 2 && phi__is_digit(text.at[i])) i++;
@@ -321,7 +320,8 @@ PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest) {
         return true;
     }
     const char *to = phi__json_number_read(text.at, end, &number, &bad);
-    if (to == NULL && bad > text.at) { /* "1." and "1e": as far as it is one */
+    /* Reads "1." and "1e" up to the last digit. */
+    if (to == NULL && bad > text.at) {
         size_t len = (size_t)(bad - text.at);
         while (len > 0 && !phi__is_digit(text.at[len - 1])) len--;
         to = len > 0 ? phi__json_number_read(text.at, text.at + len, &number, &bad) : NULL;
@@ -351,8 +351,8 @@ static phi_str phi__parse_braces(phi_str text) {
     return to > from ? phi__str(text.at + from, to - from) : phi__str(text.at, 0);
 }
 
-/* JSON in a text: the content of the first fenced block that holds an object, else all of it from
-   the first brace to the last, else all of it. */
+/* Finds the JSON in a text: the first fenced block with an object, or else the text from the first
+   to the last brace, or else the whole text. */
 static phi_str phi__parse_payload(phi_str text) {
     size_t at = 0;
     phi_str line, inside;
@@ -372,7 +372,8 @@ static phi_str phi__parse_payload(phi_str text) {
     return inside.len > 0 ? inside : phi__str_trim(text);
 }
 
-/* The payload as an object, in the arena; NULL: it is none. *no_memory is set if there is none. */
+/* Parses the JSON of a text into an object in the arena. NULL if it is not an object. Sets
+   *no_memory if memory runs out. */
 static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
     phi_str payload = phi__parse_payload(text);
@@ -383,9 +384,7 @@ static phi_json *phi__parse_object(phi_str text, phi_arena *arena, bool *no_memo
     return status == PHI_OK && phi_json_is(root, PHI_JSON_OBJECT) ? root : NULL;
 }
 
-/* ---- thoughts ---- */
-
-/* False: no memory. */
+/* Adds a trimmed thought unless it is empty. False: no memory. */
 static bool phi__tot_parse_keep(phi_str text, phi_arena *arena, phi_str *out, phi__tot_read *read) {
     text = phi__str_trim(text);
     if (text.len == 0) return true;
@@ -407,7 +406,7 @@ static bool phi__tot_parse_items(const phi_json *items, phi_arena *arena, phi_st
     return true;
 }
 
-/* "1. text", up to the next such line. */
+/* Reads numbered thoughts, "1. text". Each extends to the next numbered line. False: no memory. */
 static bool phi__tot_parse_lines(phi_str text, phi_arena *arena, phi_str *out, size_t most,
                                  phi__tot_read *read) {
     phi_str line, rest, open = {NULL, 0};
@@ -440,8 +439,6 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     return read;
 }
 
-/* ---- scores ---- */
-
 static double phi__tot_parse_clamp(double score) {
     if (!(score > 0.0)) return 0.0;
     return score < 1.0 ? score : 1.0;
@@ -457,7 +454,7 @@ static bool phi__tot_parse_value(const phi_json *node, double *out) {
            phi__parse_plain(rest).len == 0;
 }
 
-/* By id, then by number, then by content. */
+/* Finds the score of a thought by its id, then by its number, then by its content. */
 static bool phi__tot_parse_score_of(const phi_json *scores, size_t index, phi_str content,
                                     double *out) {
     char key[24];

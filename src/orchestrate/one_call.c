@@ -1,12 +1,12 @@
-/* one_call.c - the machines that make one call: Chain-of-Thought, Chain-of-Draft,
-   Algorithm-of-Thoughts and "react"; their prompts and what they read in the answer. */
+/* one_call.c - strategies that make one model call: Chain-of-Thought, Chain-of-Draft,
+   Algorithm-of-Thoughts and "react". Has their prompts and parses their answers. */
 #include "orchestrate/machine_in.h"
 
 enum { PHI__ONE_IDLE, PHI__ONE_CALLING, PHI__ONE_OVER };
 
 typedef struct phi__one {
     phi__machine m;
-    phi_str problem; /* of aot alone */
+    phi_str problem; /* only for Algorithm-of-Thoughts */
     phi_str answer;
 } phi__one;
 
@@ -31,7 +31,7 @@ static phi_status phi__one_load(phi__one *c, const phi_json *saved, const phi_st
                              saved, env, out);
 }
 
-/* Why there is no answer. */
+/* Returns the message for a missing answer. */
 static phi_str phi__one_message(const phi_strategy_event *event) {
     return event->kind == PHI_STRATEGY_STOP ? PHI__LIT("ended before there was an answer")
                                             : event->message;
@@ -43,7 +43,7 @@ static phi_status phi__one_status(const phi_strategy_event *event) {
 
 /* ---- Chain-of-Thought and Chain-of-Draft ---- */
 
-/* After a marker: the rest of the line, or the next line where nothing follows on this one. */
+/* Returns the text after a marker: the rest of the line, or the next line if the rest is empty. */
 static phi_str phi__cot_after(phi_str text, size_t at, phi_str rest) {
     phi_str line;
     rest = phi__parse_plain(rest);
@@ -51,11 +51,11 @@ static phi_str phi__cot_after(phi_str text, size_t at, phi_str rest) {
     return rest;
 }
 
-/* Words that name the answer, with a colon after them, and words that conclude. */
+/* Markers of an answer. The first four words need a colon; the others may start a sentence. */
 enum { PHI__COT_NAMES = 4, PHI__COT_WORDS = 8 };
 
-/* "Answer: x", by the first `count` of the words; "Therefore x", by all of them. "So" is prose
-   without a comma or a colon after it. */
+/* Finds a marker at the line's start, such as "Answer: x" or "Therefore x", among the first `count`
+   words. "So" counts only with a comma or a colon after it. */
 static bool phi__cot_mark(phi_str line, size_t count, phi_str *rest) {
     static const char *const words[PHI__COT_WORDS] = {"in conclusion", "conclusion", "final answer",
                                                       "answer",        "therefore",  "thus",
@@ -71,7 +71,7 @@ static bool phi__cot_mark(phi_str line, size_t count, phi_str *rest) {
     return false;
 }
 
-/* The last marker counts: a model that corrects itself writes the right one later. */
+/* Returns the text after the last marker, because a model may correct itself. */
 static phi_str phi__cot_marked(phi_str text, size_t words) {
     phi_str found = {NULL, 0}, line, rest;
     size_t at = 0;
@@ -105,8 +105,8 @@ static bool phi__cot_indented(phi_str line) {
     return line.len > 0 && (line.at[0] == ' ' || line.at[0] == '\t');
 }
 
-/* A line that belongs to the step before it: up to a mark, and after a blank line only where it is
-   indented. */
+/* True if the line continues the step before it. Markers, and lines at the margin after a blank
+   line, end a step. */
 static bool phi__cot_goes_on(phi_str line, bool blank) {
     phi_str plain = phi__parse_plain(line), rest;
     if (plain.len == 0 || (blank && !phi__cot_indented(line))) return false;
@@ -145,7 +145,8 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
     return true;
 }
 
-enum { PHI__COT_PROMPT_TOKENS = 160 }; /* of phi's own prompts, at most, by estimate */
+/* Estimated most tokens of phi's own prompts. */
+enum { PHI__COT_PROMPT_TOKENS = 160 };
 
 static phi_str phi__cot_prompt(bool draft) {
     static const char thought[] =
@@ -189,7 +190,7 @@ static phi_status phi__cot_over(phi__one *c, const phi_strategy_event *event) {
     phi__cot_parsed parsed;
     phi__buf result;
     if (!phi__cot_parse(event->text, c->m.env->scratch, &parsed)) return PHI_NO_MEMORY;
-    if (!answered) parsed.conclusion = phi__str("", 0); /* of half an answer */
+    if (!answered) parsed.conclusion = phi__str("", 0); /* a partial answer has no conclusion */
     phi_str answer = parsed.conclusion;
     if (answered && answer.len == 0) answer = phi__str_trim(event->text);
     if (answered && !phi__arena_str(c->m.env->arena, answer, &c->answer)) return PHI_NO_MEMORY;
@@ -269,10 +270,10 @@ PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
 
 enum {
     PHI__AOT_MAX_TOKENS = 2048,
-    PHI__AOT_PROMPT_TOKENS = 1200 /* of phi's own prompt with three examples, at most */
+    PHI__AOT_PROMPT_TOKENS = 1200 /* estimated most tokens of phi's prompt with three examples */
 };
 
-/* After "answer:" or "final answer:" at a line's beginning. */
+/* Reads "answer:" or "final answer:" at the line's start. */
 static bool phi__aot_marked(phi_str line, phi_str *rest) {
     phi_str body = phi__parse_plain(line);
     if (!phi__parse_word(body, "answer", rest) && !phi__parse_word(body, "final answer", rest))
@@ -280,8 +281,8 @@ static bool phi__aot_marked(phi_str line, phi_str *rest) {
     return phi__parse_colon(*rest, rest);
 }
 
-/* The last one counts: earlier ones were tried and given up. White space after the colon may span
-   lines. */
+/* Returns the text of the last answer line. The last one counts, because earlier answers were
+   rejected. The answer may be on the next line. */
 static phi_str phi__aot_answer(phi_str text) {
     phi_str found = {NULL, 0}, line, rest;
     size_t at = 0;
@@ -299,7 +300,7 @@ static phi_str phi__aot_answer(phi_str text) {
     return found;
 }
 
-/* "3. text : (...)" */
+/* True for a first operation of the form "3. text : (...)". */
 static bool phi__aot_operation(phi_str line) {
     phi_str rest;
     uint32_t number;
@@ -510,12 +511,12 @@ PHI_API const phi_strategy *phi_strategy_aot(void) {
     return &strategy;
 }
 
-/* ---- "react": the model and the run's tools. Its options are those of Adaptive ---- */
+/* ---- "react": the model with the run's tools ---- */
 
 PHI__FN phi_adaptive_options phi__adaptive_options_of(const void *options) {
     phi_adaptive_options o = PHI_ZERO;
     if (options != NULL) o = *(const phi_adaptive_options *)options;
-    if (o.max_tool_rounds == 0) o.max_tool_rounds = 9; /* max_iterations 10; part E, ReAct */
+    if (o.max_tool_rounds == 0) o.max_tool_rounds = 9; /* 9 rounds make ten model calls */
     return o;
 }
 
@@ -529,8 +530,8 @@ static phi_status phi__react_ask(phi__one *r) {
     return phi__machine_ask(&r->m, &call, NULL);
 }
 
-/* A model that wants more rounds of tools than it may have, or is stopped, has its text so far as
-   the answer. */
+/* Ends the run. If the model wants too many tool rounds or is stopped, its last text is the
+   answer. */
 static phi_status phi__react_over(phi__one *r, const phi_strategy_event *event) {
     uint32_t most = phi__adaptive_options_of(r->m.env->options).max_tool_rounds;
     bool stop = event->kind == PHI_STRATEGY_STOP;
@@ -576,7 +577,7 @@ static void phi__react_bill(const void *options, uint64_t prompt_tokens, uint64_
                             phi_strategy_bill *out) {
     phi_adaptive_options o = phi__adaptive_options_of(options);
     double calls = (double)o.max_tool_rounds + 1;
-    /* a round reads what the rounds before it wrote, and the results of its calls */
+    /* each round reads the output of all earlier rounds and the results of its calls */
     double in = calls * ((double)prompt_tokens + calls * (double)answer_tokens);
     memset(out, 0, sizeof *out);
     out->calls = (uint64_t)o.max_tool_rounds + 1;

@@ -1,10 +1,11 @@
-/* strategy.c - strategies as providers: a job for each model call of the agent, which feeds its
-   machine with the answers of the calls that it made, and does what the machine commands.
+/* strategy.c - runs a strategy as the provider of an agent.
 
-   A job begins and ends with the provider's call of a run. It owns its machine, whose memory is an
-   arena in the agent's budget, and the hidden agents below the agent that make the model calls: one
-   each, for one run. Answers go to the machine in the order in which their calls were made,
-   whichever came first, so that a run does not depend on the network's timing. */
+   Each model call of the agent becomes a job. The job gives the answers of its own model calls to
+   the strategy's machine and carries out the machine's commands.
+
+   A job lasts from the provider's open to its close. It owns the machine, the machine's arena, and
+   one hidden child agent for each model call. Answers reach the machine in the order of the calls,
+   not in the order of arrival, so a run does not depend on network timing. */
 #include "orchestrate/machine_in.h"
 
 #include "log/log_in.h"
@@ -17,51 +18,53 @@
 
 #include <stdio.h>
 
-#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* under way at a time, at most */
+#define PHI__STRATEGY_CALLS PHI_STRATEGY_COMMANDS /* most model calls at a time */
 
-/* A model call under way. */
+/* A pending model call. */
 typedef struct phi__strategy_call {
     uint32_t id, max_rounds;
-    uint32_t most_turns, turns; /* of its run: at most, and so far */
-    phi_agent child;            /* rt NULL: it could not be made */
+    uint32_t most_turns, turns; /* turns of its run: limit, and so far */
+    phi_agent child;            /* rt NULL: no agent could be made */
     bool over;
-    bool silent;   /* the last answer has no text so far: `text` is an earlier one's */
-    phi__buf text; /* of the last answer with a text, as far as it came */
+    bool silent;   /* the last answer has no text yet; `text` is from an earlier answer */
+    phi__buf text; /* the last answer that has text, as far as received */
     phi_stop_reason stop_reason;
     phi_usage usage;
     phi_status status;
     phi_failure_kind kind;
-    phi_str failure; /* a message, in the job's arena or static */
+    phi_str failure; /* message, in the job's arena or static */
     uint64_t began_us;
-    uint32_t timeout_ms, elapsed_ms; /* at most; before this process, of one out of a snapshot */
-    bool expired;                    /* it took longer, and is being ended */
+    /* The timeout, and the time that the call took before its snapshot was restored. */
+    uint32_t timeout_ms, elapsed_ms;
+    bool expired; /* the timeout has passed; the call was aborted */
 } phi__strategy_call;
 
 typedef struct phi__strategy_job {
     phi__attached attached;
     phi__agent *agent;
     const phi_strategy_desc *desc;
-    const phi_model_request *request; /* until the provider's close */
-    void *state;                      /* the machine */
+    const phi_model_request *request; /* valid until the provider's close */
+    void *state;                      /* the strategy's machine */
     phi_arena arena, scratch;
     phi__strategy_call calls[PHI__STRATEGY_CALLS]; /* oldest first */
     size_t call_count;
-    uint64_t made, most;    /* model calls: so far, and at most */
-    uint64_t elapsed_ms;    /* before this process, of a run that was restored */
-    uint64_t started_us;    /* in this process */
-    const phi_json *saved;  /* calls out of a snapshot, while the machine is loaded */
-    bool settle, stopped;   /* it is to end; no call is left for the machine */
-    bool over, no_memory;   /* the machine is done, or has failed */
-    phi_status status;      /* of the end */
-    phi_failure_kind kind;  /* of the last call that failed, with its status */
-    phi_status kind_status; /* the same */
-    bool filtered;          /* the last answer was ended by a filter */
-    phi_stop_reason reason; /* of the answer */
-    phi_str text;           /* the answer or the message; terminated */
+    uint64_t made, most;   /* model calls: so far, and limit */
+    uint64_t elapsed_ms;   /* time spent before a restore */
+    uint64_t started_us;   /* when this process started the job */
+    const phi_json *saved; /* calls in the snapshot, while it is loaded */
+    /* settle: the machine must end now. stopped: it may make no more calls. */
+    bool settle, stopped;
+    bool over, no_memory; /* over: the job has ended */
+    phi_status status;
+    /* kind and status of the last failed call */
+    phi_failure_kind kind;
+    phi_status kind_status;
+    bool filtered; /* a content filter ended the last answer */
+    phi_stop_reason reason;
+    phi_str text; /* the answer or the error message; NUL-terminated */
 } phi__strategy_job;
 
-/* ---- model calls while they run: hidden agents, whose logs are copied onto the strategy's own
-   lane ---- */
+/* ---- model calls: hidden agents, whose logs are copied onto a lane of the strategy ---- */
 
 static phi__strategy_call *phi__scall_of(const phi__agent *child) {
     phi__strategy_job *job = (phi__strategy_job *)child->tree.watched;
@@ -72,8 +75,8 @@ static phi__strategy_call *phi__scall_of(const phi__agent *child) {
     return NULL;
 }
 
-/* A decision about a tool is the host's to make: it gets the ticket as the agent's. Its strings
-   must outlive the child. False: no memory. */
+/* Emits a child's decision about a tool as an event of the agent, so that the host can decide.
+   Copies strings that must outlive the child. False: no memory. */
 static bool phi__scall_show(const phi__agent *child, const phi_event *event) {
     phi__agent *agent = child->tree.parent;
     phi_arena *room = phi__thread_room(agent->thread);
@@ -139,7 +142,7 @@ static void phi__scall_over(phi__agent *child, phi_status status, const phi_fail
     if (job->agent->run != NULL) phi__schedule_wake(job->agent->run);
 }
 
-/* Freed by somebody else: its answer will not come. */
+/* The host freed the child, so no answer will come. */
 static void phi__scall_gone(phi__agent *child) {
     phi__strategy_call *call = phi__scall_of(child);
     if (call == NULL || call->over) return;
@@ -148,7 +151,7 @@ static void phi__scall_gone(phi__agent *child) {
     call->failure = phi_str_of(phi_status_text(PHI_CANCELLED));
 }
 
-/* ---- its agent ---- */
+/* ---- the agent of a model call ---- */
 
 static const phi__child_watch phi__scall_watch = {true, false,           phi__scall_event,
                                                   NULL, phi__scall_over, phi__scall_gone};
@@ -161,7 +164,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
     d.provider = job->desc->provider;
     d.thinking = agent->desc.thinking;
     d.max_tokens = call->max_tokens != 0 ? call->max_tokens : agent->desc.max_tokens;
-    /* a call in the agent's own words is the answer itself; others have their own form */
+    /* Only a call without its own system prompt has the run's answer format. */
     if (call->in_conversation && call->system_prompt.len == 0)
         d.format = *phi__run_format_of(agent->run);
     d.options = agent->desc.options;
@@ -184,7 +187,7 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
             (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL |
             (uint32_t)PHI_HOOK_BEFORE_TOOL_UPDATE | (uint32_t)PHI_HOOK_AFTER_TOOL_UPDATE |
             (uint32_t)PHI_HOOK_QUESTION;
-        d.tools = agent->tools->tools; /* the run's, which may not be the agent's */
+        d.tools = agent->tools->tools; /* of the run, which may differ from the agent's */
         d.tool_count = agent->tools->count;
         d.tool_options.raw_tools = agent->desc.tool_options.raw_tools;
         d.tool_options.raw_tool_count = agent->desc.tool_options.raw_tool_count;
@@ -209,9 +212,10 @@ static phi_agent_desc phi__scall_desc(const phi__strategy_job *job, const phi__s
     return d;
 }
 
-/* Where the prompt begins that ends before `to`: user messages of one run, and of none. */
+/* Returns the index where the prompt before `to` begins. A prompt is a group of adjacent user
+   messages that belong to one run or to none. */
 static size_t phi__scall_from(const phi_model_request *request, size_t to) {
-    phi_str run = {NULL, 0}; /* a prompt that an earlier run has not answered is no part of it */
+    phi_str run = {NULL, 0}; /* the one run whose messages count */
     for (; to > 0 && request->messages[to - 1]->role == PHI_ROLE_USER; to--) {
         phi_str loop_id = request->messages[to - 1]->loop_id;
         if (loop_id.len > 0 && run.len > 0 && !phi_str_equal(loop_id, run)) break;
@@ -220,8 +224,8 @@ static size_t phi__scall_from(const phi_model_request *request, size_t to) {
     return to;
 }
 
-/* Gives the child its run. The prompt is the user's, with its images, after the history before it;
-   or it is the machine's text. A conversation that ends in results of tools continues without a
+/* Starts the child's run. The prompt is the machine's text, or else the user's prompt with its
+   images after the earlier history. If the conversation ends in tool results, there is no
    prompt. */
 static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strategy_call *call,
                                  phi__agent *child) {
@@ -254,7 +258,7 @@ static phi_status phi__scall_run(const phi__strategy_job *job, const phi_strateg
     return status;
 }
 
-/* Makes the agent of a call: out of a snapshot, with its run; or a new one. */
+/* Makes the agent of a call, from a snapshot with its run, or as a new agent with a new run. */
 static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *slot,
                                    const phi_strategy_call *call, const phi_json *saved) {
     phi_runtime *rt = job->agent->rt;
@@ -263,7 +267,7 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
     phi__agent *child = NULL;
     phi__buf system;
     if (rt->closing) return PHI_CANCELLED;
-    /* The agent's own prompt says who answers, and the strategy's how. */
+    /* Joins the agent's system prompt and the strategy's. */
     phi_str own = job->request->system_prompt;
     phi__buf_init(&system, &job->agent->memory);
     phi__buf_add_str(&system, own);
@@ -285,7 +289,7 @@ static phi_status phi__scall_start(phi__strategy_job *job, phi__strategy_call *s
     return phi__scall_run(job, call, child);
 }
 
-/* True if the agent makes model calls of this strategy, or is below such an agent. */
+/* True if the agent, or one of its ancestors, makes model calls for this strategy. */
 static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *desc) {
     for (; agent != NULL; agent = agent->tree.parent)
         if (agent->tree.watch == &phi__scall_watch &&
@@ -294,16 +298,17 @@ static bool phi__scall_inside(const phi__agent *agent, const phi_strategy_desc *
     return false;
 }
 
-/* The model calls left, after those reserved by calls under way. */
+/* Returns the number of model calls left after the reservations of pending calls. */
 static uint32_t phi__scall_left(const phi__strategy_job *job) {
     uint64_t taken = job->made;
     for (size_t i = 0; i < job->call_count; i++)
         if (!job->calls[i].over) taken += job->calls[i].most_turns - job->calls[i].turns;
-    if (taken >= job->most) return 0; /* of a saved call, `made` has the turns it had */
+    /* For a restored call, `made` includes the turns before the snapshot. */
+    if (taken >= job->most) return 0;
     return job->most - taken < PHI_UNLIMITED ? (uint32_t)(job->most - taken) : PHI_UNLIMITED - 1;
 }
 
-/* ---- in a snapshot ---- */
+/* ---- saving and loading model calls ---- */
 
 static uint64_t phi__scall_elapsed(const phi__strategy_job *job, const phi__strategy_call *call) {
     return call->elapsed_ms + (phi__io_counted_us(job->agent->rt->io) - call->began_us) / 1000;
@@ -324,7 +329,7 @@ static bool phi__scall_keeps(const phi__strategy_call *call) {
     return call->max_rounds > 0 && call->turns > 0 && phi__find_agent(call->child) != NULL;
 }
 
-/* Model calls of those that do not, and are made again. */
+/* Counts the turns of calls that a snapshot drops and a restore repeats. */
 static uint64_t phi__scall_again(const phi__strategy_job *job) {
     uint64_t again = 0;
     for (size_t i = 0; i < job->call_count; i++)
@@ -332,7 +337,7 @@ static uint64_t phi__scall_again(const phi__strategy_job *job) {
     return again;
 }
 
-/* What a snapshot has of a call with this id; NULL: nothing. */
+/* Returns the saved call with this id. NULL if there is none. */
 static const phi_json *phi__scall_saved(const phi__strategy_job *job, uint32_t id) {
     phi_json_iter it = phi_json_each(job->saved);
     const phi_json *item;
@@ -341,7 +346,7 @@ static const phi_json *phi__scall_saved(const phi__strategy_job *job, uint32_t i
     return NULL;
 }
 
-/* False: no memory. */
+/* Fills a call from a snapshot, if there is one. False: no memory. */
 static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
                             const phi_json *saved) {
     if (saved == NULL) return true;
@@ -356,12 +361,12 @@ static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
     return !slot->text.failed;
 }
 
-/* Begins a model call: a failure is the call's, and comes as its answer. False: no memory. */
+/* Begins a model call. If it cannot start, its failure becomes its answer. False: no memory. */
 static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *call) {
     const phi_json *saved = phi__scall_saved(job, call->id);
     uint32_t left = phi__scall_left(job), rounds = call->max_tool_rounds;
     if ((left == 0 && saved == NULL) || job->call_count == PHI__STRATEGY_CALLS) {
-        job->settle = job->stopped = true; /* none may be made: the machine ends */
+        job->settle = job->stopped = true; /* no call may be made: the machine must end */
         return true;
     }
     if (rounds == 0) rounds = 3;
@@ -378,7 +383,7 @@ static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *ca
     slot->most_turns = rounds + 1 - slot->turns <= left ? rounds + 1 : slot->turns + left;
     phi_status status = phi__scall_start(job, slot, call, saved);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status == PHI_OK;
-    /* phi_last_error's message is the failure's, if making the agent failed. */
+    /* If making the agent failed, the failure has the message of phi_last_error. */
     const char *words = NULL;
     slot->over = true;
     slot->status = status;
@@ -387,9 +392,7 @@ static bool phi__scall_begin(phi__strategy_job *job, const phi_strategy_call *ca
     return phi__arena_str(&job->arena, phi_str_of(words), &slot->failure);
 }
 
-/* ---- when it is over ---- */
-
-/* Ends calls that take longer than they may: their failures come as those of others. */
+/* Aborts calls that have exceeded their timeout. */
 static void phi__scall_expire(phi__strategy_job *job) {
     for (size_t i = 0; i < job->call_count; i++) {
         phi__strategy_call *call = &job->calls[i];
@@ -398,11 +401,11 @@ static void phi__scall_expire(phi__strategy_job *job) {
             continue;
         call->expired = true;
         (void)phi_abort(call->child);
-        if (job->agent->slot == NULL) return; /* by a function of the host's that it has called */
+        if (job->agent->slot == NULL) return; /* a host callback freed the agent */
     }
 }
 
-/* "~tot/session.config.1" */
+/* Copies the child's run onto the lane "~tot/session.config.1". False: no memory. */
 static bool phi__scall_graft(phi__strategy_job *job, phi__agent *child) {
     phi__buf name;
     uint32_t lane = 0;
@@ -418,8 +421,7 @@ static bool phi__scall_graft(phi__strategy_job *job, phi__agent *child) {
     return status != PHI_NO_MEMORY;
 }
 
-/* The oldest call is over: fills the event for the machine, and copies its run into the log. False:
-   no memory. */
+/* Fills the event of the oldest call, which has ended, and logs its run. False: no memory. */
 static bool phi__scall_take(phi__strategy_job *job, phi_strategy_event *event) {
     phi__strategy_call *call = &job->calls[0];
     phi__agent *child = phi__find_agent(call->child);
@@ -442,25 +444,25 @@ static bool phi__scall_take(phi__strategy_job *job, phi_strategy_event *event) {
     return true;
 }
 
-/* The oldest call is forgotten, after the machine has seen its event. */
+/* Removes the oldest call, after the machine has handled its event. */
 static void phi__scall_drop(phi__strategy_job *job) {
     phi__strategy_call call = job->calls[0];
     job->call_count--;
     for (size_t i = 0; i < job->call_count; i++) job->calls[i] = job->calls[i + 1];
     phi__buf_free(&call.text);
-    if (call.child.rt != NULL) phi_agent_free(call.child); /* it may call the host */
+    if (call.child.rt != NULL) phi_agent_free(call.child); /* may call the host */
 }
 
 static void phi__scall_drop_all(phi__strategy_job *job) {
     while (job->call_count > 0) phi__scall_drop(job);
 }
 
-/* ---- a strategy at work ---- */
+/* ---- running a strategy ---- */
 
-#define PHI__STRATEGY_NAME "strategy" /* of the attached object */
+#define PHI__STRATEGY_NAME "strategy" /* name of the attached object */
 #define PHI__STRATEGY_NOTE "phi.strategy"
 
-/* Answers that a step gives to the machine, at most. */
+/* Most answers that the machine receives in one step. */
 enum { PHI__STRATEGY_EVENTS = 4 };
 
 static uint64_t phi__strategy_elapsed(const phi__strategy_job *job) {
@@ -481,9 +483,7 @@ static phi_strategy_env phi__strategy_env(phi__strategy_job *job) {
     return env;
 }
 
-/* ---- its commands ---- */
-
-/* {"loop_id","strategy","result"} in the log. */
+/* Adds the note {"loop_id","strategy","result"} to the log. False: no memory. */
 static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
     phi__buf json;
     if (result.len == 0) return true;
@@ -498,7 +498,7 @@ static bool phi__strategy_note(phi__strategy_job *job, phi_str result) {
                                     : phi__note_add_of_run(job->agent->thread, PHI__STRATEGY_NOTE,
                                                            phi__buf_str(&json));
     phi__buf_free(&json);
-    return status != PHI_NO_MEMORY; /* a result that is no JSON is the machine's fault: without */
+    return status != PHI_NO_MEMORY; /* if the machine's result is not JSON, no note is added */
 }
 
 static void phi__strategy_end(phi__strategy_job *job, phi_status status, phi_str text,
@@ -513,7 +513,7 @@ static void phi__strategy_fault(phi__strategy_job *job, const char *words) {
     phi__strategy_end(job, PHI_REFUSED, phi_str_of(words), phi__str(NULL, 0));
 }
 
-/* False: no memory. */
+/* Emits PHI_EV_STRATEGY. False: no memory. */
 static bool phi__strategy_emit(phi__strategy_job *job, phi_str phase) {
     const phi_strategy *strategy = job->desc->strategy;
     phi_arena *room = phi__thread_room(job->agent->thread);
@@ -574,9 +574,9 @@ static void phi__strategy_tell(phi__strategy_job *job, const phi_strategy_event 
     phi__strategy_do_all(job, status, &commands);
 }
 
-/* ---- the beginning ---- */
+/* ---- starting a strategy ---- */
 
-/* The share of `all` for `calls` of the bill's `of` calls. */
+/* Scales `all`, the total of `of` model calls, down to the total of `calls` model calls. */
 static uint64_t phi__strategy_part(uint64_t all, uint64_t calls, uint64_t of) {
     if (of == 0 || calls >= of) return all;
     return (uint64_t)((double)all / (double)of * (double)calls);
@@ -597,7 +597,7 @@ PHI__FN void phi__strategy_bill(const phi_strategy_desc *desc, const phi_strateg
     out->calls = most;
 }
 
-/* Reserves what the calls that are left may cost, or ends the job with a message. */
+/* Reserves the most that the remaining calls may cost. If a budget has no room, ends the job. */
 static void phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     const phi__agent *agent = job->agent;
     const phi_cost *rates = &agent->desc.model.cost;
@@ -634,7 +634,7 @@ static void phi__strategy_reserve(phi__strategy_job *job, phi_str prompt) {
     phi__strategy_fault(job, words);
 }
 
-/* Claims what a snapshot holds of this run's machine; NULL: nothing. */
+/* Takes the saved state of this run's machine from the snapshot. NULL if there is none. */
 static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
     phi_str text = phi__attached_saved(job->agent, PHI__STRATEGY_NAME);
     phi_json *root = NULL;
@@ -651,7 +651,7 @@ static const phi_json *phi__strategy_claim(phi__strategy_job *job) {
     return phi_json_get(root, "state");
 }
 
-/* A machine that cannot be read starts over. */
+/* Loads the machine from a snapshot, or starts it if it cannot be loaded. */
 static void phi__strategy_load(phi__strategy_job *job, const phi_json *saved, phi_str prompt) {
     phi_strategy_commands commands;
     phi_strategy_env env = phi__strategy_env(job);
@@ -674,7 +674,8 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     phi__buf text;
     phi_str prompt = {NULL, 0};
     phi__buf_init(&text, &job->agent->memory);
-    /* The user's last messages; of a history that ends otherwise, the last ones that there are. */
+    /* The prompt is the last group of user messages in the history. Other messages may follow
+       it. */
     const phi_model_request *request = job->request;
     size_t to = request->message_count;
     bool failed = false;
@@ -686,7 +687,7 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     }
     if (failed) text.failed = true;
     if (!phi__machine_text(&text, &job->arena, &prompt)) job->no_memory = true;
-    /* registered under the protocol of the agent's own model, it would make its own calls */
+    /* A strategy registered for the agent's own protocol would call itself. */
     if (phi__scall_inside(job->agent, job->desc))
         phi__strategy_fault(job, "a strategy cannot make its own model calls: set provider");
     else if (!job->no_memory)
@@ -696,7 +697,7 @@ static void phi__strategy_begin(phi__strategy_job *job) {
     phi_arena_free(&job->scratch);
 }
 
-/* ---- with the agent's snapshot ---- */
+/* ---- saving the job ---- */
 
 static phi__strategy_job *phi__strategy_of(const phi__attached *object) {
     return PHI__OWNER((uintptr_t)object, phi__strategy_job, attached);
@@ -714,8 +715,7 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__records_u64(out, "elapsed_ms", phi__strategy_elapsed(job));
     phi__records_raw(out, "state", "");
     (void)phi__json_write(out, state, 0);
-    /* The calls that go on where they were when a snapshot is restored: those that may have called
-       tools. */
+    /* After a restore, only calls that may have run tools continue. The others are made again. */
     phi__records_raw(out, "calls", "[");
     for (size_t i = 0; i < job->call_count; i++) {
         const phi__strategy_call *call = &job->calls[i];
@@ -739,7 +739,7 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
     phi__buf_char(out, '}');
 }
 
-/* The provider's close, which comes first, has freed it. */
+/* The provider's close, which is called first, has freed the job. */
 static void phi__strategy_freed(phi__attached *object) { (void)object; }
 
 static const phi__attached_ops phi__strategy_ops = {PHI__STRATEGY_NAME, phi__strategy_save, NULL,
@@ -786,8 +786,8 @@ static phi_status phi__strategy_open(void *user_data, const phi_model_request *r
     return PHI_NO_MEMORY;
 }
 
-/* A limit of the run that is reached in the midst of it: it ends with the best so far. A run that
-   would pause at it goes on to the end of its turn. */
+/* True if a limit of the run was reached during the strategy, so the machine must end with its best
+   answer. A run that pauses at its limits first finishes the turn. */
 static bool phi__strategy_spent(const phi__strategy_job *job) {
     const phi__run *run = job->agent->run;
     const phi_limits *limits = &run->limits;
@@ -823,7 +823,8 @@ static void phi__strategy_answer(phi__strategy_job *job) {
     job->filtered = event.stop_reason == PHI_STOP_REASON_GUARD_RAIL;
     if (event.kind == PHI_STRATEGY_FAILED && event.status == PHI_LIMIT &&
         event.tool_rounds <= job->calls[0].max_rounds) {
-        /* The calls are used up, or a budget. The call stays until then, for its text. */
+        /* The run's calls or a budget are used up. The call stays for its text until the machine
+           stops. */
         job->settle = true;
         return;
     }
@@ -876,7 +877,7 @@ static phi_poll phi__strategy_poll(void *user_data, void *opaque, phi_answer *an
 PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     phi_provider provider = PHI_ZERO;
     provider.protocol = "phi.strategy";
-    if (desc == NULL || desc->strategy == NULL) return provider; /* phi_agent_new refuses it */
+    if (desc == NULL || desc->strategy == NULL) return provider; /* phi_agent_new rejects it */
     provider.user_data = (void *)(uintptr_t)desc;
     provider.open = phi__strategy_open;
     provider.poll = phi__strategy_poll;
@@ -884,8 +885,9 @@ PHI_API phi_provider phi_strategy_provider(const phi_strategy_desc *desc) {
     return provider;
 }
 
-/* The note of the last run, which an evaluation may have copied into the log; calls of a strategy,
-   and branches that were not selected, have their own. */
+/* Returns the result note of the agent's last run. NULL if there is none. An evaluation may have
+   copied the run into the log. The log may also hold notes of other runs: of a strategy's calls,
+   and of branches that were not selected. */
 static const phi__note *phi__strategy_last(const phi__agent *agent) {
     const phi_thread *thread = agent->thread;
     phi_str last = agent->line.last_loop_id;
@@ -918,7 +920,7 @@ PHI_API phi_status phi_strategy_result(phi_agent handle, phi_arena *arena,
         job->desc->strategy->best(job->state, &out->best);
         out->running = true;
         if (phi__arena_str(arena, out->best.text, &out->best.text)) return PHI_OK;
-        memset(out, 0, sizeof *out); /* its text is the strategy's own */
+        memset(out, 0, sizeof *out); /* best.text belonged to the strategy */
         return PHI_NO_MEMORY;
     }
     if (agent->run != NULL) return PHI_NOT_FOUND;

@@ -1,4 +1,4 @@
-/* subagents.c - the tool that delegates, and the host's own way to it. */
+/* subagents.c - the tool that delegates to sub-agents, and phi_spawn. */
 #include "agent/agent_in.h"
 #include "features/features_in.h"
 #include "orchestrate/subagents.h"
@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 typedef struct phi__children {
-    phi__attached attached; /* "subagents" */
+    phi__attached attached;
     phi__agent *parent;
-    phi__list list; /* phi__child, oldest first */
-    /* The next child of a sweep. Callbacks of the host may drop any child and begin another sweep,
-       which then ends the outer one: it has swept all. */
+    phi__list list; /* list of phi__child, oldest first */
+    /* The next child of a sweep. A host callback may drop any child. It may also begin another
+       sweep, which visits all children and so ends the outer sweep. */
     phi__link *next;
     uint64_t made;
 } phi__children;
@@ -20,40 +20,39 @@ typedef struct phi__child {
     phi__link link;
     phi__children *of;
     phi_subagent_desc *desc; /* NULL: frozen */
-    phi__agent *agent;       /* NULL: frozen */
-    phi_call call;           /* rt NULL: none waits for it */
-    bool spawned;            /* the host waits for it */
+    phi__agent *agent;       /* NULL: frozen, or freed */
+    phi_call call;           /* the call that waits for the child; rt NULL: none */
+    bool spawned;            /* phi_spawn made it, and the host waits for its result */
     bool running;
-    bool over;         /* of show_events: to be freed when its events were popped */
-    uint32_t depth;    /* levels below the agent at the top */
-    uint64_t number;   /* of its id */
-    phi__buf heard;    /* subagents.c: parts to be forwarded */
-    size_t last_heard; /* the place of its last part; SIZE_MAX: there is none */
-    /* After the run, until the host knows: its status and, if it came to nothing, the message
-       (static). The child has no agent any more. */
+    bool over;         /* finished; freed once the host has popped its events */
+    uint32_t depth;    /* levels below the topmost agent */
+    uint64_t number;   /* the number in its id */
+    phi__buf heard;    /* parts of events to forward to the call */
+    size_t last_heard; /* offset of the last part; SIZE_MAX: none */
+    /* The outcome, kept if the host's event found no memory at first. fault is NULL or a static
+       message, and a child with a fault has no agent. */
     phi_status status;
     const char *fault;
-    /* frozen: in one block */
+    /* for a frozen child: strings in one block */
     phi_str name, call_id, snapshot;
     char *block;
     size_t block_bytes;
 } phi__child;
 
-enum { PHI__CHILD_ID = 32 }; /* bytes of an id */
+enum { PHI__CHILD_ID = 32 }; /* size of an id in bytes */
 
-/* The function of every tool that delegates. */
+/* The start function of every sub-agent tool. */
 static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arguments);
 
 /* ---- the children of an agent ---- */
 
-/* A phi__children is attached to the calling agent and lives in its memory, as do its
-   phi__child. A child is `frozen` while it is JSON of a snapshot, and an agent otherwise. It
-   belongs to a call, or to the host (phi_spawn), or has finished and is kept. Callbacks into the
-   host may free the calling agent: its phi__children stays until the step ends, but its phi__child
-   may be gone. */
+/* A phi__children is attached to the calling agent. Its children live in the same memory. A child
+   is `frozen` while it is JSON of a snapshot. A child belongs to a call or to the host (phi_spawn),
+   or it has finished and is kept. Host callbacks may free the calling agent: phi__children stays
+   valid until the step ends, but a phi__child may be freed. */
 
 enum {
-    PHI__CHILD_TURNS = 10, /* conformance C-54, and the two below */
+    PHI__CHILD_TURNS = 10, /* default limits of a child; conformance C-54 */
     PHI__CHILD_TOKENS = 1000000,
     PHI__CHILD_DURATION_MS = 300000
 };
@@ -62,17 +61,17 @@ static phi__child *phi__child_at(phi__link *link) {
     return link != NULL ? PHI__OWNER(link, phi__child, link) : NULL;
 }
 
-/* The next one in the list; the first one after NULL. */
+/* Returns the child after `child`, or the first child if `child` is NULL. */
 static phi__child *phi__child_next(const phi__children *all, const phi__child *child) {
     return phi__child_at(child != NULL ? child->link.next : all->list.first);
 }
 
-/* Its desc may be gone: it is frozen. */
+/* A frozen child has no desc, so its saved name is used. */
 static phi_str phi__child_name(const phi__child *child) {
     return child->desc != NULL ? phi_str_of(child->desc->name) : child->name;
 }
 
-/* It has finished, and the model may continue it. */
+/* True if the child has finished and the model may continue it. */
 static bool phi__child_rests(const phi__child *child) {
     return !child->running && !child->over && !child->spawned;
 }
@@ -81,7 +80,7 @@ static void phi__child_id(const phi__child *child, char out[PHI__CHILD_ID]) {
     (void)snprintf(out, PHI__CHILD_ID, "sub-%llu", (unsigned long long)child->number);
 }
 
-/* ---- the end of one ---- */
+/* ---- freeing a child ---- */
 
 static void phi__child_free_block(phi__child *child) {
     phi__free(&child->of->parent->memory, child->block, child->block_bytes);
@@ -94,11 +93,12 @@ static void phi__child_drop_agent(phi__child *child) {
     phi__agent *agent = child->agent;
     child->agent = NULL;
     if (agent == NULL) return;
-    agent->tree.watched = NULL; /* a hidden one keeps its watch: its last charge is its parent's */
+    /* A hidden agent keeps its watch functions, so its last charge goes to the parent. */
+    agent->tree.watched = NULL;
     phi__end_drop(agent);
 }
 
-/* Frees it, and its agent; or its agent alone. */
+/* Frees the child and its agent. */
 static void phi__child_drop(phi__child *child) {
     phi__children *all = child->of;
     if (all->next == &child->link) all->next = child->link.next;
@@ -109,14 +109,14 @@ static void phi__child_drop(phi__child *child) {
     phi__free(&all->parent->memory, child, sizeof *child);
 }
 
-/* Frees the child after the host has popped its events, because they are freed with it. */
+/* Frees the child once the host has popped its events, because the events are freed with it. */
 static void phi__child_leave(phi__child *child) {
     child->over = true;
     if (phi__find_hidden(child->agent) || child->agent->events.all.first == NULL)
         phi__child_drop(child);
 }
 
-/* Frees the oldest that have finished, beyond as many as are kept. */
+/* Keeps the newest desc->keep finished children of a desc and frees the older ones. */
 static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *desc) {
     phi__child *child = phi__child_at(all->list.last);
     for (uint32_t n = 0; child != NULL;) {
@@ -127,7 +127,7 @@ static void phi__child_keep_newest(phi__children *all, const phi_subagent_desc *
     }
 }
 
-/* One that has finished and is kept, by its id, of a desc of that name; NULL: none. */
+/* Finds a finished child by its id and the name of its desc. NULL if there is none. */
 static phi__child *phi__child_kept(const phi__children *all, const phi_subagent_desc *desc,
                                    phi_str id) {
     phi__child *child = NULL;
@@ -141,9 +141,9 @@ static phi__child *phi__child_kept(const phi__children *all, const phi_subagent_
     return NULL;
 }
 
-/* ---- making one ---- */
+/* ---- making a child ---- */
 
-/* An empty one, in the list; NULL: no memory. */
+/* Makes an empty child and adds it to the list. NULL: no memory. */
 static phi__child *phi__child_make(phi__children *all) {
     phi__child *child = (phi__child *)phi__alloc(&all->parent->memory, sizeof *child);
     if (child == NULL) return NULL;
@@ -154,7 +154,7 @@ static phi__child *phi__child_make(phi__children *all) {
     return child;
 }
 
-/* Its model is the calling agent's, and so is the hook that knows the key. */
+/* Gives a sub-agent the model of the calling agent, and its credential hook. False: no memory. */
 static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi_agent_desc *out) {
     out->model = parent->desc.model;
     if (out->provider == NULL) {
@@ -171,7 +171,7 @@ static bool phi__child_inherit(const phi__agent *parent, phi_arena *scratch, phi
     return true;
 }
 
-/* The desc of an agent for it, its tools in the arena. False: no memory. */
+/* Fills the desc of the child's agent. Its tool array is in the arena. False: no memory. */
 static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, phi_arena *scratch,
                             phi_agent_desc *out) {
     const phi__agent *parent = child->of->parent;
@@ -187,7 +187,7 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     if (out->limits.max_turns == 0) out->limits.max_turns = PHI__CHILD_TURNS;
     if (out->limits.max_tokens == 0) out->limits.max_tokens = PHI__CHILD_TOKENS;
     if (out->limits.max_duration_ms == 0) out->limits.max_duration_ms = PHI__CHILD_DURATION_MS;
-    /* Without those that delegate, where it is too deep for them. */
+    /* At the deepest level, leaves out the tools that delegate. */
     size_t n = 0;
     if (child->depth < (desc->max_depth != 0 ? desc->max_depth : 1) || out->tool_count == 0)
         return true;
@@ -201,20 +201,16 @@ static bool phi__child_desc(const phi__child *child, phi_subagent_desc *desc, ph
     return true;
 }
 
-/* ---- the result of a child's run ---- */
-
-/* The result of a run; its strings are in an arena. */
+/* The result of a child's run. Strings are in an arena or static. */
 typedef struct phi__result {
     phi_str text;
     const char *details;
-    size_t turns; /* messages of the run */
+    size_t turns; /* messages in the run */
     phi_status status;
     bool is_error, no_memory;
 } phi__result;
 
-/* ---- reading the run ---- */
-
-/* The texts of the run's last answer that has any. */
+/* Reads the text of the run's last answer that has text, and counts the messages of the run. */
 static void phi__result_read(const phi__agent *agent, phi_arena *arena, phi__result *out) {
     const phi_thread *thread = agent->thread;
     size_t i = thread->messages.count;
@@ -269,10 +265,10 @@ static void phi__result_to_call(phi_call call, const phi__result *result,
     given.details = result->details;
     given.is_error = result->is_error;
     given.child_loop_id = child_loop_id;
-    (void)phi_call_result(call, &given); /* without memory the call fails by itself */
+    (void)phi_call_result(call, &given); /* without memory, the call fails on its own */
 }
 
-/* A call that has no child: its error. */
+/* Fails a call that has no child. */
 static void phi__result_error(phi_call call, const char *words) {
     phi__result result = PHI_ZERO;
     result.text = phi_str_of(words);
@@ -280,7 +276,7 @@ static void phi__result_error(phi_call call, const char *words) {
     phi__result_to_call(call, &result, NULL);
 }
 
-/* The parent's log names the run; its strings are there for the event. NULL: no memory. */
+/* Logs the run in the parent's log, and returns the log's copy of its ids. NULL: no memory. */
 static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *agent) {
     phi_thread *thread = parent->thread;
     if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return NULL;
@@ -298,7 +294,7 @@ static phi__child_run *phi__result_log(phi__agent *parent, const phi__agent *age
     return phi__append(thread, &entry, 1) ? spawn : NULL;
 }
 
-/* False: no memory, and it is to be tried again. */
+/* Emits PHI_EV_SUBAGENT_END. False: no memory; try again later. */
 static bool phi__result_to_host(const phi__child *child, const phi__result *result) {
     phi__agent *parent = child->of->parent;
     char id[PHI__CHILD_ID];
@@ -321,11 +317,10 @@ static bool phi__result_to_host(const phi__child *child, const phi__result *resu
     return phi__events_emit(parent, &event);
 }
 
-/* Hands the result of a run to its call, or to the host, and settles the child, which may be gone
-   afterwards. */
+/* Gives the result of a run to its call or to the host. Then keeps the child or frees it. */
 static void phi__result_give(phi__child *child, phi_status status, const phi_failure *failure) {
     phi_arena scratch;
-    bool keep = false, told = true; /* nobody waits if its call was cancelled */
+    bool keep = false, told = true; /* told: true if nobody waits for the result */
     phi_arena_init(&scratch, &child->of->parent->memory, 0);
     if (child->call.rt != NULL || child->spawned) {
         const phi__result result = phi__result_of(child, status, failure, &scratch);
@@ -339,7 +334,7 @@ static void phi__result_give(phi__child *child, phi_status status, const phi_fai
     child->running = false;
     child->status = status;
     if (!told) return;
-    /* It is kept, or freed, now or when its events were popped. */
+    /* Keeps the child, or frees it now or once its events are popped. */
     child->spawned = false;
     child->call.rt = NULL;
     if (keep && child->desc->keep > 0)
@@ -348,8 +343,8 @@ static void phi__result_give(phi__child *child, phi_status status, const phi_fai
         phi__child_leave(child);
 }
 
-/* An error in its place; words: static. The child is freed, or, without memory for the host's
-   event, stays without its agent until a sweep. */
+/* Fails the child with a static message and frees it. If the host's event finds no memory, the
+   child stays without an agent until the next sweep. */
 static void phi__result_fail(phi__child *child, phi_status status, const char *words) {
     if (child->call.rt != NULL) phi__result_error(child->call, words);
     child->call.rt = NULL;
@@ -368,19 +363,19 @@ static void phi__result_fail(phi__child *child, phi_status status, const char *w
         phi__child_drop_agent(child);
 }
 
-/* ---- updates of the call that a child works for ---- */
+/* ---- forwarding the child's events to its call ---- */
 
-/* An event is emitted in the midst of a state of the child's run, where no function of the
-   host's may be called: it is noted, and handed over between two states. Without memory, or when
-   the host does not pop its events, updates are lost. */
+/* A child's event can arrive while its run changes state, when no host function may be called. So
+   the event is stored and forwarded after the state change. Updates are lost without memory, or if
+   the host does not pop its events. */
 
 typedef enum phi__forward_kind {
-    PHI__FORWARD_TEXT = 1, /* of the child's answer */
+    PHI__FORWARD_TEXT = 1, /* text of the child's answer */
     PHI__FORWARD_TOOL,
     PHI__FORWARD_PROGRESS
 } phi__forward_kind;
 
-/* In front of the text of a part. */
+/* Precedes the text of each part in the buffer. */
 typedef struct phi__forward_part {
     phi__forward_kind kind;
     size_t len;
@@ -415,8 +410,8 @@ static void phi__forward_add(phi__child *child, phi__forward_kind kind, phi_str 
     child->last_heard = at;
 }
 
-/* Hands the noted parts to its call. The child may be gone afterwards. Each part calls hooks of
-   the host, which may free the child, and its parent: their memory stays until the step ends. */
+/* Forwards the stored parts to the child's call. Each part may call hooks of the host. A hook may
+   free the child and its parent, whose memory stays valid until the step ends. */
 static void phi__forward_all(phi__child *child) {
     phi__buf heard = child->heard, details;
     phi_call call = child->call;
@@ -428,7 +423,7 @@ static void phi__forward_all(phi__child *child) {
     phi__buf_char(&details, '{');
     phi__json_write_key(&details, PHI__LIT("sub_agent"));
     phi__json_write_str(&details, phi_str_of(child->desc->name));
-    phi__buf_add(&details, "}", 2); /* and its end */
+    phi__buf_add(&details, "}", 2); /* includes the terminating NUL */
     phi_tool_result partial = PHI_ZERO;
     partial.child_loop_id = child->agent->line.last_loop_id.at;
     if (!details.failed) partial.details = details.at;
@@ -445,19 +440,19 @@ static void phi__forward_all(phi__child *child) {
     phi__buf_free(&heard);
 }
 
-/* ---- following a child's agent ---- */
+/* ---- watching a child's agent ---- */
 
-/* NULL: the agent is being freed, and nobody follows it any more. */
+/* Returns the child of an agent. NULL if the agent is being freed and no longer watched. */
 static phi__child *phi__follow_watched(const phi__agent *agent) {
     return (phi__child *)agent->tree.watched;
 }
 
-/* Notes an event of it. True: phi__forward_all is due. */
+/* Stores an event of a child's agent. True: call phi__forward_all. */
 static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
     phi__child *child = phi__follow_watched(agent);
     phi__buf text;
     if (child == NULL || child->call.rt == NULL) return false;
-    if (!phi__call_pending(child->call)) { /* finished from outside: nobody waits any more */
+    if (!phi__call_pending(child->call)) { /* the call was finished from outside, so nobody waits */
         child->call.rt = NULL;
         phi__schedule_cancel_tree(child->agent, false);
         return false;
@@ -472,7 +467,7 @@ static bool phi__follow_saw(phi__agent *agent, const phi_event *event) {
         return true;
     case PHI_EV_TOOL_PROGRESS:
         phi__forward_add(child, PHI__FORWARD_PROGRESS, event->text);
-        /* it may come from the host, while the run waits */
+        /* The host may report progress while the run waits. */
         if (child->agent->run != NULL) phi__schedule_wake(child->agent->run);
         return true;
     default: return false;
@@ -502,7 +497,7 @@ static const phi__child_watch phi__follow_hidden = {
 static const phi__child_watch phi__follow_shown = {
     false, false, phi__follow_saw, phi__follow_between, phi__follow_over, phi__follow_gone};
 
-/* Follows its agent from now on. */
+/* Sets the child's agent and starts to watch it. */
 static void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__agent *agent) {
     child->desc = desc;
     child->agent = agent;
@@ -510,7 +505,7 @@ static void phi__follow_begin(phi__child *child, phi_subagent_desc *desc, phi__a
     agent->tree.watched = child;
 }
 
-/* Levels of sub-agents above an agent and itself; 0: it is none. */
+/* Returns the depth of a sub-agent below the topmost agent. 0 if the agent is not a sub-agent. */
 static uint32_t phi__follow_depth(const phi__agent *agent) {
     const phi__child_watch *watch = agent->tree.watch;
     if (watch != &phi__follow_hidden && watch != &phi__follow_shown) return 0;
@@ -552,9 +547,9 @@ static void phi__child_save_all(const phi__attached *attached, phi__buf *out, ph
     phi__buf_text(out, "]}");
 }
 
-/* ---- reading ---- */
+/* ---- loading children from a snapshot ---- */
 
-/* Keeps what a snapshot has of it in one block. */
+/* Copies the saved child into one block. False: no memory. */
 static bool phi__child_freeze(phi__child *child, const phi_json *node) {
     phi_memory *memory = &child->of->parent->memory;
     phi_str name = phi__records_get_str(node, "name"), call = phi__records_get_str(node, "call");
@@ -579,7 +574,7 @@ static bool phi__child_freeze(phi__child *child, const phi_json *node) {
 
 static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     bool fault = phi__records_get_bool(node, "fault");
-    /* its call is over: the run was interrupted */
+    /* the call ended when the run was interrupted */
     if (phi_json_get(node, "call") != NULL && all->parent->run == NULL) return true;
     if (!phi_json_is(phi_json_get(node, "agent"), PHI_JSON_OBJECT) && !fault) return true;
     phi__child *child = phi__child_make(all);
@@ -594,7 +589,7 @@ static bool phi__child_save_load(phi__children *all, const phi_json *node) {
     return true;
 }
 
-/* Fills the list with the children in a snapshot of the parent. False: no memory. */
+/* Adds the children of the parent's snapshot to the list. False: no memory. */
 static bool phi__child_save_claim(phi__children *all) {
     phi_str saved = phi__attached_saved(all->parent, "subagents");
     phi_json *root = NULL;
@@ -615,7 +610,7 @@ static bool phi__child_save_claim(phi__children *all) {
     return done;
 }
 
-/* Makes the agent of a frozen child. PHI_OK, or phi_last_error has words. */
+/* Makes the agent of a frozen child. On failure, phi_last_error has a message. */
 static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *desc) {
     phi__agent *parent = child->of->parent, *agent = NULL;
     phi_agent_desc d;
@@ -636,10 +631,8 @@ static phi_status phi__child_save_thaw(phi__child *child, phi_subagent_desc *des
     return phi__error(parent->rt, PHI_PARSE, "the snapshot has no run of it");
 }
 
-/* ---- all children of an agent ---- */
-
-/* The oldest child with a number up to `last` that has not failed. NULL: there is none. A walk that
-   fails or starts each one looks again after each: callbacks of the host may drop any. */
+/* Returns the oldest child that has not failed and has a number up to `last`. NULL if there is
+   none. Loops call this again after each child, because a host callback may drop any child. */
 static phi__child *phi__children_first(const phi__children *all, uint64_t last, bool frozen,
                                        const char *name) {
     phi__child *child = NULL;
@@ -653,7 +646,7 @@ static phi__child *phi__children_first(const phi__children *all, uint64_t last, 
 
 static void phi__children_renewed(phi__attached *attached, bool copied) {
     phi__children *all = PHI__OWNER(attached, phi__children, attached);
-    uint64_t last = all->made; /* those of the new conversation go on */
+    uint64_t last = all->made; /* keeps children that the new conversation makes */
     phi__child *child;
     if (copied) return;
     while ((child = phi__children_first(all, last, false, NULL)) != NULL)
@@ -674,7 +667,7 @@ static phi__children *phi__children_find(const phi__agent *parent) {
     return attached != NULL ? PHI__OWNER(attached, phi__children, attached) : NULL;
 }
 
-/* Makes it at the first use. NULL: no memory. */
+/* Returns the agent's children and makes the list at the first use. NULL: no memory. */
 static phi__children *phi__children_all(phi__agent *parent) {
     phi__children *all = phi__children_find(parent);
     if (all != NULL) return all;
@@ -689,7 +682,7 @@ static phi__children *phi__children_all(phi__agent *parent) {
     return all;
 }
 
-/* Frees those whose events were popped, and tells the host what it does not know yet. */
+/* Frees children whose events were popped, and reports finished children to the host. */
 static void phi__children_sweep(phi__children *all) {
     all->next = all->list.first;
     while (all->next != NULL) {
@@ -706,7 +699,7 @@ static void phi__children_sweep(phi__children *all) {
     }
 }
 
-/* A child, and its agent; NULL: phi_last_error says why. */
+/* Makes a child and its agent. NULL: see phi_last_error. */
 static phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc) {
     phi_runtime *rt = all->parent->rt;
     phi__child *child = phi__child_make(all);
@@ -733,7 +726,7 @@ static phi__child *phi__children_new(phi__children *all, phi_subagent_desc *desc
     return child;
 }
 
-/* Begins a run of it. PHI_OK, or phi_last_error has words. */
+/* Begins a run of the child. On failure, phi_last_error has a message. */
 static phi_status phi__children_begin(phi__child *child, phi_str task) {
     const phi__agent *parent = child->of->parent;
     phi__agent *agent = child->agent;
@@ -747,11 +740,8 @@ static phi_status phi__children_begin(phi__child *child, phi_str task) {
     return status == PHI_OK ? status : phi__agent_no_memory(agent, "sub-agent");
 }
 
-/* ---- the tool that delegates, and the host's own way to it ---- */
-
-/* ---- a call ---- */
-
-/* The child for a task: a new one, or one that is kept. NULL: words say why, or phi_last_error. */
+/* Returns a new child for a task, or the kept child with the id go_on. NULL: the message is in
+   `words`, or else in phi_last_error. */
 static phi__child *phi__subagents_child(phi__children *all, phi_subagent_desc *desc, phi_str go_on,
                                         char *words, size_t size) {
     phi__child *child = NULL;
@@ -765,7 +755,7 @@ static phi__child *phi__subagents_child(phi__children *all, phi_subagent_desc *d
     return child;
 }
 
-/* False: words say why. */
+/* Begins the task of a call. False: `words` has the error message. */
 static bool phi__subagents_begin(phi__agent *parent, phi_subagent_desc *desc, phi_str arguments,
                                  phi_call call, phi_arena *scratch, char *words, size_t size) {
     const char *last = "";
@@ -809,7 +799,7 @@ static phi_flow phi__subagents_start(void *user_data, phi_call call, phi_str arg
     return PHI_DONE;
 }
 
-/* Nothing of it is heard any more, but for the events that a host wants. */
+/* Cancels the child of a call. Only a child with show_events still emits events. */
 static void phi__subagents_cancel(void *user_data, phi_call call) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     const phi__children *all = parent != NULL ? phi__children_find(parent) : NULL;
@@ -837,7 +827,7 @@ static phi__child *phi__subagents_frozen(const phi__children *all, phi_str call_
     return NULL;
 }
 
-/* A snapshot of a program without sub-agents has the call and no child: the call begins again. */
+/* If the snapshot has the call but no child, the call starts again. */
 static phi_flow phi__subagents_resume(void *user_data, phi_call call, phi_str arguments) {
     phi__agent *parent = phi__find_agent(phi__update_info(call).agent);
     phi__children *all = phi__children_all(parent);
@@ -900,14 +890,14 @@ static phi_status phi__subagents_check(phi_agent handle, const phi__agent *paren
     return PHI_OK;
 }
 
-/* After a restore: the children that had not finished go on. */
+/* After a restore, resumes the unfinished children that phi_spawn made with this desc. */
 static phi_status phi__subagents_resume_all(phi__children *all, phi_subagent_desc *desc) {
     phi_runtime *rt = all->parent->rt;
     phi_status status = PHI_OK;
     phi__child *child;
     if (rt->in_step)
         return phi__error(rt, PHI_MISUSE, "phi_spawn without a task inside a callback");
-    rt->in_step = true; /* a store's functions must not step */
+    rt->in_step = true; /* functions of a store must not call phi_step */
     rt->step.wall_ms = phi__io_wall_ms(rt->io);
     while ((child = phi__children_first(all, all->made, true, desc->name)) != NULL) {
         phi_status one = phi__child_save_thaw(child, desc);

@@ -1,20 +1,21 @@
-/* subagents.h - agents as tools of agents: a model delegates a task to a child, which works in its
-   own history and hands back its last words.
+/* subagents.h - agents as tools of agents: a model delegates a task to a child agent, which works
+   in its own history and returns its last answer.
 
-   A child is an agent below the calling one: phi_abort of that ends it, its budget pays for it, and
-   its memory is the runtime's. It has a fresh history, fresh ids, its own limits, and no sub-agents
-   unless max_depth allows. Children run at the same time, by the dozen, on the pumping thread. The
-   host hears of a child through the calling agent's events: its words, its tools and its progress
-   are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
+   A child belongs to the calling agent: phi_abort of the caller also ends the child, the caller's
+   budget pays for it, and its memory belongs to the runtime. A child has a new history, new ids and
+   its own limits. It has no sub-agents unless max_depth allows them. Many children can run at the
+   same time, on the pumping thread. The host sees a child through the caller's events: the child's
+   text, tools and progress are updates of the call (PHI_EV_TOOL_UPDATE, PHI_EV_TOOL_PROGRESS).
 
-   A result has the texts of the child's last answer that has any, joined by line breaks, or
-   "(sub-agent produced no text output)"; its details are JSON: {"sub_agent":name,"turns":messages
-   of the run,"id":...}, the id where the child can be continued. A run that fails makes an error
-   result of its error message. A run that a limit ends is none: its last words are the result.
+   A result is the text of the child's last answer that has text, with its blocks joined by line
+   breaks, or "(sub-agent produced no text output)". Its details are JSON:
+   {"sub_agent":name,"turns":messages of the run,"id":...}, with the id only if the child can be
+   continued. If the run fails, the result is an error with the run's message. If a limit ends the
+   run, the result is the last text and no error.
 
-   Logs name each other: the caller's has a SPAWN entry, the child's LOOP_START the caller's run as
-   its parent. A snapshot of the caller holds the children at work, and those that are kept; the
-   calls go on after phi_agent_restore with the same tools.
+   The logs refer to each other: the caller's log has a SPAWN entry, and the child's LOOP_START
+   entry names the caller's run as its parent. A snapshot of the caller holds its active and its
+   kept children. After phi_agent_restore with the same tools, the calls continue.
    Threads: the pumping thread. */
 #ifndef PHI_ORCHESTRATE_SUBAGENTS_H
 #define PHI_ORCHESTRATE_SUBAGENTS_H
@@ -25,45 +26,48 @@
 extern "C" {
 #endif
 
-/* Zero means default for every field but the name. Borrowed, with all it points to, until every
-   agent with the tool is freed. */
+/* Zero means default for every field except the name. The desc and its pointers are borrowed until
+   every agent with the tool is freed. */
 typedef struct phi_subagent_desc {
-    const char *name; /* of the tool */
-    /* for the model (default: "Delegate a task to the 'name' sub-agent") */
+    const char *name; /* the tool's name */
+    /* Tells the model what the tool does (default: "Delegate a task to the 'name' sub-agent") */
     const char *description;
-    /* The settings of children. A model without a protocol: the calling agent's model and provider.
-       Limits default to 10 turns, 1,000,000 tokens, 300 s; ids.config_id to "sub". phi fills
-       parent, ids.agent_id, ids.session_id, thread_id and input.first_turn_trigger. (default: all
-       defaults) */
+    /* Settings of the children. If the model has no protocol, children use the caller's model and
+       provider. Limits default to 10 turns, 1,000,000 tokens and 300 s, ids.config_id to "sub". phi
+       sets parent, ids.agent_id, ids.session_id, thread_id and input.first_turn_trigger (default:
+       all defaults) */
     const phi_agent_desc *agent;
-    /* A child gets tools that are sub-agents only where it is fewer than so many levels below the
-       agent at the top (default 1: none does) */
+    /* Levels of children below the topmost agent. Children at the lowest level get no sub-agent
+       tools (default 1: no child gets them) */
     uint32_t max_depth;
-    /* As many children stay when they have finished, the newest of them, and the model may continue
-       one by its id (default 0: a child is freed when it has finished) */
+    /* Keeps this many finished children, the newest ones. The model may continue a kept child by
+       its id (default 0: a finished child is freed) */
     uint32_t keep;
-    /* The children's events are emitted to the host, too, with the child as their agent. Such a
-       child is freed once its events were popped, when the next one begins or its caller is freed
-       (default: they are not) */
+    /* Also emits the children's own events to the host, with the child as their agent. A finished
+       child is then freed after the host has popped its events, when the next child begins or the
+       caller is freed (default: hides the events) */
     bool show_events;
-    uint32_t timeout_ms; /* of a call (default: none but the limits of the child's run) */
-    char own_words[160]; /* phi_subagent_tool writes the default description here */
+    uint32_t timeout_ms; /* timeout of a call (default: only the limits of the child's run) */
+    char own_words[160]; /* holds the default description */
 } phi_subagent_desc;
 
-/* A tool that delegates: for phi_agent_desc.tools. A desc or name that is
-   NULL gives a tool without a name, which phi_agent_new refuses. Parameters of the tool: `task`
-   (text, required), and where `keep` is set `continue`, the id of a child that has finished: it
-   goes on with its history. */
+/* Returns the tool for phi_agent_desc.tools. If desc or desc->name is NULL, the tool has no name
+   and phi_agent_new rejects it. The parameters are `task` (text, required) and, if `keep` is set,
+   `continue`: the id of a finished child, which then continues with its history. */
 PHI_API phi_tool phi_subagent_tool(phi_subagent_desc *desc);
 
-/* Begins a child by the host: the same as a call of the tool, but its result is an event of the
-   parent, PHI_EV_SUBAGENT_END. The parent need not have a run. `child`, where given, is the child's
-   handle: phi_abort ends it; it is stale when it was freed.
-   task NULL, after phi_agent_restore of a parent and outside of callbacks: children of phi_spawn
-   that had not finished, and have that desc's name, go on; `child` stays as it is. The first
-   failure is returned; the children that failed are gone, and each has its PHI_EV_SUBAGENT_END.
-   PHI_BAD_ARG, PHI_STALE; PHI_MISUSE: the runtime is closing, or the parent is of phi_run;
-   PHI_NO_MEMORY, or as phi_agent_new: then nothing has begun. */
+/* Begins a child for the host. It works like a call of the tool, but the result is the event
+   PHI_EV_SUBAGENT_END of the parent. The parent need not have a run. `child` receives the child's
+   handle unless it is NULL. phi_abort of the handle ends the child. The handle is stale once the
+   child is freed.
+
+   If task is NULL, phi_spawn resumes children after phi_agent_restore of the parent, outside of
+   callbacks: the unfinished children of phi_spawn whose desc had the same name. It does not set
+   *child and returns the first failure. Children that fail are freed, and each emits
+   PHI_EV_SUBAGENT_END.
+
+   PHI_BAD_ARG, PHI_STALE, PHI_NO_MEMORY; PHI_MISUSE: the runtime is closing, or the parent is of
+   phi_run. Also the errors of phi_agent_new. After an error, no child has begun. */
 PHI_API phi_status phi_spawn(phi_agent parent, phi_subagent_desc *desc, const char *task,
                              phi_agent *child);
 

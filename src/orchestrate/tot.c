@@ -4,7 +4,8 @@
 
 enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
 
-enum { PHI__TOT_PROMPT_TOKENS = 400 }; /* of phi's own prompt of a call, at most, by estimate */
+/* Estimated most tokens of phi's own prompt in a call. */
+enum { PHI__TOT_PROMPT_TOKENS = 400 };
 
 PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
     phi_tot_options o = PHI_ZERO;
@@ -16,11 +17,11 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
     if (o.max_depth == 0) o.max_depth = 3;
     if (o.min_depth == 0) o.min_depth = 2;
     if (o.max_nodes == 0) o.max_nodes = 100;
-    if (o.max_nodes == 1) o.max_nodes = 2; /* the problem, and one thought */
+    if (o.max_nodes == 1) o.max_nodes = 2; /* room for the problem and one thought */
     if (o.top_k == 0) o.top_k = 3;
     if (!(o.early_success_threshold > 0.0)) o.early_success_threshold = 1.0;
     if (o.convergence_window == 0) o.convergence_window = PHI_UNLIMITED;
-    if (o.convergence_window == 1) o.convergence_window = 2; /* one score has no trend */
+    if (o.convergence_window == 1) o.convergence_window = 2; /* one score shows no trend */
     if (!(o.min_score_improvement > 0.0)) o.min_score_improvement = 0.02;
     if (o.max_parse_retries == 0) o.max_parse_retries = 1;
     if (o.no_repair) o.max_parse_retries = 0;
@@ -30,7 +31,7 @@ PHI__FN phi_tot_options phi__tot_options_of(const void *options) {
 
 /* ---- the tree: nodes, the frontier, the best ---- */
 
-/* Node a comes before node b: finished, then higher score, then deeper, then older. */
+/* True if node a is better: finished first, then higher score, then deeper, then older. */
 static bool phi__tree_before(const phi__tot_tree *tree, uint32_t a, uint32_t b) {
     const phi__tot_node *x = &tree->nodes[a], *y = &tree->nodes[b];
     if (x->finished != y->finished) return x->finished;
@@ -63,8 +64,8 @@ static bool phi__tree_add(phi__tot *t, uint32_t parent, double score, phi_str co
     return true;
 }
 
-/* Puts a node into the frontier: the higher score first, and of equal ones the older, of a level or
-   of one parent. BFS cuts the newest level, which is last, to the beam. */
+/* Adds a node to the frontier, before nodes with a lower score. BFS sorts within a level, and DFS
+   sorts siblings. BFS then cuts the newest level, which is last, to the beam width. */
 static bool phi__tree_enqueue(phi__tot *t, uint32_t id) {
     phi__tot_tree *tree = &t->tree;
     const phi__tot_node *node = &tree->nodes[id];
@@ -90,7 +91,7 @@ static bool phi__tree_enqueue(phi__tot *t, uint32_t id) {
     return true;
 }
 
-/* The next node; 0: none waits. */
+/* Takes the next node from the frontier. 0 if the frontier is empty. */
 static uint32_t phi__tree_next(phi__tot_tree *tree) {
     if (tree->frontier_count == 0) return 0;
     uint32_t node = tree->frontier[0];
@@ -99,7 +100,7 @@ static uint32_t phi__tree_next(phi__tot_tree *tree) {
     return node;
 }
 
-/* The nodes from the first thought to this one, in scratch memory. NULL: no memory. */
+/* Returns the path from the first thought to this node, in scratch memory. NULL: no memory. */
 static uint32_t *phi__tree_path(const phi__tot *t, uint32_t node) {
     const phi__tot_node *nodes = t->tree.nodes;
     size_t bytes = phi__mul(phi__max(nodes[node].depth, 1), sizeof(uint32_t));
@@ -108,7 +109,8 @@ static uint32_t *phi__tree_path(const phi__tot *t, uint32_t node) {
     return path;
 }
 
-/* The best leaves, and the best node, in order; returns how many. `out` has room for `most`. */
+/* Writes the best nodes to `out`, best first, and returns their number, at most `most`. Candidates
+   are the leaves and the best node. */
 static uint32_t phi__tree_candidates(const phi__tot_tree *tree, uint32_t *out, uint32_t most) {
     uint32_t count = 0, i;
     for (uint32_t node = 1; node < tree->count; node++) {
@@ -228,8 +230,8 @@ static void phi__tot_put_diagnostics(const phi__tot *t, phi_str error, const cha
     phi__buf_char(out, '}');
 }
 
-/* PHI_OK: the best thought is the answer. `unreadable`: the phase of an answer that could not be
-   read, or NULL. */
+/* Ends the search. If status is PHI_OK, the best thought is the answer. If an answer could not be
+   read, `unreadable` names its phase, else it is NULL. */
 static phi_status phi__tot_end(phi__tot *t, const char *reason, phi_status status, phi_str error,
                                const char *unreadable) {
     const phi__tot_node *best = &t->tree.nodes[t->tree.best];
@@ -263,7 +265,7 @@ static phi_status phi__tot_error(phi__tot *t, phi_status status, phi_str message
     return phi__tot_end(t, "error", status != PHI_OK ? status : PHI_REFUSED, message, NULL);
 }
 
-/* Makes nodes of the pending thoughts, which were scored at least once. */
+/* Turns the pending thoughts into nodes. Each was scored at least once. */
 static bool phi__tot_keep(phi__tot *t) {
     for (uint32_t i = 0; i < t->pending_count; i++)
         if (!phi__tree_add(t, t->at, t->sums[i] / (double)t->evaluated, t->pending[i]))
@@ -273,7 +275,7 @@ static bool phi__tot_keep(phi__tot *t) {
     return true;
 }
 
-/* With the best so far, if there is one. */
+/* Ends the search with the best thought so far. Fails if no thought has a score. */
 static phi_status phi__tot_finish(phi__tot *t, const char *reason) {
     if (t->evaluated > 0 && !phi__tot_keep(t)) return PHI_NO_MEMORY;
     if (t->tree.best != 0) return phi__tot_end(t, reason, PHI_OK, phi__str("", 0), NULL);
@@ -395,7 +397,6 @@ static phi_status phi__tot_enter(phi__tot *t, uint32_t phase) {
     return phi__tot_ask(t);
 }
 
-/* Expands the next node. */
 static phi_status phi__tot_expand(phi__tot *t) {
     t->at = phi__tree_next(&t->tree);
     t->pending_count = t->evaluated = 0;
@@ -425,7 +426,7 @@ static phi_status phi__tot_unreadable(phi__tot *t, phi_str text) {
                         generating ? "generating" : "evaluating");
 }
 
-/* Room for so many thoughts and their scores. */
+/* Allocates room for `count` thoughts and their scores. */
 static bool phi__tot_pending(phi__tot *t, size_t count) {
     phi_arena *arena = t->m.env->arena;
     t->pending_count = 0;
@@ -434,7 +435,7 @@ static bool phi__tot_pending(phi__tot *t, size_t count) {
     return t->pending != NULL && t->sums != NULL;
 }
 
-/* Leaves out the pending thoughts that the host does not want. */
+/* Removes the pending thoughts that prune_fn rejects. */
 static void phi__tot_prune(phi__tot *t) {
     const phi_strategy_env *env = t->m.env;
     phi_strategy_node node = PHI_ZERO;
@@ -456,7 +457,7 @@ static void phi__tot_prune(phi__tot *t) {
 
 static phi_status phi__tot_thoughts(phi__tot *t, const phi_strategy_event *event) {
     phi_str text = event->text;
-    size_t most = phi__min(phi__tot_wanted(t), text.len); /* each has a byte */
+    size_t most = phi__min(phi__tot_wanted(t), text.len); /* a thought has at least one byte */
     if (!phi__tot_pending(t, most)) return PHI_NO_MEMORY;
     phi__tot_read read = phi__tot_parse_thoughts(text, t->m.env->arena, t->pending, most);
     if (read.no_memory) return PHI_NO_MEMORY;
@@ -471,7 +472,7 @@ static phi_status phi__tot_thoughts(phi__tot *t, const phi_strategy_event *event
     return phi__tot_enter(t, PHI__TOT_EVALUATING);
 }
 
-/* Adds a best score to the window. */
+/* Adds a best score to the convergence window. */
 static bool phi__tot_remember(phi__tot *t, double score) {
     if (t->recent_count >= t->o.convergence_window) {
         t->recent_count = t->o.convergence_window - 1;
@@ -521,7 +522,6 @@ static phi_status phi__tot_scores(phi__tot *t, phi_str text) {
     return phi__tot_expand(t);
 }
 
-/* Notes rounds of tools of a call. */
 static bool phi__tot_note_rounds(phi__tot *t, uint32_t call_id, uint32_t rounds) {
     void *grown = phi__machine_grow(t->m.env->arena, t->rounds, t->round_count, &t->round_cap,
                                     sizeof *t->rounds);
@@ -559,8 +559,8 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
                                              : phi__tot_scores(t, event->text);
 }
 
-/* Each node above the last depth is expanded once, of BFS a beam of each level, and none when the
-   tree is full. */
+/* Counts the nodes that may be expanded: each node above the last depth once, in BFS at most a beam
+   of each level, and at most max_nodes - 1. */
 static uint64_t phi__tot_expansions(const phi_tot_options *o) {
     uint64_t all = 1, level = 1;
     for (uint32_t depth = 1; depth < o->max_depth && all < o->max_nodes; depth++) {
@@ -583,7 +583,7 @@ static void phi__tot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     out->calls =
         phi__bill_times(phi__bill_times(phi__tot_expansions(&o), 1 + (uint64_t)o.evaluations),
                         turns + o.max_parse_retries);
-    /* the path, the thoughts to score, and earlier turns of the same call */
+    /* Estimates one call's input: the path, the thoughts to score, and its own earlier turns. */
     uint64_t each = phi__bill_times(answer_tokens, (uint64_t)o.max_depth + turns);
     each = phi__bill_add(each, own + prompt_tokens);
     out->input_tokens = phi__bill_times(out->calls, each);
@@ -601,7 +601,7 @@ static void phi__tot_best(const void *state, phi_strategy_best *out) {
     out->unfinished = !t->tree.nodes[t->tree.best].finished;
 }
 
-/* ---- as JSON ---- */
+/* ---- saving and loading ---- */
 
 static const phi__field phi__tot_fields[] = {
     PHI__FIELD(phi__tot, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -641,7 +641,7 @@ static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
     return phi__machine_saved(&out, &t->m.usage, arena);
 }
 
-/* PHI_PARSE, here and below: it is not of phi's writing. */
+/* Loads the nodes and the frontier. PHI_PARSE: phi did not write this tree. */
 static phi_status phi__tot_load_tree(phi__tot *t, const phi_json *saved) {
     const phi_json *item;
     phi__tot_tree *tree = &t->tree;

@@ -1,16 +1,16 @@
-/* trm.c - TRM: the machine that reasons, supervises and improves, and the supervisor's parser. */
+/* trm.c - TRM: the machine that reasons, supervises and improves, and its parser for scores. */
 #include "orchestrate/machine_in.h"
 
 enum {
-    PHI__TRM_SUPERVISIONS_MOST = 50, /* ours: a bound on calls */
-    PHI__TRM_STEPS_MOST = 20,        /* the same */
-    PHI__TRM_WINDOW = 3,             /* scores that must lie close together */
-    PHI__TRM_PROMPT_TOKENS = 200     /* of phi's own prompts, at most, by estimate */
+    PHI__TRM_SUPERVISIONS_MOST = 50, /* phi's own bound on calls */
+    PHI__TRM_STEPS_MOST = 20,        /* phi's own bound on calls */
+    PHI__TRM_WINDOW = 3,             /* number of scores that must lie close together */
+    PHI__TRM_PROMPT_TOKENS = 200     /* estimated most tokens of phi's own prompts */
 };
 
-/* ---- the supervisor's text ---- */
+/* ---- parsing the supervisor's text ---- */
 
-/* "0.8", "8/10", "80%"; a number above 1 without its scale counts as one of 10, or of 100. */
+/* Reads a score: "0.8", "8/10" or "80%". A bare number above 1 is out of 10, or else out of 100. */
 static bool phi__trm_score(phi_str text, double *out) {
     double of = 1, score;
     phi_str rest;
@@ -25,7 +25,7 @@ static bool phi__trm_score(phi_str text, double *out) {
     } else if (score > 1)
         of = score <= 10 ? 10 : 100;
     score /= of;
-    *out = score >= 1 ? 1 : score > 0 ? score : 0; /* not a number: 0 */
+    *out = score >= 1 ? 1 : score > 0 ? score : 0; /* NaN becomes 0 */
     return true;
 }
 
@@ -59,20 +59,20 @@ enum {
 
 typedef struct phi__trm {
     phi__machine m;
-    phi_trm_options o;                      /* of the event; defaults filled in */
-    uint32_t supervisions, unscored, steps; /* steps: notes since the last review */
+    phi_trm_options o; /* options of the current event, with defaults filled in */
+    /* steps: note-taking calls since the last review. */
+    uint32_t supervisions, unscored, steps;
     phi_str problem;
-    phi_str answer;                      /* the newest */
-    phi_str feedback;                    /* the supervisor's, on it */
-    phi_str notes;                       /* the newest */
-    phi_str best;                        /* the best that was scored */
-    phi_stop_reason reason, best_reason; /* of `answer`, of `best` */
+    phi_str answer;                      /* newest answer */
+    phi_str feedback;                    /* the supervisor's remarks on the newest answer */
+    phi_str notes;                       /* newest notes */
+    phi_str best;                        /* answer with the best score */
+    phi_stop_reason reason, best_reason; /* stop reasons of `answer` and `best` */
     bool has_best;
-    double best_score, scores[PHI__TRM_WINDOW]; /* the newest last */
+    double best_score, scores[PHI__TRM_WINDOW]; /* scores: newest last */
     uint32_t score_count;
 } phi__trm;
 
-/* Defaults filled in; they are from the strategy documents, part E. */
 static phi_trm_options phi__trm_options_of(const void *options) {
     phi_trm_options o = PHI_ZERO;
     if (options != NULL) o = *(const phi_trm_options *)options;
@@ -84,8 +84,6 @@ static phi_trm_options phi__trm_options_of(const void *options) {
     if (!(o.threshold > 0)) o.threshold = 0.9;
     return o;
 }
-
-/* ---- the calls ---- */
 
 static phi_str phi__trm_system(const phi__trm *t) {
     static const char reason[] =
@@ -141,8 +139,8 @@ static phi_status phi__trm_ask(phi__trm *t) {
 
 /* ---- the end ---- */
 
-/* message empty: the best answer is the machine's. The answer is the result that its text names, or
-   all of it if it names none. */
+/* Ends the search with the best answer, or with an error if `message` is not empty. The answer is
+   the marked conclusion of the text, or the whole text if none is marked. */
 static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status status,
                                phi_str message) {
     phi_str raw = t->has_best ? t->best : t->answer;
@@ -171,7 +169,6 @@ static phi_status phi__trm_finish(phi__trm *t, const char *reason) {
     return phi__trm_end(t, reason, PHI_OK, phi__str("", 0));
 }
 
-/* The next call. */
 static phi_status phi__trm_enter(phi__trm *t, uint32_t phase) {
     static const char *const names[] = {"idle", "reasoning", "supervising", "reasoning",
                                         "improving"};
@@ -181,8 +178,6 @@ static phi_status phi__trm_enter(phi__trm *t, uint32_t phase) {
     phi_status status = phi__machine_emit(&t->m, names[phase]);
     return status == PHI_OK ? phi__trm_ask(t) : status;
 }
-
-/* ---- events ---- */
 
 static void phi__trm_note_score(phi__trm *t, double score) {
     if (t->score_count == PHI__TRM_WINDOW)
@@ -212,7 +207,7 @@ static phi_status phi__trm_supervised(phi__trm *t, phi_str text) {
         if (t->scores[i] < low) low = t->scores[i];
         if (t->scores[i] > high) high = t->scores[i];
     }
-    /* the strategy documents, part E; 0.52 - 0.5 is a little more than 0.02 */
+    /* the margin is for rounding: 0.52 - 0.5 is a little more than 0.02 */
     if (t->score_count == PHI__TRM_WINDOW && high - low < 0.02 + 1e-9)
         return phi__trm_finish(t, "converged");
     if (t->supervisions >= t->o.max_supervisions) return phi__trm_finish(t, "max_supervisions");
@@ -225,7 +220,7 @@ static phi_status phi__trm_answered(phi__trm *t, const phi_strategy_event *event
     phi_arena *arena = t->m.env->arena;
     if (t->m.phase == PHI__TRM_SUPERVISING) return phi__trm_supervised(t, text);
     if (t->m.phase == PHI__TRM_NOTING) {
-        /* Notes without a word leave those before them. */
+        /* Empty notes keep the previous ones. */
         if (text.len > 0 && !phi__arena_str(arena, text, &t->notes)) return PHI_NO_MEMORY;
         bool more = ++t->steps < t->o.reasoning_steps;
         return phi__trm_enter(t, more ? PHI__TRM_NOTING : PHI__TRM_IMPROVING);
@@ -265,7 +260,7 @@ static void phi__trm_bill(const void *options, uint64_t prompt_tokens, uint64_t 
     uint64_t most = o.max_supervisions, turns = (most - 1) * (1 + (uint64_t)o.reasoning_steps);
     memset(out, 0, sizeof *out);
     out->calls = 1 + most + turns;
-    /* a supervisor reads the answer, the others the remarks and the notes, too */
+    /* a supervisor reads the answer; other calls also read the remarks and the notes */
     out->input_tokens =
         out->calls * (prompt_tokens + PHI__TRM_PROMPT_TOKENS) + (most + 3 * turns) * answer_tokens;
     out->output_tokens = out->calls * o.max_tokens;

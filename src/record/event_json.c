@@ -1,12 +1,12 @@
-/* event_json.c - events in the interchange format, written and read: "AgentEvent".
+/* event_json.c - writes events as JSON in the interchange format ("AgentEvent"), and reads them.
 
-   An event of a living agent gets from it the fields that it lacks: the run's messages and
-   settings. An event read from JSON holds everything. Facts that other readers do not know (a
-   failure's kind and HTTP status, decisions, pauses) are in types that only phi has.
+   An event of an existing agent lacks the run's messages and settings, and the writer takes these
+   from the agent. An event read from JSON holds everything. Facts that other programs do not know
+   (a failure's kind and HTTP status, decisions, pauses) use types that only phi has.
 
-   The reader is lenient where it can be: a field that is missing or of a wrong type counts as
-   absent, unknown keys are ignored. But an event with an invalid message is refused. Everything
-   that an event points to is in the tree's arena. */
+   The reader is lenient: a field that is missing or has a wrong type counts as absent, and unknown
+   keys are ignored. But it rejects an event with an invalid message. All data of a read event is in
+   the caller's arena. */
 #include "agent/agent.h"
 #include "agent/agent_in.h"
 #include "base/base_in.h"
@@ -34,7 +34,7 @@ PHI__FN phi_trigger phi__event_get_trigger(const phi_json *node) {
     phi_str name = phi__records_get_str(node, "triggered_by");
     for (int i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
         if (phi__str_is(name, phi__event_trigger((phi_trigger)i))) return (phi_trigger)i;
-    /* older files have FollowUp */
+    /* older files use FollowUp */
     return phi__str_is(name, "FollowUp") ? PHI_TRIGGER_CONTINUATION : PHI_TRIGGER_USER;
 }
 
@@ -67,7 +67,7 @@ static const char *phi__event_input(phi_input input) {
     return names[(size_t)input < PHI__COUNT(names) ? (size_t)input : 0];
 }
 
-/* All deltas have the type MessageUpdate, and this name inside it. */
+/* All deltas have the type MessageUpdate. This name inside tells them apart. */
 static const char *phi__event_delta(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT) return "Text";
     return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
@@ -117,28 +117,29 @@ PHI__FN phi_continuation phi__event_get_continuation(const phi_json *node, phi_s
     return phi__str_is(name, "Default") ? PHI_CONTINUATION_DEFAULT : PHI_CONTINUATION_INITIAL;
 }
 
-/* How a member is written and read: a phi__field_kind, or one of these. */
+/* How to write and read a member: one of these, or a phi__field_kind. */
 enum phi__event_how {
     PHI__FIELD_STATUS = PHI__FIELD_TIME + 1,
-    PHI__FIELD_JSON,  /* the event's text is JSON; empty: null */
-    PHI__FIELD_USAGE, /* SET: nothing where there is none */
+    PHI__FIELD_JSON,  /* the event's text is JSON; null if empty */
+    PHI__FIELD_USAGE, /* SET: not written if there is none */
     PHI__FIELD_TRIGGER,
     PHI__FIELD_POINT,
     PHI__FIELD_INPUT,
-    PHI__FIELD_TOOL,     /* the call's id and its tool; SET: both or nothing */
-    PHI__FIELD_QUESTION, /* a string that only the decision of a question has */
+    PHI__FIELD_TOOL,     /* tool_call_id and tool_name; SET: not written if both are empty */
+    PHI__FIELD_QUESTION, /* a string that only questions have */
     PHI__FIELD_ARGS,
-    PHI__FIELD_MESSAGE,  /* ALWAYS: the reader refuses an event without one */
-    PHI__FIELD_MESSAGES, /* of a run */
-    PHI__FIELD_RESULTS,  /* of a turn's calls */
-    PHI__FIELD_RESULT,   /* of a call, as the original's ToolResult */
-    PHI__FIELD_CHILD, /* child_loop_id; the one inside of the result counts where it is missing */
+    PHI__FIELD_MESSAGE,  /* ALWAYS: the reader rejects an event without a message */
+    PHI__FIELD_MESSAGES, /* messages of a run */
+    PHI__FIELD_RESULTS,  /* tool results of a turn */
+    PHI__FIELD_RESULT,   /* tool result of a call, as the Rust original writes it */
+    /* child_loop_id; if it is missing, the reader takes the one in the result. */
+    PHI__FIELD_CHILD,
     PHI__FIELD_DELTA,
-    PHI__FIELD_START, /* all of AGENT_START */
+    PHI__FIELD_START, /* all members of AGENT_START */
     PHI__FIELD_REJECTION,
-    PHI__FIELD_FAILURE, /* all members of a phi_failure, and the status */
+    PHI__FIELD_FAILURE, /* all members of a phi_failure and the status */
     PHI__FIELD_TIMES,   /* phi_pruned */
-    PHI__FIELD_NODE,    /* phi_reverted: node ids are numbers here, as in the original */
+    PHI__FIELD_NODE,    /* phi_reverted; node ids are numbers in JSON */
     PHI__FIELD_NODES,
     PHI__FIELD_LOOPS, /* phi_parallel */
     PHI__FIELD_TOTAL,
@@ -146,9 +147,10 @@ enum phi__event_how {
 };
 
 typedef struct phi__event_row {
-    phi__field field;    /* of the event, or of its part */
-    uint16_t part, size; /* where the event points to the part, and its size; 0: of the event */
-    uint8_t kind;        /* of the event; TEXT: of any delta */
+    phi__field field; /* a member of the event or of its part */
+    /* Offset of the event's pointer to the part, and the part's size. 0 for the event itself. */
+    uint16_t part, size;
+    uint8_t kind; /* kind of the event; TEXT stands for all deltas */
 } phi__event_row;
 
 #define PHI__EVENT(event, member, key, how, rule)                                                  \
@@ -240,7 +242,7 @@ static const phi__event_row phi__event_rows[] = {
     PHI__EVENT(TOOLS_CHANGED, text, "text", STR, ALWAYS),
     PHI__EVENT(OPAQUE, block_index, "block_index", UINT, ALWAYS),
     PHI__EVENT(OPAQUE, source, "name", STR, ALWAYS),
-    /* a string, so that the block stays byte for byte */
+    /* The block is written as a string, so its bytes do not change. */
     PHI__EVENT(OPAQUE, text, "json", STR, ALWAYS), PHI__EVENT(REWRITE, text, "op_id", STR, ALWAYS),
     PHI__EVENT(REWRITE, status, "status", STATUS, ALWAYS),
     PHI__EVENT(REWRITE, source, "reason", STR, ALWAYS),
@@ -308,18 +310,18 @@ static const phi__event_row phi__event_rows[] = {
 
 typedef struct phi__event_writer {
     const phi_event *event;
-    const phi__agent *agent; /* NULL: the event was read */
+    const phi__agent *agent; /* NULL: the event was read from JSON */
     phi__buf out;
     phi_arena *scratch;
 } phi__event_writer;
 
-/* JSON text, nothing as null. */
+/* Writes JSON text. Writes null if the text is empty. */
 static void phi__event_put_json(phi__event_writer *w, const char *key, phi_str text) {
     if (!phi__message_put_json(&w->out, key, text, true, w->scratch))
         phi__records_option(&w->out, key, text);
 }
 
-/* Without its loop_id, and what only phi has, where it is `bare`. */
+/* Writes a message. If `bare`, leaves out its loop_id and the members that only phi has. */
 static void phi__event_put_item(phi__event_writer *w, const phi_message *message, bool bare) {
     phi_message copy = *message;
     if (bare) {
@@ -330,7 +332,8 @@ static void phi__event_put_item(phi__event_writer *w, const phi_message *message
     phi__message_put(&w->out, &copy, w->scratch);
 }
 
-/* The settings of an event that was read, without a protocol that the original has no name for. */
+/* Writes the settings of an event that was read. Leaves out a protocol that the Rust original does
+   not know. */
 static void phi__event_put_read_settings(phi__event_writer *w, phi_str config) {
     phi_arena_mark mark = phi_arena_save(w->scratch);
     phi_json *root = NULL;
@@ -353,7 +356,7 @@ static void phi__event_put_start(phi__event_writer *w) {
     phi_loop_info loop = PHI_ZERO;
     if (w->event->loop != NULL)
         loop = *w->event->loop;
-    else if (w->agent != NULL) { /* a run that began without memory */
+    else if (w->agent != NULL) { /* memory ran out when the run began */
         loop.agent_id = w->agent->agent_id;
         loop.session_id = w->agent->line.session->id;
     }
@@ -365,7 +368,7 @@ static void phi__event_put_start(phi__event_writer *w) {
     phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
     phi__event_put_json(w, "metadata", loop.metadata);
     if (w->agent != NULL) {
-        /* LoopConfigSnapshot: the settings of the run. */
+        /* The run's settings, as LoopConfigSnapshot. */
         static const char *const levels[] = {"off",  "minimal", "low", "medium",
                                              "high", "xhigh",   "max"};
         const phi__agent *agent = w->agent;
@@ -398,9 +401,8 @@ static void phi__event_put_start(phi__event_writer *w) {
         phi__event_put_read_settings(w, loop.config);
 }
 
-/* Writes the messages of the event's run that are in memory, unless w is NULL, and returns their
-   number. They follow the last entry that begins a run of that id, on its lane, which need not be
-   the active one any more. */
+/* Writes the messages of the event's run that are in memory, unless w is NULL. Returns their
+   number. The run begins at the last LOOP_START entry with its id, on any lane. */
 static size_t phi__event_put_run(const phi_thread *thread, const phi_event *event,
                                  phi__event_writer *w) {
     size_t i = thread->log.held, n = 0;
@@ -421,8 +423,8 @@ static size_t phi__event_put_run(const phi_thread *thread, const phi_event *even
     return n;
 }
 
-/* Results follow their turn's answer, and nothing of an event's turn is evicted. The search comes
-   from the end, where they mostly are. */
+/* Writes the tool results of the event's turn. Results follow the turn's answer in the log and are
+   never evicted. Searches from the log's end, where the turn mostly is. */
 static void phi__event_put_turn_results(phi__event_writer *w) {
     const phi_thread *thread = w->agent->thread;
     size_t at = thread->log.held;
@@ -450,7 +452,7 @@ static void phi__event_put_messages(phi__event_writer *w, const char *key, bool 
     phi__buf_char(&w->out, ']');
 }
 
-/* ToolResult: {"content":[..],"details":null}. */
+/* Writes a ToolResult: {"content":[..],"details":null}. */
 static void phi__event_put_result(phi__event_writer *w, const char *key) {
     const phi_message *result = w->event->message;
     phi_content content = PHI_ZERO;
@@ -469,7 +471,7 @@ static void phi__event_put_result(phi__event_writer *w, const char *key) {
     phi__buf_char(&w->out, '}');
 }
 
-/* The last two come after retry_after_ms. */
+/* The last two are written after retry_after_ms. */
 static const phi__field phi__event_failure[] = {PHI__KEYED(phi_failure, message, STR, ALWAYS),
                                                 PHI__KEYED(phi_failure, http_status, UINT, ALWAYS),
                                                 PHI__KEYED(phi_failure, retryable, BOOL, ALWAYS),
@@ -510,7 +512,7 @@ static void phi__event_put_part(phi__buf *out, const phi__field *field, const vo
         if (phi__step_number(((const phi_reverted *)from)->target, &number))
             phi__records_u64(out, key, number);
         else
-            phi__records_raw(out, key, "null"); /* a refused revert has none */
+            phi__records_raw(out, key, "null"); /* a rejected revert has no target */
         break;
     case PHI__FIELD_NODES: {
         const phi_reverted *reverted = (const phi_reverted *)from;
@@ -536,7 +538,7 @@ static void phi__event_put_part(phi__buf *out, const phi__field *field, const vo
     }
 }
 
-/* A member of the event, or of its part `from`. */
+/* Writes a member of the event, or of its part `from`. */
 static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, const void *from) {
     const phi_event *event = w->event;
     const char *key = row->field.key;
@@ -570,7 +572,7 @@ static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, 
     case PHI__FIELD_QUESTION:
         if (event->point == PHI_HOOK_QUESTION) phi__records_put(out, &text, 1, from);
         break;
-    case PHI__FIELD_ARGS: /* a call that was skipped has none */
+    case PHI__FIELD_ARGS: /* a skipped call has no arguments */
         has = event->kind == PHI_EV_TOOL_START
                   ? event->arguments.at != NULL
                   : phi__event_has_call(event) || event->arguments.len > 0;
@@ -601,7 +603,7 @@ static void phi__event_put_row(phi__event_writer *w, const phi__event_row *row, 
         phi__buf_text(out, "}}");
         break;
     case PHI__FIELD_START: phi__event_put_start(w); break;
-    case PHI__FIELD_REJECTION: /* the original tells "" from null */
+    case PHI__FIELD_REJECTION: /* the Rust original distinguishes "" from null */
         if (event->rejection.at != NULL)
             phi__records_str(out, key, event->rejection);
         else
@@ -630,7 +632,7 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
             phi__slots_find(&event->agent.rt->agents, event->agent.index, event->agent.gen);
         if (slot == NULL) return PHI_STALE;
         w.agent = (const phi__agent *)slot->object;
-        /* The end of a run has all its messages: evicted ones are recalled. */
+        /* PHI_EV_AGENT_END lists all messages of the run, so evicted ones are recalled. */
         phi_thread *thread = w.agent->thread;
         if (event->kind == PHI_EV_AGENT_END &&
             phi__event_put_run(thread, event, NULL) != event->message_count) {
@@ -639,7 +641,7 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
         }
     }
     bool parallel = event->kind == PHI_EV_PARALLEL_START || event->kind == PHI_EV_PARALLEL_END;
-    /* these have no member without their part, or only a text */
+    /* without their part, these events have no member or only a text */
     bool bare = event->kind == PHI_EV_FORGOTTEN || event->kind == PHI_EV_CONTEXT_WARNING ||
                 event->kind == PHI_EV_SUMMARY_NEEDED || event->kind == PHI_EV_STRATEGY;
     phi_event_kind kind = phi__event_is_delta(event->kind) ? PHI_EV_TEXT : event->kind;
@@ -762,7 +764,7 @@ static phi_status phi__event_get_start(phi__event_reader *r) {
     return PHI_OK;
 }
 
-/* The block that grows is taken to be the last one of its kind. */
+/* Reads a delta. The block that it extends is assumed to be the last block of its kind. */
 static phi_status phi__event_get_delta(phi__event_reader *r, const phi_json *delta) {
     static const phi_event_kind kinds[] = {PHI_EV_TEXT, PHI_EV_THINKING, PHI_EV_TOOL_ARGUMENTS};
     static const phi_content_kind blocks[] = {PHI_CONTENT_TEXT, PHI_CONTENT_THINKING,
@@ -786,7 +788,7 @@ static phi_status phi__event_get_delta(phi__event_reader *r, const phi_json *del
     return PHI_OK;
 }
 
-/* Makes a message of a ToolResult and the event's members. */
+/* Makes a message from a ToolResult and the event's members. */
 static phi_status phi__event_get_result(phi__event_reader *r, const phi_json *node,
                                         const char *key) {
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return PHI_OK;
@@ -807,7 +809,7 @@ static phi_status phi__event_get_result(phi__event_reader *r, const phi_json *no
     return phi__intake_within(&r->in, status, key, SIZE_MAX);
 }
 
-/* A number that is none of ours says only that something went wrong. */
+/* Reads the status. An unknown number becomes PHI_REFUSED. */
 static phi_status phi__event_get_status(const phi__event_reader *r) {
     int64_t number = phi_json_int(phi_json_get(r->root, "status"), PHI_REFUSED);
     return number <= PHI_OK && number >= PHI_UNREACHABLE ? (phi_status)number : PHI_REFUSED;
@@ -830,7 +832,7 @@ static phi_status phi__event_get_failure(phi__event_reader *r) {
     return PHI_OK;
 }
 
-/* A node id: a number in the original and here, a name such as "n4" in older files of ours. */
+/* Reads a node id. JSON has a number, and older files of phi have a name such as "n4". */
 static phi_str phi__event_get_node(phi__event_reader *r, const phi_json *node) {
     char text[PHI__STEP_BYTES];
     phi_str out = phi_json_str(node, "");
@@ -841,7 +843,7 @@ static phi_str phi__event_get_node(phi__event_reader *r, const phi_json *node) {
     return out;
 }
 
-/* A member of an event's part `to` that no table can say. */
+/* Reads a member of the event's part `to`. */
 static void phi__event_get_part(phi__event_reader *r, const phi__field *field, void *to) {
     const phi_json *node = phi_json_get(r->root, field->key);
     phi_json_iter it = phi_json_each(node);
@@ -881,7 +883,7 @@ static void phi__event_get_part(phi__event_reader *r, const phi__field *field, v
     }
 }
 
-/* A member of the event, or of its part `to`. */
+/* Reads a member of the event, or of its part `to`. */
 static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row *row, void *to) {
     phi_event *out = r->out;
     const char *key = row->field.key;
@@ -908,9 +910,9 @@ static phi_status phi__event_get_row(phi__event_reader *r, const phi__event_row 
         for (int i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
             if (phi__str_is(name, phi__event_input((phi_input)i))) out->input = (phi_input)i;
         break;
-    case PHI__FIELD_TOOL: break; /* every event's, and read already */
+    case PHI__FIELD_TOOL: break; /* already read for every event */
     case PHI__FIELD_QUESTION: (void)phi__records_get(r->root, &text, 1, to, NULL); break;
-    case PHI__FIELD_ARGS: /* a call that was skipped has null, and no arguments */
+    case PHI__FIELD_ARGS: /* a skipped call has null here */
         has = out->kind == PHI_EV_TOOL_START
                   ? !phi_json_is(node, PHI_JSON_NULL)
                   : phi__event_has_call(out) || out->point == PHI_HOOK_QUESTION;
@@ -953,7 +955,8 @@ static phi_status phi__event_get(phi__event_reader *r) {
     if (!phi_json_is(node, PHI_JSON_STRING))
         return phi__intake_bad(&r->in, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     phi_str type = phi_json_str(node, "");
-    int kind = PHI_EV_AGENT_START; /* TEXT of all deltas: their contents decide further */
+    /* MessageUpdate first becomes TEXT. Its delta decides the kind later. */
+    int kind = PHI_EV_AGENT_START;
     while (phi_event_name((phi_event_kind)kind)[0] != '\0' &&
            !phi__str_is(type, phi__event_type((phi_event_kind)kind)))
         kind++;
@@ -966,13 +969,13 @@ static phi_status phi__event_get(phi__event_reader *r) {
     r->out->loop_id = phi__records_get_str(r->root, "loop_id");
     r->out->tool_call_id = phi__records_get_str(r->root, "tool_call_id");
     r->out->tool_name = phi__records_get_str(r->root, "tool_name");
-    uint16_t own = 0; /* the part that events of this kind have */
+    uint16_t own = 0; /* offset of the part of this event's kind */
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows); i++)
         if (phi__event_rows[i].kind == kind && phi__event_rows[i].part != 0)
             own = phi__event_rows[i].part;
     for (size_t i = 0; i < PHI__COUNT(phi__event_rows) && status == PHI_OK; i++) {
         const phi__event_row *row = &phi__event_rows[i];
-        /* members of a part are read whichever of its events has them */
+        /* accepts all members of the part, also those of its other events */
         if (row->kind != kind && (row->part == 0 || row->part != own)) continue;
         if (row->part == offsetof(phi_event, context) && phi_json_get(r->root, "tokens") == NULL)
             continue;

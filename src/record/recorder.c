@@ -1,9 +1,8 @@
-/* recorder.c - a state machine from events to sessions.
+/* recorder.c - builds sessions from events.
 
-   An event is first written as JSON, which the record keeps, and then read back. So events of
-   living agents, of files and of others are handled in one way, and nothing points into a runtime.
-   recorder.c finds recorded sessions and loops, recorder.c links loops of different
-   sessions. */
+   An event is first written as JSON, which the session keeps, and then read back. So events of
+   agents, of files and of other programs are handled in the same way, and a session never points
+   into a runtime. */
 #include "record/session_in.h"
 
 #include "agent/agent.h"
@@ -13,7 +12,7 @@
 #include "text/text_in.h"
 #include "wire/wire_in.h"
 
-/* ---- sessions, found by id; a session is put last ---- */
+/* ---- sessions, in two lists; a session is added at the end ---- */
 
 static void phi__known_put(phi_recorder *rec, phi__session_box *box, bool completed) {
     box->completed = completed;
@@ -24,7 +23,7 @@ static void phi__known_take(phi_recorder *rec, phi__session_box *box) {
     phi__list_take(box->completed ? &rec->completed : &rec->open, &box->link);
 }
 
-/* Where it is not there already. */
+/* Moves a session to the other list, unless it is there already. */
 static void phi__known_move(phi_recorder *rec, phi__session_box *box, bool completed) {
     if (box->completed == completed) return;
     phi__known_take(rec, box);
@@ -60,7 +59,7 @@ static phi__loop_box *phi__known_running(const phi_recorder *rec, phi_str loop_i
     return loop != NULL && loop->pub.status == PHI_LOOP_RUNNING ? loop : NULL;
 }
 
-/* After phi__map_room. */
+/* Adds a loop to the table of open loops. phi__map_room must have made room. */
 static void phi__known_enter(phi_recorder *rec, phi__loop_box *loop) {
     loop->hash = phi__hash(loop->pub.loop_id, 0);
     phi__map_add(&rec->loops, loop->hash, loop);
@@ -75,7 +74,7 @@ static void phi__known_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_st
     loop->pub.status = status;
 }
 
-/* All that is open of a session. */
+/* Aborts all open loops of a session. */
 static void phi__known_abort(phi_recorder *rec, phi__session_box *box) {
     for (size_t i = 0; i < box->pub.loop_count; i++) {
         phi__loop_box *loop = phi__session_loop_of(box->pub.loops[i]);
@@ -83,9 +82,7 @@ static void phi__known_abort(phi_recorder *rec, phi__session_box *box) {
     }
 }
 
-/* ---- links between loops of different sessions: children of tools, and their parents ---- */
-
-/* A loop in any session; NULL: it is not known. */
+/* Finds a loop in any session. NULL if it is unknown. */
 static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_id) {
     phi__loop_box *loop = phi__known_open(rec, loop_id);
     phi__session_box *box =
@@ -96,7 +93,7 @@ static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_
     return loop;
 }
 
-/* Fills fields that are not known yet. */
+/* Sets the unknown fields of a session's parent reference. False: no memory. */
 static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
                                   const phi_child_ref *ref) {
     phi_spawn_ref *parent = &child->parent;
@@ -112,7 +109,8 @@ static bool phi__links_spawned_by(phi__session_box *child, phi_str session_id, p
            phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
 }
 
-/* For a call that ended before the child began: the reference of `loop` to the child. */
+/* Returns the loop's reference to the child run. NULL if there is none. If session_too is true, a
+   reference to the child's session is enough. */
 static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const phi__loop_box *child,
                                            bool session_too) {
     for (size_t i = 0; i < loop->spawned_count; i++)
@@ -123,7 +121,7 @@ static const phi_child_ref *phi__links_ref(const phi_loop_record *loop, const ph
     return NULL;
 }
 
-/* A new session's first loop: whether an ended call names it as its own run. */
+/* Sets a new session's parent if an ended call ran its first loop. False: no memory. */
 static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
     size_t i;
@@ -137,7 +135,7 @@ static bool phi__links_claimed(phi_recorder *rec, phi__loop_box *child) {
     return true;
 }
 
-/* A loop whose parent is in another session makes its session that one's child. */
+/* If the loop's parent is in another session, links both sessions. False: no memory. */
 static bool phi__links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
     phi_str id = loop->pub.parent_loop_id;
     if (id.len == 0) return !is_first || phi__links_claimed(rec, loop);
@@ -150,7 +148,7 @@ static bool phi__links_parent(phi_recorder *rec, phi__loop_box *loop, bool is_fi
                                  parent != NULL ? phi__links_ref(&parent->pub, loop, true) : NULL);
 }
 
-/* The end of a call that ran another agent. */
+/* Links both runs at the end of a call that ran another agent. False: no memory. */
 static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
     phi__loop_box *child = phi__links_anywhere(rec, ev->child_loop_id);
     phi_str session_id =
@@ -168,9 +166,9 @@ static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_e
                                  &loop->pub.spawned[n]);
 }
 
-enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
+enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the Rust original's default for InactivityTimeout */
 
-/* ---- the beginning of a session ---- */
+/* ---- beginning a session ---- */
 
 static phi__session_box *phi__recorder_new_session(phi_recorder *rec, phi_str id, int64_t at_ms) {
     phi__session_box *box = phi__session_make(&rec->memory.allocator, 0, &rec->memory);
@@ -185,13 +183,13 @@ static phi__session_box *phi__recorder_new_session(phi_recorder *rec, phi_str id
     return box;
 }
 
-/* Frees a session that is not needed after all. */
+/* Frees a session that is not needed. */
 static void phi__recorder_forget(phi_recorder *rec, phi__session_box *box) {
     phi__known_take(rec, box);
     phi_session_free(&box->pub);
 }
 
-/* The session before it, where its agent was idle in between. */
+/* Sets the session's formation if its agent was idle before. False: no memory. */
 static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, int64_t at_ms) {
     const phi__session_box *one = NULL, *last = NULL;
     uint64_t idle_s = rec->desc.inactivity_s;
@@ -212,13 +210,13 @@ static bool phi__recorder_formation(phi_recorder *rec, phi__session_box *box, in
     return true;
 }
 
-/* The agent of its first run, unless the host has named one. */
+/* Sets the session's agent to that of its first run, unless the host has named one. */
 static bool phi__recorder_owner(phi__session_box *box, phi_str agent_id) {
     if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
     return phi__session_keep(box, agent_id, &box->pub.agent_id);
 }
 
-/* Calls before_task_fn once. False: the session is rejected, and has no loops any more. */
+/* Calls before_task_fn once. False: the session is rejected, and its loops are removed. */
 static bool phi__recorder_decide(phi_recorder *rec, phi__session_box *box) {
     if (!box->decided && rec->desc.before_task_fn != NULL) {
         rec->busy = true;
@@ -232,9 +230,7 @@ static bool phi__recorder_decide(phi_recorder *rec, phi__session_box *box) {
     return false;
 }
 
-/* ---- loops ---- */
-
-/* What an AgentStart says, into a loop that is new or pending. */
+/* Fills a new or pending loop from an AgentStart event. False: no memory. */
 static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev,
                                phi_str session_id) {
     const phi_loop_info *info = ev->loop;
@@ -321,7 +317,7 @@ static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
     return true;
 }
 
-/* The loop of that id in the session, pending where it is new. NULL: no memory. */
+/* Returns the session's loop with this id, or a new pending loop. NULL: no memory. */
 static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *box, phi_str id,
                                            int64_t at_ms) {
     phi__loop_box *loop = phi__loopbox_find(box, id);
@@ -359,9 +355,9 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
     return ids != NULL;
 }
 
-/* ---- any event ---- */
+/* ---- handling an event ---- */
 
-/* True if the host wants it kept. */
+/* True if the recorder keeps events of this kind. */
 static bool phi__recorder_wanted(const phi_recorder *rec, phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
         return rec->desc.streaming_events;
@@ -400,7 +396,7 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     case PHI_EV_TURN_END: return phi__recorder_turn_end(loop, ev);
     case PHI_EV_MESSAGE_END: return phi__recorder_message(loop, ev);
     case PHI_EV_TURN_REQUEST: {
-        /* The payload is a part of the event's text, which is kept already. */
+        /* The payload is part of the event's text, which is already stored. */
         phi_str json = loop->pub.events[loop->pub.event_count - 1].json;
         phi__json_found found;
         if (loop->in_turn && phi__json_cursor_find(json, "payload", &found) == PHI_OK &&
@@ -413,8 +409,8 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     }
 }
 
-/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while
-   the call was out. */
+/* True for the end of a call that ran another agent. It is recorded even if its loop has ended, for
+   example by a flush during the call. */
 static bool phi__recorder_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }
@@ -424,7 +420,7 @@ static phi_status phi__recorder_late(phi_recorder *rec, const phi_event *ev) {
     return loop == NULL || phi__links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* `ev` was read from `json`; kind 0: of a type that is not known. */
+/* Records an event that was read back from `json`. */
 static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
     if (ev->kind == PHI_EV_AGENT_START) {
         phi_str id = ev->loop->session_id;
@@ -481,7 +477,7 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
     return PHI_NO_MEMORY;
 }
 
-/* Its place is counted, nothing else. */
+/* Counts an event that cannot be stored. */
 static phi_status phi__recorder_lost(phi_recorder *rec, const phi_event *ev, phi_status status) {
     phi__loop_box *loop = phi__known_running(rec, ev->loop_id);
     if (loop != NULL) loop->sequence++;
@@ -514,11 +510,11 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     }
     phi_arena_free(&recorder->scratch);
     phi__map_free(&recorder->loops);
-    phi_memory memory = recorder->memory; /* the recorder is in it */
+    phi_memory memory = recorder->memory; /* a copy: the recorder's block is freed */
     phi__free(&memory, recorder, sizeof *recorder);
 }
 
-/* Events of unknown loops, and unwanted ones, are not even written. */
+/* False for events of unknown loops and for unwanted events. They are not even written as JSON. */
 static bool phi__recorder_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
@@ -542,7 +538,7 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
     return phi__recorder_event(recorder, &read, json);
 }
 
-/* Its memory counts in its budget, and in the recorder's while that owns it. */
+/* Adds the session's memory to the recorder's used memory if `own` is true, else subtracts it. */
 static void phi__recorder_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
     if (own)
@@ -578,7 +574,7 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-/* Begun by hand, and nothing has come of it yet. */
+/* True for a session of phi_recorder_begin that waits for its first loop. */
 static bool phi__recorder_waits(const phi__session_box *box) {
     return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
            box->pub.loop_count == 0;

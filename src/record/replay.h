@@ -1,4 +1,4 @@
-/* replay.h - records a run to a tape, and plays it again without a network: the same log, byte for
+/* replay.h - records a run to a tape, and replays it without a network, with the same log byte for
    byte.
 
        FILE *file = fopen("run.tape", "wb");
@@ -14,12 +14,12 @@
 
    The tape holds all input from outside of the program: the transport's data, the time, the random
    seed (for ids and delays), and the results and updates of tools. It does not hold the host's
-   actions (prompts, steering, aborts, decisions, hooks): the program that plays the tape does them
-   again, at the same steps, or as an answer to the same events. Each request is compared with the
-   recorded one: method, URL, headers, and a hash of the body.
+   actions: prompts, steering, aborts, decisions and hooks. The program that replays the tape must
+   repeat these actions at the same steps, or in reply to the same events. Each request is compared
+   with the recorded one by method, URL, headers and a hash of the body.
 
-   With a tape, a step processes all input that it let in, and its clock stops meanwhile; its
-   budgets only divide the work. So another step_budget_bytes gives the same log.
+   With a tape, a step processes all input that it has accepted, and its clock does not advance.
+   Budgets only divide this work, so another step_budget_bytes gives the same log.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
@@ -34,50 +34,50 @@ extern "C" {
 /* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
-    /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not
-       PHI_OK: the recording ends there, with this status; the run continues. */
+    /* Recording: writes a part of the tape, which is whole lines. Called inside phi_step and in
+       phi_tape_end. Any status but PHI_OK ends the recording with this status, but not the run */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
-    /* Playing: whether the tool is run again, and its result compared with the recorded one; else
-       it is not called, and the recorded result counts (default: no tool is run). */
+    /* Replaying: true runs the tool again and compares its result with the recorded one. False
+       returns the recorded result without a call (default: runs no tool) */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
-    void *user_data; /* of both */
-    /* Recording: texts of at least 8 bytes that must not appear on the tape; NULL-ended. Keys and
-       tokens in headers and URLs are found by themselves (default: none) */
+    void *user_data; /* passed to both functions */
+    /* Recording: texts of at least 8 bytes to keep off the tape; a NULL ends the list. phi finds
+       keys and tokens in headers and URLs itself (default: none) */
     const char *const *secrets;
-    bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
-    /* Playing: how long, in real time, a run waits for the host to repeat a recorded action; then
-       it diverges (default 60,000; PHI_UNLIMITED) */
+    bool whole_bodies; /* recording: write whole request bodies, not only hashes */
+    /* Replaying: how long, in real time, to wait until the host repeats a recorded action. Then the
+       run diverges (default 60,000; PHI_UNLIMITED) */
     uint32_t host_wait_ms;
 } phi_tape_desc;
 
-/* The first place where a played run differs from the recorded one. Strings are the tape's. */
+/* The first difference between a replayed run and its recording. Strings belong to the tape. */
 typedef struct phi_tape_divergence {
-    uint64_t line; /* of the tape, from 1 */
-    uint64_t step; /* of those in which something came in, from 1 */
-    phi_str what;  /* "request 2: the body" ... */
+    uint64_t line; /* line of the tape, from 1 */
+    uint64_t step; /* number of the step, from 1; counts steps with input */
+    phi_str what;  /* such as "request 2: the body" */
     phi_str recorded, actual;
 } phi_tape_divergence;
 
-/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; a
-   tape cut off in its last line is played up to there. NULL: no memory, write_fn is missing, or the
-   text is no tape: `error`, where given, names the line and the fault.
-   It goes into phi_runtime_desc.tape, of one runtime in its life. */
+/* Make a tape for recording or for replaying. Set it as phi_runtime_desc.tape of one runtime. A
+   tape serves only one runtime. `text` is a whole tape, borrowed until phi_tape_free. If its last
+   line is cut off, the tape is replayed up to there. NULL: no memory, write_fn is missing, or the
+   text is not a tape: `error` (may be NULL) has the line and the reason. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 
-/* Recording: writes the last line. Playing: checks that everything was played. Before or after
-   phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or write_fn's status: the tape ends
-   early. Playing: PHI_REFUSED: the run differs from the recorded one, and *divergence, where given,
-   says where. After a divergence every transfer of the run fails, calls that wait for a recorded
-   result get an error, and the clock leaps from timer to timer: the run ends; PHI_PARSE: the tape
-   was cut off, and everything before was played. */
+/* Ends a tape, before or after phi_runtime_free. Recording: writes the last line. Replaying: checks
+   that everything was replayed. A second call is allowed. PHI_NO_MEMORY, or the status of write_fn:
+   the tape ended early. PHI_REFUSED: the run differs from the recording, and *divergence (may be
+   NULL) says where. PHI_PARSE: the tape was cut off, and everything before was replayed.
+   After a divergence the run ends: all transfers fail, calls that wait for a recorded result get an
+   error, and the clock jumps from timer to timer. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
 
-/* After phi_runtime_free. NULL is harmless. */
+/* Frees a tape, after phi_runtime_free. NULL is allowed. */
 PHI_API void phi_tape_free(phi_tape *tape);
 
-/* A hash of the whole log: entries in order, with times and ids. Equal on every machine. 0: evicted
-   entries could not be recalled. */
+/* Returns a hash of the whole log: entries in order, with times and ids. The hash is the same on
+   every machine. 0: evicted entries could not be recalled. */
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus

@@ -1,18 +1,18 @@
-/* replay_in.h - structs and functions that the files of the tape share.
+/* replay_in.h - structs and functions shared by the tape's files.
 
-   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of the bytes before it, which
-   begins with the sum of the line before (version 1: with 0). So a line that is missing, doubled or
-   in another place is found. "k" is the kind of a line:
-   tape the head: version, seed of chance, first time, whether the transport reports stages
-   t       a step lets something in: its time; idle: steps before it in which nothing came; more:
-   the same step, later; gaps, as of now: what deadlines do not count so far, if more than before
-   now the host read the clock between two steps, after `after` readings of the older time timers
-   they were fired
-   posts   those of the host were read; results among them are the next lines
-   request, stage, head, bytes, end    of transfer x
-   result, update                      of a call; start: given inside of its tool's start
-   claimed a call was not started, or not ended: its result was on its way
-   over    the end; idle: steps before it */
+   A tape is JSON Lines. The last member of a line, "sum", is a CRC-32 of the bytes before it. Its
+   initial value is the sum of the previous line (in version 1: 0), so a missing, repeated or moved
+   line is found. "k" is the kind of a line:
+       tape     first line: version, random seed, start time, whether the transport reports stages
+       t        time of a step with input. idle: steps without input before it. more: later in the
+                same step. gaps: total time so far that deadlines ignore, if it has changed
+       now      the host read the clock between two steps, after `after` readings of the older time
+       timers   timers were fired
+       posts    the host's posts were read; the next lines are the results among them
+       request, stage, head, bytes, end    of transfer x
+       result, update                      of a call; start: given inside its tool's start function
+       claimed  a call was not started, or not ended, because its result was on its way
+       over     last line. idle: steps without input before it */
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
 
@@ -41,31 +41,30 @@ typedef enum phi__tape_kind {
     PHI__TAPE_OVER
 } phi__tape_kind;
 
-/* A line, as far as it is needed to find it. */
+/* An indexed line of the tape. */
 typedef struct phi__tape_line {
     phi_str text;
     phi__tape_kind kind;
     bool used, start, more;
-    uint64_t x;  /* of a transfer */
-    uint64_t us; /* T, NOW */
+    uint64_t x;  /* number of the line's transfer */
+    uint64_t us; /* for T and NOW: the time */
     uint64_t gaps_us;
-    uint64_t n; /* T: idle; NOW: after */
+    uint64_t n; /* for T: idle; for NOW: after */
 } phi__tape_line;
 
-/* A transfer. What its transport says while nothing is let in is held here. */
+/* A transfer. Holds events that the transport reports while no input is accepted. */
 typedef struct phi__tape_flow {
     phi_transfer transfer;
     uint64_t x;
     bool live, has_head, held_head, has_end, refused;
-    int stage; /* 0: none */
+    int stage; /* 0 if none is held */
     int http_status;
     phi_status status;
     char words[200];
     phi__buf head;
-    phi__buf carry; /* the last bytes, where a secret may have begun */
+    phi__buf carry; /* last bytes, which may be the start of a secret */
 } phi__tape_flow;
 
-/* The active flows. */
 typedef struct phi__tape_flows {
     phi__tape_flow *at;
     size_t count, cap;
@@ -73,14 +72,13 @@ typedef struct phi__tape_flows {
 
 typedef struct phi__tape_index {
     phi__tape_line *lines;
-    size_t count, cap, at; /* at: the first line that was not let in */
+    size_t count, cap, at; /* at: first line that is not replayed yet */
 } phi__tape_index;
 
-/* The divergence of a replay from its recording. */
 typedef struct phi__tape_parted {
     bool yes;
     phi_tape_divergence where;
-    phi_arena words; /* of `where` */
+    phi_arena words; /* memory for the strings of `where` */
 } phi__tape_parted;
 
 typedef struct phi__tape {
@@ -89,31 +87,34 @@ typedef struct phi__tape {
     phi_tape_desc desc;
     phi__tape_sources sources;
     phi_runtime *rt;
-    phi_transport inner; /* recording */
+    phi_transport inner; /* only for recording */
     bool taken, over;
-    bool letting; /* things are let in just now */
-    bool posting; /* recording: the host's posts are being read; playing: they were, in this step */
+    bool letting; /* input is being accepted */
+    /* Recording: the host's posts are being read. Replaying: they were read in this step. */
+    bool posting;
     phi_status failed;
     unsigned char seed[32];
-    uint64_t drawn;                  /* blocks of chance */
-    uint64_t gaps_us;                /* recording: that the tape has */
-    uint64_t us, reads, lines, step; /* reads: the host's, since the time was set */
-    uint64_t wall_us, clock_us;      /* recording the system's clock: when it began */
+    uint64_t drawn;   /* random blocks drawn so far */
+    uint64_t gaps_us; /* recording: the gaps written last */
+    /* us: the tape's time. reads: the host's clock readings of this time. */
+    uint64_t us, reads, lines, step;
+    /* Recording with the system's clocks: their values at the start. */
+    uint64_t wall_us, clock_us;
     phi__tape_flows flows;
     uint64_t requests;
     phi__secrets secrets;
     phi_arena secret_arena;
-    phi__buf line, bytes; /* being written; being pushed */
-    /* recording */
+    phi__buf line, bytes; /* line: being written; bytes: being pushed */
+    /* Recording only. last_us: time of the last line with a time. */
     bool touched, more;
-    uint64_t idle, last_us; /* last_us: of the last line with a time */
-    /* playing */
+    uint64_t idle, last_us;
+    /* Replaying only. waits_us: real time since when a host action is missing; 0 if none is. */
     phi__tape_index index;
-    uint64_t idled, waits_us; /* waits_us: since when for the host, of the real clock; 0: not so */
-    bool open;                /* in the midst of a step's lines */
+    uint64_t idled, waits_us;
+    bool open; /* some lines of the current step are not replayed yet */
     bool torn, off;
-    uint32_t version, sum; /* sum: of the last line */
-    phi_arena arena;       /* of the line at hand */
+    uint32_t version, sum; /* sum of the last line */
+    phi_arena arena;       /* memory for the current line */
     phi__tape_parted parted;
 } phi__tape;
 
@@ -122,45 +123,44 @@ typedef struct phi__tape {
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
-/* The time of the tape, and of the step that is under way. It never goes back. */
+/* Sets the tape's time, and that of the current step. Time never goes back. */
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
 PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len);
 PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 
-/* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
+/* Begin and end a line; members are added in between. A failed recording writes no line. */
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_line_end(phi__tape *tape);
 
-/* Keys and the like are on no tape. Returns texts with secrets replaced, and takes
-   note of them. */
-PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* NULL-ended */
+/* These functions write text with secrets replaced, and add new secrets to tape->secrets. */
+PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* ends with NULL */
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http);
-/* Header lines of an answer, without its cookies. */
+/* Writes the header lines of an answer without its cookies. */
 PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
-/* A request's members, secrets left out: written when recording, compared when playing. */
+/* Writes a request's members without secrets. Replaying compares them. */
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
-/* Settles a call with a result that was kept (loop/cap.c). */
+/* Settles a call with a stored result (loop/cap.c). */
 PHI__FN phi_status phi__tape_result_settle(phi__toolcall *call, const phi_message *result);
-/* The call in slot i of the runtime; NULL: there is none. */
+/* Returns the call in slot i of the runtime. NULL if there is none. */
 PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i);
-/* Gives a line of a result, or of a part of one, begun, its members. */
+/* Writes the members of a result or update into a line. */
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
-/* Reads the index. PHI_PARSE, PHI_NO_MEMORY. */
+/* Checks and indexes the tape. Returns PHI_PARSE or PHI_NO_MEMORY on failure. */
 PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
-/* The tree of a line, in tape->arena until the next; NULL: no memory. */
+/* Returns the JSON tree of a line, valid until the next call. NULL: no memory. */
 PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_line *line);
-/* The bytes of a BYTES line, in tape->bytes. False: no memory. */
+/* Decodes a BYTES line into tape->bytes. False: no memory. */
 PHI__FN bool phi__tape_read_bytes(phi__tape *tape, const phi_json *root);
-/* The result of a RESULT line, in tape->arena; NULL: no memory. */
+/* Returns the message of a RESULT line, in tape->arena. NULL: no memory. */
 PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root);
 
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__taping_init(phi__tape *tape);
 PHI__FN void phi__play_init(phi__tape *tape);
-PHI__FN void phi__play_end(phi__tape *tape); /* checks whether everything was played */
+PHI__FN void phi__play_end(phi__tape *tape); /* diverges if a line was not replayed */
 
 #endif

@@ -1,4 +1,4 @@
-/* session.c - sessions in memory: their making, and questions about the tree of their loops. */
+/* session.c - makes sessions in memory, and finds loops by their relation. */
 #include "record/session_in.h"
 
 #include "model/model_in.h"
@@ -101,7 +101,7 @@ PHI__FN phi_str phi__session_id_of(phi_str loop_id) {
     return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);
 }
 
-/* The part of a loop id between its first and last dot. */
+/* Returns the part of a loop id between its first and last dot. */
 static phi_str phi__session_segment_of(phi_str loop_id) {
     size_t first = phi__str_find(loop_id, 0, "."), last = loop_id.len;
     if (first == SIZE_MAX) return phi__str(NULL, 0);
@@ -224,7 +224,7 @@ PHI_API void phi_session_free(phi_session *session) {
     if (session == NULL) return;
     phi__session_box *box = phi__session_of(session);
     phi_arena_free(&box->arena);
-    phi_memory memory = box->memory; /* the box is in it */
+    phi_memory memory = box->memory; /* a copy: the box is freed */
     phi__free(&memory, box, sizeof *box);
 }
 
@@ -234,15 +234,15 @@ static void phi__session_put(const phi_loop_record **out, size_t cap, size_t *co
     ++*count;
 }
 
-/* The parent in the session; NULL: it begins here. */
+/* Returns the loop's parent in the session. NULL if there is none. */
 static const phi_loop_record *phi__session_up(const phi_session *session,
                                               const phi_loop_record *loop) {
     if (loop->parent_loop_id.len == 0) return NULL;
     return phi__session_get_loop(session, loop->parent_loop_id);
 }
 
-/* Loops on the way up, each once. A way that is longer than there are loops goes round: only then
-   is it looked for where. */
+/* Counts the loops from this one up to the root, each once. A chain with more loops than the
+   session must be a cycle. Only then searches for the first repeated loop. */
 static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
     const phi_loop_record *at = loop, *back;
     size_t n = 0, i;

@@ -1,7 +1,9 @@
-/* session_context.c - compaction blocks of sessions: loads messages by them, and makes them.
+/* session_context.c - loads the messages of a session through its compaction blocks, and makes such
+   blocks.
 
-   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
-   left puts its messages into a list, which is counted first and filled then. */
+   The way to a loop is the list of its ancestors, newest first. The scope then shortens this list.
+   Each remaining loop adds its messages to a list, in two passes: the first counts them and the
+   second copies them. */
 #include "record/session_in.h"
 
 #include "agent/agent.h"
@@ -13,21 +15,22 @@
 
 #include <stdio.h>
 
-/* ---- messages that PrunApplied events took out of the view ---- */
+/* ---- messages that prunes removed from view (PrunApplied events) ---- */
 
-/* An event names messages by their timestamps. Several may have the same: each timestamp takes
-   the oldest that is left. A prune takes whole groups, so the rest of a group goes along. */
+/* A PrunApplied event names messages by their timestamps. If several messages have the same
+   timestamp, each mention takes the oldest message not yet taken. A prune takes whole groups, so
+   all messages of a group are removed together. */
 
-/* An answer or a result. `next` and `answer` are places in the list, plus 1; 0: none. */
+/* An answer or a tool result. `next` and `answer` are indexes in the list plus 1; 0 if none. */
 typedef struct phi__pruned_said {
     const phi_message *message;
     phi__session_mark *mark;
-    size_t loop;   /* its place in the way: older loops have higher ones */
-    size_t next;   /* the next one of this timestamp */
-    size_t answer; /* of a result: the nearest answer that made its call */
+    size_t loop;   /* index of its loop in the way; older loops have higher ones */
+    size_t next;   /* next message with the same timestamp */
+    size_t answer; /* for a result: the nearest answer that made its call */
 } phi__pruned_said;
 
-/* A timestamp, and the oldest message with it that is left. */
+/* A timestamp, and the oldest message with this timestamp that is not taken. */
 typedef struct phi__pruned_time {
     bool used;
     int64_t at_ms;
@@ -37,7 +40,7 @@ typedef struct phi__pruned_time {
 typedef struct phi__session_pruned {
     const phi__way_way *way;
     phi_arena *scratch;
-    phi_arena *kept; /* of memos */
+    phi_arena *kept; /* arena for the memos of prunes */
     phi__pruned_said *said;
     size_t count;
     phi__pruned_time *times;
@@ -64,7 +67,7 @@ static phi__pruned_time *phi__pruned_at(phi__session_pruned *p, int64_t at_ms) {
     return &p->times[i];
 }
 
-/* The answers and results of the way, the oldest first. False: no memory. */
+/* Lists the answers and results of the way, oldest first. False: no memory. */
 static bool phi__pruned_list(phi__session_pruned *p) {
     phi_memory *memory = p->scratch->memory;
     size_t j;
@@ -87,9 +90,7 @@ static bool phi__pruned_list(phi__session_pruned *p) {
     return true;
 }
 
-/* ---- the events ---- */
-
-/* The oldest message left of that time, of loop `loop` or an earlier one; SIZE_MAX: none. */
+/* Takes the oldest message of this time, in loop `loop` or an older one. SIZE_MAX if none. */
 static size_t phi__pruned_take(phi__session_pruned *p, int64_t at_ms, size_t loop) {
     phi__pruned_time *time = phi__pruned_at(p, at_ms);
     size_t at = time->first;
@@ -146,7 +147,7 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     for (size_t i = way->all; i-- > 0 && status == PHI_OK;)
         for (j = 0; j < way->loops[i]->event_count && status == PHI_OK; j++)
             status = phi__pruned_apply(&p, i, way->loops[i]->events[j].json);
-    /* If one message of a group is gone, all are. */
+    /* If one message of a group was removed, removes the whole group. */
     for (size_t i = 0; i < p.count; i++)
         if (p.said[i].answer > 0 && p.said[i].mark->gone)
             p.said[p.said[i].answer - 1].mark->gone = true;
@@ -156,22 +157,19 @@ PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_a
     return status;
 }
 
-/* ---- blocks, loaded and made ---- */
-
-/* The sections of the current loop's block, by turn: `first` up to `first_end` stay as they are,
-   then come the compacted turns, from `recent` on the recent turns, and from `end` on all stay. */
+/* Turn numbers where the sections of the current loop's block begin. Turns before `first` are
+   dropped. Turns from `first` to `first_end` stay as they are. Then come the compacted turns, from
+   `recent` the recent ones, and from `end` turns that stay as they are. */
 typedef struct phi__way_cuts {
     uint64_t first, first_end, recent, end;
 } phi__way_cuts;
-
-/* ---- turns ---- */
 
 PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b) {
     return a->loop_id.len > 0 && phi_str_equal(a->loop_id, b->loop_id) &&
            a->turn_index == b->turn_index;
 }
 
-/* Where a turn begins; `count` past the last. */
+/* Returns the index of the turn's first message. Returns `count` if there is no such turn. */
 static size_t phi__way_turn_at(const phi_message *messages, size_t count, uint64_t turn) {
     size_t i = 0;
     for (; i < count; i++)
@@ -188,7 +186,7 @@ PHI__FN size_t phi__way_turn_count(const phi_message *messages, size_t count) {
 
 /* ---- the way to a loop ---- */
 
-/* The loop before a root; SIZE_MAX: none. */
+/* Returns the loop that a root continues. SIZE_MAX if there is none. */
 static size_t phi__way_before(const phi_session *session, size_t at) {
     while (at-- > 0) {
         const phi_loop_group *group = session->loops[at]->group;
@@ -197,7 +195,7 @@ static size_t phi__way_before(const phi_session *session, size_t at) {
     return SIZE_MAX;
 }
 
-/* The loop that a loop continues; SIZE_MAX: it begins. */
+/* Returns the loop that this loop continues. SIZE_MAX if there is none. */
 static size_t phi__way_up(const phi_session *session, size_t at, uint32_t flags) {
     phi_str parent = session->loops[at]->parent_loop_id;
     size_t up = parent.len > 0 ? phi__session_place(session, parent) : SIZE_MAX;
@@ -243,7 +241,7 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
         if (way->count == 0 || phi__way_counts(session->loops[at]))
             way->loops[way->count++] = session->loops[at];
     }
-    /* Cuts off the loops beyond the scope. */
+    /* Ends the list where the scope ends. */
     uint64_t tokens = 0;
     size_t i;
     for (i = 1; i < way->count; i++) {
@@ -260,7 +258,7 @@ PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id
     return phi__pruned_find(way, scratch, kept);
 }
 
-/* True if the section has these messages, in their order, with other texts at most. */
+/* True if the section has the same messages in the same order. Their texts may differ. */
 static bool phi__way_one_by_one(const phi_message *messages, size_t count,
                                 const phi_block_section *section) {
     if (section->message_count != count) return false;
@@ -271,9 +269,7 @@ static bool phi__way_one_by_one(const phi_message *messages, size_t count,
     return true;
 }
 
-/* ---- blocks, applied ---- */
-
-/* Counts where `at` is NULL. */
+/* A list of messages. If `at` is NULL, the functions below only count. */
 typedef struct phi__way_list {
     phi_message *at;
     size_t count;
@@ -285,8 +281,7 @@ static void phi__way_put(phi__way_list *list, const phi_message *messages, size_
     list->count += count;
 }
 
-/* Puts these messages in the place of those of loop i from `first` on, without those that prunes
-   took. */
+/* Appends `messages` in place of loop i's messages from index `first` on, without pruned ones. */
 static void phi__way_put_shown(phi__way_list *list, const phi__way_way *way, size_t i, size_t first,
                                const phi_message *messages, size_t count) {
     const phi__session_mark *marks = way->marks != NULL ? way->marks[i] + first : NULL;
@@ -298,7 +293,7 @@ static void phi__way_put_shown(phi__way_list *list, const phi__way_way *way, siz
             phi__way_put(list, marks[at].memo, 1);
 }
 
-/* Turns of loop i from `from` up to one before `end`, of those there are. */
+/* Appends the turns of loop i from `from` to before `end`. */
 static void phi__way_put_turns(phi__way_list *list, const phi__way_way *way, size_t i,
                                uint64_t from, uint64_t end) {
     const phi_loop_record *loop = way->loops[i];
@@ -340,7 +335,7 @@ static void phi__way_put_current(phi__way_list *list, const phi__way_way *way) {
     phi__way_cuts cuts = phi__way_cut(block);
     phi__way_put_turns(list, way, 0, cuts.first, cuts.first_end);
     phi__way_put_section(list, &block->keep_compacted);
-    /* A section with the loop's own messages may be older than a prune. */
+    /* keep_recent may be older than a prune. If it has the loop's own messages, applies prunes. */
     const phi_loop_record *loop = way->loops[0];
     const phi_block_section *section = &loop->block->keep_recent;
     const phi_message *m = loop->messages;
@@ -379,9 +374,9 @@ PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, cons
     return PHI_OK;
 }
 
-/* ---- blocks, made ---- */
+/* ---- making blocks ---- */
 
-/* A compaction under way. */
+/* The state of phi_session_compact. */
 typedef struct phi__way_job {
     phi__session_box *box;
     const phi__way_way *way;
@@ -391,8 +386,7 @@ typedef struct phi__way_job {
     size_t words_size;
 } phi__way_job;
 
-/* A summary is planned for the messages as if they were an earlier run, with one more message as
-   the current one. */
+/* Plans a summary as if the messages were an earlier run, followed by one more message. */
 static phi_status phi__way_sum_up(const phi__way_job *job, const phi_message *messages,
                                   size_t count, phi_rewrite *plan) {
     phi_compaction_config config = job->way->config;
@@ -455,8 +449,8 @@ static phi_status phi__way_recent(const phi__way_job *job, const phi_message *me
                                                                              : PHI_NO_MEMORY;
 }
 
-/* Turns without an id part calls from results: a section that begins with a result begins with its
-   call. */
+/* Moves a section's first turn to an earlier one if it begins with a tool result, so that the
+   section has the call too. Returns the new first turn. */
 static size_t phi__way_whole(const phi_loop_record *loop, size_t from, size_t turn) {
     size_t at = phi__way_turn_at(loop->messages, loop->message_count, turn);
     while (turn > from && at < loop->message_count &&
@@ -473,8 +467,7 @@ PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end) 
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-/* Messages `from` up to one before `end` of the way's loop i, without those that prunes took; in
-   the scratch arena. */
+/* Lists the messages of loop i from `from` to before `end`, without pruned ones, in scratch. */
 static phi_status phi__way_shown(const phi__way_job *job, size_t i, size_t from, size_t end,
                                  phi__way_list *list) {
     const phi_message *messages = job->way->loops[i]->messages + from;
@@ -517,7 +510,7 @@ static phi_status phi__way_make(const phi__way_job *job, size_t i, phi_compactio
                             : status;
 }
 
-/* ---- blocks, made by the host ---- */
+/* ---- the host's blocks ---- */
 
 static phi_status phi__way_refuse(const phi__way_job *job, const phi_loop_record *loop,
                                   const char *section, const char *why) {
@@ -527,7 +520,7 @@ static phi_status phi__way_refuse(const phi__way_job *job, const phi_loop_record
     return PHI_REFUSED;
 }
 
-/* A section of the host's, checked and copied; that of keep_first is turns alone. */
+/* Checks and copies a section of the host's block. keep_first has turns but no messages. */
 static phi_status phi__way_take(const phi__way_job *job, const phi_loop_record *loop,
                                 const char *name, phi_block_section *section, bool has_messages) {
     const phi_message *given = section->messages;
@@ -620,20 +613,19 @@ PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_comp
     return status;
 }
 
-/* ---- a session into a thread ---- */
-
-/* The messages of the whole way are appended, those beyond the scope too; then each section
-   becomes a span over the entries of its turns. One span replaces them all if spans cannot express
-   the sections: one parts a call from its result, or has no entries. Loops that no message names
-   come before them as a beginning and an end, so that their ids are not given again. */
+/* First appends the messages of the whole way, also those beyond the scope. Then each section
+   becomes a span over the entries of its turns. If spans cannot express the sections, one span
+   replaces all messages: a section may separate a call from its result, or have no entries. Loops
+   that no message names are logged first, as a start and an end, so that their ids are not
+   reused. */
 
 typedef struct phi__session_import {
-    phi_message *messages; /* of all loops, the oldest first */
+    phi_message *messages; /* messages of all loops, oldest first */
     size_t count;
     phi_span *spans;
     size_t span_count;
-    uint64_t base; /* the entry of the first */
-    bool unfit;    /* spans cannot describe the view */
+    uint64_t base; /* sequence number of the first message's entry */
+    bool unfit;    /* spans cannot express the blocks */
     bool no_memory;
     const phi_session *session;
     phi_thread *thread;
@@ -643,14 +635,12 @@ typedef struct phi__session_import {
     size_t words_size;
 } phi__session_import;
 
-/* ---- spans ---- */
-
-/* True if a message has anything for a model: a rewrite holds no others. */
+/* True if the message has content for a model. A rewrite may hold only such messages. */
 static bool phi__import_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
 
-/* The messages with content; how many. */
+/* Reduces the list to messages with content and returns their number. */
 static size_t phi__import_said(phi__session_import *s, const phi_message **messages, size_t count) {
     const phi_message *from = *messages;
     size_t n = 0;
@@ -666,7 +656,7 @@ static size_t phi__import_said(phi__session_import *s, const phi_message **messa
     return n;
 }
 
-/* Messages `from` up to one before `end`. */
+/* Adds a span for the messages `from` to before `end`, which the section replaces. */
 static void phi__import_span(phi__session_import *s, size_t from, size_t end,
                              const phi_block_section *section) {
     const phi_message *messages = section != NULL ? section->messages : NULL;
@@ -698,7 +688,8 @@ static bool phi__import_same(const phi_message *a, const phi_message *b) {
     return true;
 }
 
-/* Replaces only cut results. */
+/* Adds spans for keep_recent. If it has the loop's own messages, replaces only shortened
+   results. */
 static void phi__import_recent(phi__session_import *s, size_t start, size_t from, size_t end,
                                const phi_block_section *section) {
     if (from >= end || !phi__way_one_by_one(s->messages + from, end - from, section)) {
@@ -709,7 +700,7 @@ static void phi__import_recent(phi__session_import *s, size_t start, size_t from
     }
     for (size_t i = from; i < end; i++) {
         phi_span *span = &s->spans[s->span_count];
-        /* True if prunes took message `at` of the way's loop i. */
+        /* Skips a message that a prune removed or the section did not change. */
         if ((s->way.marks != NULL && s->way.marks[0][(i - start)].gone) ||
             phi__import_same(&s->messages[i], &section->messages[i - from]))
             continue;
@@ -738,8 +729,8 @@ static phi_status phi__import_gather(phi__session_import *s) {
     size_t n = 0;
     for (size_t i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
-    size_t most =
-        phi__add(n, phi__mul(way->all, 2)); /* each message, and two more sections a loop */
+    /* Room for one span for each message, and for two more sections of each loop. */
+    size_t most = phi__add(n, phi__mul(way->all, 2));
     s->messages = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(n, sizeof *s->messages));
     s->spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->spans));
     if (s->messages == NULL || s->spans == NULL) return PHI_NO_MEMORY;
@@ -763,9 +754,9 @@ static phi_status phi__import_fit(const phi__session_import *s, const phi_messag
     return PHI_OK;
 }
 
-/* ---- loops that no message names ---- */
+/* ---- loops without messages ---- */
 
-/* A message of that loop; NULL: there is none in the table. */
+/* Returns the first message of this loop in the table. NULL if there is none. */
 static const phi_message *phi__import_named(const phi__map *named, phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
     const phi_message *message;
@@ -775,7 +766,7 @@ static const phi_message *phi__import_named(const phi__map *named, phi_str loop_
     return message;
 }
 
-/* The first message of each loop. False: no memory. */
+/* Fills the table with the first message of each loop. False: no memory. */
 static bool phi__import_names(const phi__session_import *s, phi__map *named) {
     for (size_t i = 0; i < s->count; i++) {
         phi_str id = s->messages[i].loop_id;
@@ -820,7 +811,7 @@ static phi_status phi__import_runs(const phi__session_import *s) {
 static phi_status phi__import_prune(phi__session_import *s) {
     phi_rewrite r = PHI_ZERO;
     if (s->way.marks == NULL) return PHI_OK;
-    /* A span for each row of messages that prunes took, with their memos in its place. */
+    /* One span replaces each group of adjacent removed messages by their memos. */
     phi_span *spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(s->count, sizeof *spans));
     phi_message *memos =
         (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(s->count, sizeof *memos));
@@ -888,7 +879,7 @@ static phi_status phi__import_go(phi__session_import *s, phi_str loop_id, uint32
     if (status == PHI_OK) status = phi__import_runs(s);
     if (status != PHI_OK || s->count + count == 0) return status;
     s->base = phi_thread_count(s->thread);
-    if (s->count == 0) /* there is nothing but the block */
+    if (s->count == 0) /* the way has a block but no messages */
         return phi_thread_append(s->thread, shown, count, NULL);
     const phi__way_way *way = &s->way;
     size_t start = 0, n;

@@ -1,7 +1,7 @@
-/* session_in.h - the memory behind a session and its loops, for the files that make them.
+/* session_in.h - the memory of a session and its loops, for the files that make sessions.
 
-   A session is one block of memory with an arena: all that it points to is in there, and arrays
-   that grow leave their smaller selves behind until the session is freed. Loops never move. */
+   A session is one block of memory and an arena that holds all its data. When an array grows, its
+   old copy stays in the arena until the session is freed. Loops never move. */
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
 
@@ -14,29 +14,29 @@
 typedef struct phi__session_box phi__session_box;
 
 typedef struct phi__loop_box {
-    phi_loop_record pub; /* first: a record is its box */
+    phi_loop_record pub; /* first, so a record's address is its box's */
     phi__session_box *box;
     size_t turn_cap, event_cap, child_cap, spawned_cap;
-    uint64_t sequence; /* of the next event */
-    bool open;         /* it runs or is pending: it is in the recorder's table */
-    uint64_t hash;     /* in the table */
+    uint64_t sequence; /* sequence of the next event */
+    bool open;         /* running or pending, so the recorder's table has it */
+    uint64_t hash;     /* hash of its id in that table */
     bool in_turn;
-    phi_turn turn; /* under way */
+    phi_turn turn; /* the current turn */
     phi_message *input;
     size_t input_cap;
-    size_t turn_input_cap, turn_result_cap; /* session_log.c: of the turn's lists */
+    size_t turn_input_cap, turn_result_cap; /* session_log.c: capacities of the turn's lists */
 } phi__loop_box;
 
 struct phi__session_box {
-    phi_session pub;   /* first */
-    phi_memory memory; /* a child of the recorder's as long as that has it */
+    phi_session pub;   /* first, so a session's address is its box's */
+    phi_memory memory; /* child of the recorder's memory while the recorder owns the session */
     phi_arena arena;
     size_t loop_cap;
-    size_t open;  /* loops that are */
-    bool decided; /* before_task has answered */
+    size_t open;  /* number of open loops */
+    bool decided; /* before_task_fn need not be called any more */
     phi_spawn_ref parent;
-    bool completed; /* in the list of such */
-    phi__link link; /* in the recorder's list */
+    bool completed; /* in the recorder's list of completed sessions */
+    phi__link link; /* in one of the recorder's two lists */
 };
 
 static inline phi__loop_box *phi__session_loop_of(phi_loop_record *record) {
@@ -47,68 +47,69 @@ static inline phi__session_box *phi__session_of(phi_session *session) {
     return (phi__session_box *)(void *)session;
 }
 
-/* parent: borrowed, may be NULL. NULL: no memory. */
+/* Makes an empty session. `parent` is borrowed and may be NULL. NULL: no memory. */
 PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
                                             phi_memory *parent);
-/* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
+/* Makes a loop and room for it in the session's list, but does not add it. NULL: no memory. */
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-/* The loop of that id, the latest of several; SIZE_MAX, NULL: none. */
+/* Find the loop with this id, the latest of several. SIZE_MAX or NULL if there is none. */
 PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id);
 PHI__FN const phi_loop_record *phi__session_get_loop(const phi_session *session, phi_str loop_id);
 PHI__FN phi__loop_box *phi__loopbox_find(phi__session_box *box, phi_str loop_id);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
-/* An array in the session's arena with room for one more: `at`, or a copy of it that has; zeroed
-   after `count`. NULL: no memory, and *cap is as it was. */
+/* Returns an array in the session's arena with room for one more item: `at`, or a larger copy.
+   Items after `count` are zero. NULL: no memory, and *cap is unchanged. */
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
                                     size_t size);
-/* Copies in the session's arena. False: no memory. */
+/* Copy into the session's arena. False: no memory. */
 PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
                                         size_t count, const phi_message **out);
 
-/* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
+/* Appends a loop's id to its parent's children, if the session has it. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
-/* Parts of a loop, copied. False, NULL: no memory. */
+/* Set or add copied parts of a loop. False: no memory. */
 PHI__FN bool phi__loopbox_fill(phi__loop_box *loop, phi_str loop_id, phi_str session_id,
                                const phi_loop_info *info);
 PHI__FN bool phi__session_add_event(phi__loop_box *loop, uint64_t sequence, phi_str json);
 PHI__FN bool phi__session_add_child(phi__loop_box *loop, const phi_child_ref *child);
 PHI__FN void phi__session_turn_begin(phi__loop_box *loop, uint32_t turn_index, phi_trigger trigger,
                                      int64_t at_ms);
-PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop); /* the place of the next one */
+/* Returns the place of the next turn. NULL: no memory. */
+PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop);
 
-/* The part of a loop id before its first dot; all of it without a dot. */
+/* Returns the part of a loop id before its first dot, or the whole id if it has no dot. */
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 
-/* The type of an event's text, as it is written there; empty: none. */
+/* Returns the type in an event's JSON. Empty if there is none. */
 PHI__FN phi_str phi__session_event_type(phi_str json);
 
-/* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
+/* Read a run's settings from its LoopConfigSnapshot, or else from an answer. NULL: no memory. */
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
 
-/* ---- session_context.c: turns of messages, as blocks count them; a loop's ancestors ---- */
+/* ---- session_context.c: the turns of a block, and the ancestors of a loop ---- */
 
 PHI__FN bool phi__way_same_turn(const phi_message *a, const phi_message *b);
 PHI__FN size_t phi__way_turn_count(const phi_message *messages, size_t count);
 
-/* A section of the turns from `from` up to one before `end`. */
+/* Sets the section's turns, from `from` to before `end`. */
 PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end);
 
-/* What prunes did to a message: PrunApplied events of its loop, or of a later one of the way. */
+/* The effect of PrunApplied events on a message. */
 typedef struct phi__session_mark {
     bool gone;
-    const phi_message *memo; /* in its place; NULL: nothing */
+    const phi_message *memo; /* replaces the message; NULL if nothing does */
 } phi__session_mark;
 
 typedef struct phi__way_way {
-    phi_loop_record **loops; /* those with messages or a block, the newest first */
-    size_t count;            /* those in scope */
+    phi_loop_record **loops; /* the first loop, and ancestors with messages or a block */
+    size_t count;            /* loops in scope */
     size_t all;
-    phi__session_mark **marks; /* of each message of each loop; NULL: nothing was pruned */
+    phi__session_mark **marks; /* one for each message of each loop; NULL: nothing was pruned */
     phi_compaction_config config;
     const phi_token_counter *counter;
 } phi__way_way;
@@ -116,35 +117,35 @@ typedef struct phi__way_way {
 PHI__FN void phi__way_begin(phi__way_way *way, const phi_compaction_config *config,
                             const phi_token_counter *counter);
 
-/* Behind phi__way_begin. The list is in the scratch arena, memos are in `kept`. */
+/* Finds the way to a loop, after phi__way_begin. The way is in `scratch`, memos are in `kept`. */
 PHI__FN phi_status phi__way_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                      phi_arena *scratch, phi_arena *kept, phi__way_way *way);
 
 /* Sets way->marks. */
 PHI__FN phi_status phi__pruned_find(phi__way_way *way, phi_arena *scratch, phi_arena *kept);
 
-/* The messages to load, in the arena; they point into the session. */
+/* Lists the messages to load, in the arena. They point into the session. */
 PHI__FN phi_status phi__way_load(const phi__way_way *way, phi_arena *arena, const phi_message **out,
                                  size_t *count);
 
-/* phi_session_compact of phi's own blocks, or of block_fn's. */
+/* Makes phi's own blocks, or those of block_fn (phi_session_compact). */
 PHI__FN phi_status phi__way_compact(phi_session *session, const phi_session_compact_desc *desc,
                                     size_t *made, char *words, size_t words_size);
 
 /* ---- recorder.c ---- */
 
-/* Each session is in one of two lists, open or completed; loops that run or are pending are in a
-   table by id. */
+/* Each session is either open or completed. Running and pending loops are in the table `loops`. */
 struct phi_recorder {
     phi_memory memory;
     phi_recorder_desc desc;
-    phi_arena scratch; /* of one event */
+    phi_arena scratch; /* reset for each event */
     phi__list completed, open;
     phi__map loops;
-    bool busy; /* inside of a callback */
+    bool busy; /* a callback is active */
 };
 
-/* All sessions, completed ones first; NULL is before the first, and after the last. */
+/* Returns the session after `last`, completed ones first. NULL is before the first and after the
+   last. */
 PHI__FN phi__session_box *phi__known_each(const phi_recorder *rec, const phi__session_box *last);
 
 #endif

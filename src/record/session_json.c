@@ -1,10 +1,10 @@
-/* session_json.c - sessions in the interchange format, written and read: "Session".
+/* session_json.c - writes sessions in the interchange format ("Session") and reads them.
 
-   The text is made in one line and then indented: events and messages come as text from elsewhere.
-   The reader takes our files and others', of every age, and is lenient where it can be: a field
-   that is missing or of a wrong type counts as absent. A session or loop without an id, and an
-   invalid message, are refused: data would be lost silently. The JSON tree stays in the session's
-   arena, and the session points into it. */
+   The writer makes one line and then indents it, because events and messages are already text. The
+   reader accepts files of phi and of other programs, of every age. It is lenient: a field that is
+   missing or has a wrong type counts as absent. It rejects a session or loop without an id and an
+   invalid message, because accepting them would silently lose data. The JSON tree stays in the
+   session's arena, and the session points into it. */
 #include "agent/agent.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
@@ -70,7 +70,7 @@ typedef struct phi__session_writer {
 
 /* ---- writing ---- */
 
-/* "(a document: Report.pdf)", "(a sound: audio/wav)"; then the text of a document of text. */
+/* Describes a document or sound, "(a sound: audio/wav)". Adds the text of a text document. */
 static bool phi__session_put_words(phi__session_writer *w, const phi_content *c, phi_str *out) {
     bool document = c->kind == PHI_CONTENT_DOCUMENT;
     phi_str name = c->name.len > 0 ? c->name : c->url.len > 0 ? c->url : c->mime_type;
@@ -91,9 +91,9 @@ static bool phi__session_put_words(phi__session_writer *w, const phi_content *c,
     return fine;
 }
 
-/* The message with a text in place of each document and sound, and without opaque blocks; itself if
-   it has none of these. The original's reader refuses a whole file for one block of a kind that it
-   does not know. Lives in the scratch arena. NULL: no memory. */
+/* Returns the message with a text in place of each document and sound, and without opaque blocks,
+   because the Rust original rejects files with unknown blocks. Returns the message itself if
+   nothing changes, else a copy in the scratch arena. NULL: no memory. */
 static const phi_message *phi__session_put_plain(phi__session_writer *w,
                                                  const phi_message *message) {
     size_t n = 0;
@@ -145,7 +145,7 @@ static void phi__session_put_messages(phi__session_writer *w, const char *key,
     phi__buf_char(&w->out, ']');
 }
 
-/* True if a text may hold a block of a kind that only phi has, and must not. */
+/* True if the JSON may contain a block that only phi has, and the flags forbid such blocks. */
 static bool phi__session_put_is_own(const phi__session_writer *w, phi_str json) {
     return (w->flags & PHI_SESSION_OWN_EVENTS) == 0 &&
            (phi__str_find(json, 0, "\"document\"") != SIZE_MAX ||
@@ -203,7 +203,7 @@ static void phi__session_put_turn(phi__session_writer *w, const phi_turn *turn) 
     phi__buf_char(&w->out, '}');
 }
 
-/* True if the original's reader knows the event. */
+/* True if the reader of the Rust original knows the event's type. */
 static bool phi__session_put_is_common(phi_str json, phi_str type) {
     static const char *const types[] = {
         "AgentStart",          "AgentEnd",         "TurnStart",         "TurnEnd",
@@ -219,8 +219,8 @@ static bool phi__session_put_is_common(phi_str json, phi_str type) {
            message.type == PHI_JSON_OBJECT;
 }
 
-/* True if an event that was recorded long ago, or by hand, would make the original's reader refuse
-   the whole file: names in place of node ids, a protocol that it does not know. */
+/* True if the reader of the Rust original would reject the event, and with it the whole file. Old
+   or hand-written events may have names in place of node ids, or an unknown protocol. */
 static bool phi__session_put_is_foreign(phi_str json, phi_str type) {
     phi__json_found at;
     bool start = phi__str_is(type, "AgentStart");
@@ -275,7 +275,7 @@ static void phi__session_put_group(phi__session_writer *w, const phi_loop_group 
     phi__buf_char(&w->out, '}');
 }
 
-/* A part of a compaction block: a range of turns, or with `messages` a range and their messages. */
+/* Writes a section of a compaction block: its range of turns and, if `messages`, its messages. */
 static void phi__session_put_section(phi__session_writer *w, const char *key,
                                      const phi_block_section *section, bool messages) {
     if (!section->present) return;
@@ -339,7 +339,7 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
     }
     phi__buf_char(&w->out, ']');
     phi__session_put_group(w, loop->group);
-    /* Mixed spelling is the format's. */
+    /* The keys mix keep_first and createdAt because the format does. */
     const phi_compaction_block *block = loop->block;
     if (block != NULL) {
         phi__records_raw(&w->out, "compaction_block", "{");
@@ -365,8 +365,7 @@ static size_t phi__session_put_char(char *out, size_t len, char c) {
     return len + 1;
 }
 
-/* Indents JSON that has no line breaks yet, as it is made here, and returns the length; with `out`
-   NULL it only counts. */
+/* Indents JSON without line breaks and returns its length. If `out` is NULL, only counts. */
 static size_t phi__session_put_indented(phi_str json, char *out) {
     size_t len = 0, depth = 0;
     bool in_string = false;
@@ -491,7 +490,7 @@ static phi_status phi__session_read_turns(phi__session_reader *r, const phi_json
     return phi__intake_within(&r->in, status, "turns", loop->pub.turn_count - 1);
 }
 
-/* An event that is no object is none. */
+/* Reads the events. Skips an event that is not an object. */
 static void phi__session_read_events(phi__session_reader *r, const phi_json *array,
                                      phi__loop_box *loop) {
     phi_json_iter it = phi_json_each(array);
@@ -534,7 +533,7 @@ static void phi__session_read_group(phi__session_reader *r, const phi_json *node
     group->is_selected = phi__records_get_bool(node, "is_selected");
 }
 
-/* As phi__session_put_section. */
+/* Reads what phi__session_put_section writes. */
 static phi_status phi__session_read_section(phi__session_reader *r, const phi_json *node,
                                             phi_block_section *to, bool messages) {
     const phi_json *range = messages ? phi_json_get(node, "range") : node;
@@ -674,7 +673,8 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* ---- in a store ---- */
 
-/* A store's words, or ours where the specification has some. */
+/* Writes the message of a missing or locked session, as the specification words it. Keeps the
+   store's message in all other cases. */
 static phi_status phi__session_read_say(phi_status status, phi_str id, char *words,
                                         size_t words_size) {
     const char *form = status == PHI_NOT_FOUND ? "Session not found: %.*s"
@@ -694,7 +694,7 @@ PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *s
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (store == NULL || session == NULL || session->session_id.len >= sizeof id)
         return PHI_BAD_ARG;
-    if (store->save == NULL) return PHI_UNSUPPORTED; /* a store of threads alone */
+    if (store->save == NULL) return PHI_UNSUPPORTED; /* the store only has threads */
     phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
                     0);
     phi_arena_init(&arena, &memory, 0);

@@ -1,13 +1,11 @@
-/* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
+/* session_log.c - makes a session from a thread's log: loops, turns, usage, spawned runs. */
 #include "model/event_parts.h"
 #include "model/model_in.h"
 #include "record/session_context.h"
 #include "record/session_in.h"
 #include "text/text_in.h"
 
-/* ---- groups of parallel runs, from a log's notes ---- */
-
-/* The loop ids of the note, in the session's arena. False: no memory. */
+/* Reads the loop ids of a note into the session's arena. False: no memory. */
 static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
                                     phi_loop_group *to) {
     phi_json_iter each = phi_json_each(node);
@@ -23,7 +21,7 @@ static bool phi__session_groups_ids(phi__session_box *box, const phi_json *node,
     return true;
 }
 
-/* Each loop has its own group; the ids are shared. */
+/* Gives each loop its own copy of the group. The loop ids are shared. */
 static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group *group) {
     for (size_t i = 0; i < group->loop_count; i++) {
         phi__loop_box *loop = phi__loopbox_find(box, group->loop_ids[i]);
@@ -37,7 +35,7 @@ static bool phi__session_groups_give(phi__session_box *box, const phi_loop_group
     return true;
 }
 
-/* Gives the loops of a PHI_NOTE_PARALLEL their group. False: no memory. */
+/* Reads a PHI_NOTE_PARALLEL note and gives its loops their group. False: no memory. */
 static bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -57,44 +55,44 @@ static bool phi__session_groups_note(phi__session_box *box, phi_str note) {
     return done;
 }
 
-/* ---- blocks of a thread's compactions, as the original would have them ---- */
+/* ---- blocks from a thread's compactions ---- */
 
-/* A loop that a compaction has touched gets a block with its messages in view, whatever else has
-   changed it. Messages of the log are counted to the loops they are of, in the order of the log;
-   each item of the view then belongs to one of those loops. */
+/* Each loop that a compaction has changed gets a block with its messages in view, even if other
+   rewrites changed it too. Each message of the log belongs to the loop that it names. Each item of
+   the view is then assigned to one of these loops. */
 
 enum {
-    PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* as it is */
-    PHI__SESSION_BLOCKS_REPLACED = 1 << 1,  /* by one of its kind */
-    PHI__SESSION_BLOCKS_COMPACTED = 1 << 2  /* a compaction has touched it */
+    PHI__SESSION_BLOCKS_PROJECTED = 1 << 0, /* in view unchanged */
+    PHI__SESSION_BLOCKS_REPLACED = 1 << 1,  /* in view as a shortened tool result */
+    PHI__SESSION_BLOCKS_COMPACTED = 1 << 2  /* in a compacted span */
 };
 
-/* A message of a loop, in the lane. */
+/* A message of a loop in the active lane. */
 typedef struct phi__blocks_said {
     uint64_t seq;
-    size_t loop; /* its place in the session */
+    size_t loop; /* the loop's index in the session */
     uint32_t flags;
 } phi__blocks_said;
 
-/* A lane and its parents: entries of it count up to `upto`. */
+/* The active lane or one of its parents. Its entries belong to the active lane up to `upto`. */
 typedef struct phi__blocks_lane {
     phi_str name;
     uint64_t upto;
 } phi__blocks_lane;
 
-/* A compaction that has not been revoked; NULL: it has. */
+/* A compaction. `rewrite` is NULL if it was revoked. */
 typedef struct phi__blocks_op {
     const phi_rewrite *rewrite;
     int64_t at_ms;
 } phi__blocks_op;
 
-/* One for each loop. */
+/* The messages and items of one loop. */
 typedef struct phi__blocks_loop {
-    size_t said, said_count; /* its consecutive messages: the first, and how many */
-    size_t item, item_count; /* of the view's items */
-    size_t messages;         /* of it in the log, in all lanes */
+    size_t said, said_count; /* its consecutive messages: index of the first, and count */
+    size_t item, item_count; /* its consecutive items in the view: index of the first, and count */
+    size_t messages;         /* messages of the loop in the log, in all lanes */
     bool compacted, broken;  /* broken: its messages are not consecutive */
-    int64_t at_ms;           /* the latest compaction of it */
+    int64_t at_ms;           /* time of its latest compaction */
     phi_compaction_block *block;
 } phi__blocks_loop;
 
@@ -110,7 +108,7 @@ typedef struct phi__session_blocks {
     size_t said_count;
     phi__blocks_loop *loops;
     const phi_view_item *items;
-    size_t *owners; /* of each item: the loop in whose block it is; SIZE_MAX: none */
+    size_t *owners; /* the loop whose block has the item; SIZE_MAX if none */
     size_t item_count;
 } phi__session_blocks;
 
@@ -120,7 +118,7 @@ static bool phi__blocks_is_here(const phi__session_blocks *s, const phi_entry *e
     return false;
 }
 
-/* The parent of a lane begins before it in the log, so one way back finds them all. */
+/* Lists the active lane and its parents. A lane's parent begins before it in the log. */
 static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count) {
     phi_thread_info info = phi_thread_get_info(s->thread);
     size_t most = phi__max(info.lane_count, 1);
@@ -143,7 +141,7 @@ static phi_status phi__blocks_find_lanes(phi__session_blocks *s, uint64_t count)
     return status;
 }
 
-/* ---- the log's messages ---- */
+/* ---- reading the log's messages ---- */
 
 static void phi__blocks_op_of(phi__session_blocks *s, const phi_entry *entry) {
     const phi_rewrite *rewrite = entry->rewrite;
@@ -202,7 +200,7 @@ static phi_status phi__blocks_read(phi__session_blocks *s, uint64_t count) {
     return status;
 }
 
-/* The first message at `seq` or after it. */
+/* Returns the first message at or after `seq`. */
 static size_t phi__blocks_at(const phi__session_blocks *s, uint64_t seq) {
     size_t low = 0, high = s->said_count;
     while (low < high) {
@@ -232,9 +230,9 @@ static bool phi__blocks_touch(phi__session_blocks *s) {
     return any;
 }
 
-/* ---- the view ---- */
+/* ---- assigning the view's items to loops ---- */
 
-/* The end of the items with the same entries. */
+/* Returns the end of the items that replace the same entries. */
 static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     size_t end = at + 1;
     while (end < s->item_count && s->items[end].from == s->items[at].from &&
@@ -243,8 +241,8 @@ static size_t phi__blocks_same(const phi__session_blocks *s, size_t at) {
     return end;
 }
 
-/* The loop whose block gets the items from `at` up to `end`: the last loop of their entries, if no
-   other item of the view is of it. SIZE_MAX: none. */
+/* Returns the loop whose block gets the items from `at` to before `end`: the last loop of their
+   entries, or the first if a later item is of these entries too. SIZE_MAX if there is none. */
 static size_t phi__blocks_owner(const phi__session_blocks *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__blocks_at(s, item->from), last = first;
@@ -281,9 +279,9 @@ static bool phi__blocks_share_out(phi__session_blocks *s) {
     return true;
 }
 
-/* ---- blocks ---- */
+/* ---- making blocks ---- */
 
-/* The items of a loop for entries from `from` up to `to`, both included. */
+/* Sets a section to the loop's items for the entries from `from` to `to`, both included. */
 static phi_status phi__blocks_keep(phi__session_blocks *s, size_t at, uint64_t from, uint64_t to,
                                    phi_block_section *out) {
     const phi__blocks_loop *loop = &s->loops[at];
@@ -306,7 +304,7 @@ static size_t phi__blocks_turn_end(const phi_loop_record *loop, size_t at) {
     return at;
 }
 
-/* How many of its messages are in view as they are, before any other item of it. */
+/* Counts the loop's messages that are in view unchanged, before its first changed item. */
 static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     const phi__blocks_loop *loop = &s->loops[at];
     size_t n = 0;
@@ -320,7 +318,7 @@ static size_t phi__blocks_plain(const phi__session_blocks *s, size_t at) {
     return n;
 }
 
-/* Whole turns of them, and where the next one begins. */
+/* Counts the whole turns among these messages. Sets *end to the message after them. */
 static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *end) {
     const phi_loop_record *record = s->box->pub.loops[at];
     size_t plain = phi__blocks_plain(s, at), turns = 0, next;
@@ -331,8 +329,8 @@ static size_t phi__blocks_lead(const phi__session_blocks *s, size_t at, size_t *
     return turns;
 }
 
-/* The turns behind the last one of which a compaction took something, and the messages before
-   them. */
+/* Returns the number of turns up to the last one that lost a message to a compaction. Sets *begin
+   to the message after them, and *turns to the number of all turns. */
 static size_t phi__blocks_tail(const phi__session_blocks *s, const phi_loop_record *record,
                                const phi__blocks_loop *loop, size_t *begin, size_t *turns) {
     size_t n = 0, tail = 0, next, i;
@@ -378,8 +376,8 @@ static phi_status phi__blocks_current(phi__session_blocks *s, size_t at,
     return phi__blocks_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
-/* True if a block can describe the view: the log and the record have the same messages, and the
-   lane has them all. */
+/* True if a block can describe the loop: the log and the session have the same messages of the
+   loop, and the active lane has them all in a row. */
 static bool phi__blocks_fits(const phi__session_blocks *s, size_t at) {
     const phi__blocks_loop *loop = &s->loops[at];
     return !loop->broken && loop->said_count > 0 &&
@@ -394,14 +392,14 @@ static phi_status phi__blocks_make(phi__session_blocks *s, size_t at, bool is_cu
     loop->block->created_ms = loop->compacted ? loop->at_ms : at_ms;
     if (is_current && loop->messages == loop->said_count)
         return phi__blocks_current(s, at, loop->block);
-    /* All items of it in view. */
+    /* An earlier loop gets one section with all its items in view. */
     const phi_loop_record *record = s->box->pub.loops[at];
     phi_block_section *section = &loop->block->keep_compacted;
     phi__way_ends(section, 0, phi__way_turn_count(record->messages, record->message_count));
     return phi__blocks_keep(s, at, 0, UINT64_MAX, section);
 }
 
-/* From the newest to the oldest: once one has a block, those before it have one as well. */
+/* Makes blocks, newest loop first. Once a loop has a block, all loops before it get one. */
 static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     size_t at = s->said_count > 0 ? s->said[s->said_count - 1].loop + 1 : 0;
     size_t current = at > 0 ? at - 1 : 0;
@@ -410,7 +408,7 @@ static phi_status phi__blocks_make_all(phi__session_blocks *s) {
     bool any = false;
     while (at-- > 0 && status == PHI_OK) {
         const phi__blocks_loop *loop = &s->loops[at];
-        bool whole = true; /* all of it is in view as it is */
+        bool whole = true; /* all its messages are in view unchanged */
         for (size_t i = 0; i < loop->said_count; i++)
             whole = whole && (s->said[loop->said + i].flags & PHI__SESSION_BLOCKS_PROJECTED) != 0;
         if (!phi__blocks_fits(s, at) || (!any && (!loop->compacted || whole))) continue;
@@ -437,7 +435,7 @@ static phi_status phi__blocks_go(phi__session_blocks *s) {
     return phi__blocks_share_out(s) ? phi__blocks_make_all(s) : PHI_NO_MEMORY;
 }
 
-/* As phi_session_compact_desc.thread says. */
+/* Adds the blocks of phi_session_compact_desc.thread. */
 static phi_status phi__blocks_add(phi_session *session, const phi_thread *thread) {
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
     phi__session_blocks s = PHI_ZERO;
@@ -460,9 +458,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
     return phi__way_compact(session, desc, made, words, words_size);
 }
 
-/* ---- a session from a thread's log ---- */
-
-/* Arrays of messages grow with the log; `cap` counts their places. */
+/* Appends a copy of a message to a list. *cap is the list's capacity. */
 static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
                                   size_t *cap, const phi_message *message) {
     phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
@@ -474,8 +470,7 @@ static bool phi__session_log_push(phi__session_box *box, const phi_message **lis
     return true;
 }
 
-/* Lists of the turn under way have their room in the loop; its list of all messages counts in
-   input_cap. */
+/* Adds a message to the loop and its current turn. input_cap is the capacity of the loop's list. */
 static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
                                      const phi_message *message) {
     phi_turn *turn = &loop->turn;
@@ -497,7 +492,7 @@ static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
     return turn->output != NULL;
 }
 
-/* Messages before a turn begins, such as prompts, belong to that turn. */
+/* Empties the current turn. Prompts before a turn's start belong to that turn. */
 static void phi__session_log_forget(phi__loop_box *loop) {
     memset(&loop->turn, 0, sizeof loop->turn);
     loop->turn_input_cap = loop->turn_result_cap = 0;
@@ -506,7 +501,7 @@ static void phi__session_log_forget(phi__loop_box *loop) {
 
 static bool phi__session_log_turn_end(phi__loop_box *loop, const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
-    /* until its end has all */
+    /* the loop's end has the usage of the whole run */
     if (entry->usage != NULL && !to->has_ended) phi__message_add_usage(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
     phi_turn *place = phi__session_turn_room(loop);
@@ -519,9 +514,7 @@ static bool phi__session_log_turn_end(phi__loop_box *loop, const phi_entry *entr
     return true;
 }
 
-/* ---- prunes ---- */
-
-/* phi's own prunes have the fields of PrunApplied as their meta. */
+/* True for a prune by phi itself, whose meta has the fields of PrunApplied. */
 static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {
     phi__json_found times;
     return rewrite->reason == PHI_REWRITE_PRUNE && rewrite->revoke == NULL &&
@@ -529,7 +522,7 @@ static bool phi__session_log_is_prune(const phi_rewrite *rewrite) {
            phi__json_cursor_find(phi_str_of(rewrite->meta), "pruned_timestamps", &times) == PHI_OK;
 }
 
-/* The event's sequence is the entry's number. */
+/* Adds the PrunApplied event of a prune. Its sequence is the entry's number. */
 static bool phi__session_log_prune(phi__loop_box *loop, const phi_entry *entry) {
     phi_str meta = phi_str_of(entry->rewrite->meta);
     phi__buf out;
@@ -544,7 +537,7 @@ static bool phi__session_log_prune(phi__loop_box *loop, const phi_entry *entry) 
     return done;
 }
 
-/* Takes the event of a prune that was revoked away again. */
+/* Removes the event of a prune that was revoked. */
 static phi_status phi__session_log_revoke(phi__session_box *box, const phi_thread *thread,
                                           const phi_entry *entry) {
     uint64_t seq = entry->seq, first = phi_thread_get_info(thread).first;

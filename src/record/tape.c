@@ -1,4 +1,4 @@
-/* tape.c - makes and frees tapes, and reports divergences. */
+/* tape.c - makes and frees tapes, and hashes logs. */
 #include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/failure.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* ---- a hash of a whole log, the same on every machine ---- */
+/* ---- a hash of a log, the same on every machine ---- */
 
 static void phi__tape_hash_nums(phi__sha256 *sha, const uint64_t *nums, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -27,7 +27,7 @@ static void phi__tape_hash_strs(phi__sha256 *sha, const phi_str *strs, size_t co
     }
 }
 
-/* False: there is nothing, and that is all of it. */
+/* Hashes whether the part exists. False if it does not. */
 static bool phi__tape_hash_has(phi__sha256 *sha, const void *part) {
     phi__tape_hash_num(sha, part != NULL);
     return part != NULL;
@@ -48,7 +48,7 @@ static void phi__tape_hash_content(phi__sha256 *sha, const phi_content *c) {
     const phi_str later[3] = {c->url, c->protocol, c->citations};
     phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
     phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
-    if (c->url.len + c->protocol.len + c->citations.len > 0) /* so that older hashes hold */
+    if (c->url.len + c->protocol.len + c->citations.len > 0) /* keeps older hashes valid */
         phi__tape_hash_strs(sha, later, PHI__COUNT(later));
 }
 
@@ -81,13 +81,13 @@ static void phi__tape_hash_rewrite(phi__sha256 *sha, const phi_rewrite *r) {
     phi__tape_hash_num(sha, r->span_count);
     for (size_t i = 0; i < r->span_count; i++) {
         const phi_span *span = &r->spans[i];
-        /* `lines` says only what the next plan may do */
+        /* not `lines`, which only matters for later plans */
         const uint64_t nums[] = {span->from, span->to, span->summary, span->message_count};
         phi__tape_hash_nums(sha, nums, PHI__COUNT(nums));
         for (size_t j = 0; j < span->message_count; j++)
             phi__tape_hash_message(sha, &span->messages[j]);
     }
-    phi__tape_hash_strs(sha, strs, r->switch_to != NULL ? 3 : 2); /* so that older hashes hold */
+    phi__tape_hash_strs(sha, strs, r->switch_to != NULL ? 3 : 2); /* keeps older hashes valid */
 }
 
 static void phi__tape_hash_ends(phi__sha256 *sha, const phi_entry *e) {
@@ -145,7 +145,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     return n;
 }
 
-/* ---- tapes, and their divergences ---- */
+/* ---- tapes ---- */
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
     phi_allocator allocator =

@@ -1,9 +1,9 @@
-/* tape_play.c - playing: feeds the tape's inputs to the run, step by step, and compares its
+/* tape_play.c - replays a tape: passes its input to the run step by step, and compares the run's
    requests.
 
-   The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
-   given at once. Outputs are looked up within the step in any order: with another budget, runs at
-   the same time alternate differently. The next step begins when all of them were used. */
+   The lines of a step are its input, in order, and then the run's output: requests, and results
+   given at once. Output is looked up in any order within the step, because another budget
+   interleaves runs differently. The next step begins when all lines of the step are used. */
 #include "base/base_in.h"
 #include "io/io_in.h"
 #include "loop/loop_in.h"
@@ -15,14 +15,14 @@
 
 /* ---- divergence ---- */
 
-/* What became of a line that comes in. */
+/* The outcome of a line of input. */
 typedef enum phi__played {
     PHI__PLAYED,
     PHI__PLAY_LATER,
-    PHI__PLAY_STOP /* the run has diverged, or no memory is left */
+    PHI__PLAY_STOP /* the run has diverged, or memory ran out */
 } phi__played;
 
-enum { PHI__TAPE_PLAY_WORDS = 400 }; /* bytes of the tape that a divergence quotes */
+enum { PHI__TAPE_PLAY_WORDS = 400 }; /* most bytes of the tape that a divergence quotes */
 
 static phi_str phi__match_keep(phi__tape *tape, phi_str words) {
     phi_str kept = phi__str("", 0);
@@ -30,7 +30,7 @@ static phi_str phi__match_keep(phi__tape *tape, phi_str words) {
     return kept;
 }
 
-/* The first divergence counts. line: of the tape, from 0. */
+/* Records a divergence, unless there was one before. `line` counts from 0. */
 static void phi__match_diverge(phi__tape *tape, size_t line, const char *what, phi_str recorded,
                                phi_str actual) {
     phi_tape_divergence *d = &tape->parted.where;
@@ -49,14 +49,14 @@ static void phi__match_no_memory(phi__tape *tape) {
     tape->off = true;
 }
 
-/* ---- requests and results of the run, found on the tape ---- */
+/* ---- finding the run's requests and results on the tape ---- */
 
-/* The beginning of a line, for messages. */
+/* Returns the start of a line, for messages. */
 static phi_str phi__match_line(const phi__tape_line *line) {
     return phi__str(line->text.at, phi__utf8_cut(line->text, PHI__TAPE_PLAY_WORDS));
 }
 
-/* NULL: no memory, and the tape is off. */
+/* Returns the line's JSON tree. NULL: no memory, and the replay stops. */
 static const phi_json *phi__match_tree(phi__tape *tape, const phi__tape_line *line) {
     const phi_json *root = phi__tape_read_tree(tape, line);
     if (root == NULL) phi__match_no_memory(tape);
@@ -69,7 +69,7 @@ static phi_message *phi__match_result(phi__tape *tape, const phi_json *root) {
     return message;
 }
 
-/* The next line of the step at hand that was not used; NULL: there is none. */
+/* Finds the next unused line of this kind in the current step. NULL if there is none. */
 static phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind, phi__tape_line *from) {
     size_t i = from != NULL ? (size_t)(from - tape->index.lines) + 1 : tape->index.at;
     for (; i < tape->index.count; i++) {
@@ -80,7 +80,7 @@ static phi__tape_line *phi__match_next(phi__tape *tape, phi__tape_kind kind, phi
     return NULL;
 }
 
-/* The members of a recorded request that are compared. */
+/* The compared members of a request. */
 static const struct {
     const char *member, *words;
 } phi__match_members[] = {{"method", "the method"},
@@ -89,7 +89,7 @@ static const struct {
                           {"length", "the body"},
                           {"sha256", "the body"}};
 
-/* The place in that table of the first one that differs; the table's length: none does. */
+/* Returns the index of the first member that differs, or the table's length if none does. */
 static size_t phi__match_differs(const phi_json *then, const phi_json *now) {
     size_t i = 0;
     while (i < PHI__COUNT(phi__match_members) &&
@@ -99,7 +99,7 @@ static size_t phi__match_differs(const phi_json *then, const phi_json *now) {
     return i;
 }
 
-/* Where two bodies differ, if both are whole: quoted from a little before that place. */
+/* Returns an excerpt of a body, which starts shortly before `at`. */
 static phi_str phi__match_from(phi_str body, size_t at) {
     size_t from = at > 40 ? at - 40 : 0;
     if (from >= body.len) return phi__str("", 0);
@@ -108,7 +108,7 @@ static phi_str phi__match_from(phi_str body, size_t at) {
     return phi__str(cut.at, n);
 }
 
-/* The request as the tape would have it, in an arena of the caller's. */
+/* Returns the request as the tape would record it. The tree is in the arena. NULL: no memory. */
 static const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
                                           const phi_request *request) {
     phi_json *root = NULL;
@@ -120,7 +120,7 @@ static const phi_json *phi__match_request(phi__tape *tape, phi_arena *arena,
     return phi_json_parse(arena, phi__buf_str(line), 0, &root, NULL) == PHI_OK ? root : NULL;
 }
 
-/* Says how a request differs from the recorded one. */
+/* Diverges with a message about the difference between a request and the recorded one. */
 static void phi__match_differ(phi__tape *tape, const phi__tape_line *line, const phi_json *now) {
     const phi_json *then = phi__match_tree(tape, line);
     size_t i = then != NULL ? phi__match_differs(then, now) : PHI__COUNT(phi__match_members);
@@ -143,7 +143,7 @@ static void phi__match_differ(phi__tape *tape, const phi__tape_line *line, const
     phi__match_diverge(tape, (size_t)(line - tape->index.lines), words, a, b);
 }
 
-/* The recorded request that is the same; else the first one differs, and the run diverges. */
+/* Finds the recorded request that is equal. If none is, diverges and returns NULL. */
 static phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
     phi__tape_line *first = phi__match_next(tape, PHI__TAPE_REQUEST, NULL);
     for (phi__tape_line *line = first; line != NULL;
@@ -160,7 +160,7 @@ static phi__tape_line *phi__match_find(phi__tape *tape, const phi_json *now) {
     return NULL;
 }
 
-/* A result as the tape writes it, for a comparison and for words. */
+/* Returns a result as the tape records it, without its time. */
 static phi_str phi__match_words_of(phi__tape *tape, phi__buf *out, const phi__toolcall *call,
                                    const phi_message *result) {
     phi_message plain = *result;
@@ -169,7 +169,7 @@ static phi_str phi__match_words_of(phi__tape *tape, phi__buf *out, const phi__to
     return phi__buf_str(out);
 }
 
-/* Compares a tool's result given now with the one on the tape; if they differ, the run diverges. */
+/* Compares a tool's new result with the recorded one. Diverges if they differ. */
 static void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *call,
                                const phi_message *recorded) {
     phi__buf then, now;
@@ -188,7 +188,7 @@ static void phi__match_compare(phi__tape *tape, size_t line, phi__toolcall *call
     phi__buf_free(&now);
 }
 
-/* ---- the run's requests and their answers ---- */
+/* ---- replaying answers to requests ---- */
 
 static phi__tape_flow *phi__playreq_flow(phi__tape *tape, uint64_t x) {
     for (size_t i = 0; i < tape->flows.count; i++)
@@ -259,7 +259,7 @@ static phi_status phi__playreq_open(void *user_data, phi_transfer transfer,
 }
 
 static void phi__playreq_resume(void *user_data, phi_transfer transfer) {
-    (void)user_data; /* the line that found no room is tried again in every step */
+    (void)user_data; /* a line that did not fit is tried again in every step */
     (void)transfer;
 }
 
@@ -299,12 +299,12 @@ static uint64_t phi__play_clock(void *user_data) {
 
 static uint64_t phi__play_work_us(void *user_data) {
     (void)user_data;
-    return 0; /* only bytes bound a step: its work is the same on every machine */
+    return 0; /* with no limit on time, steps do the same work on every machine */
 }
 
 static uint64_t phi__play_look_us(phi_tape *base) { return phi__play_of(base)->us; }
 
-/* ---- letting in ---- */
+/* ---- replaying input ---- */
 
 static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
     return tape->desc.runs_fn != NULL &&
@@ -325,7 +325,8 @@ static phi__toolcall *phi__play_call(const phi__tape *tape, const phi_json *root
     return NULL;
 }
 
-/* The line's arena is put aside: a hook of the update may give a result, whose line is read. */
+/* Replays an update. Swaps tape->arena, because a hook may give a result, whose line is then
+   read. */
 static void phi__play_update(phi__tape *tape, const phi_json *root) {
     phi__toolcall *call = phi__play_call(tape, root);
     phi_str text = phi__records_get_str(root, "text");
@@ -388,7 +389,7 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
     return PHI__PLAYED;
 }
 
-/* True if a line is input: other lines are the run's outputs, or begin another step. */
+/* True if the line is input. Other lines are output of the run, or begin another step. */
 static bool phi__play_comes_in(const phi__tape_line *line) {
     switch (line->kind) {
     case PHI__TAPE_T: return line->more;
@@ -404,24 +405,24 @@ static bool phi__play_comes_in(const phi__tape_line *line) {
     }
 }
 
-/* Lets the line at hand in, if it was not used. False: not now. */
+/* Replays the next line, if it is unused. False: it must wait. */
 static bool phi__play_next(phi__tape *tape) {
     phi__tape_line *line = &tape->index.lines[tape->index.at++];
     if (line->used) return true;
-    line->used = true; /* before its callbacks, which may let the next one in */
+    line->used = true; /* set before the line's callbacks, which may replay the next line */
     if (phi__play_line(tape, line) == PHI__PLAYED) return true;
     line->used = false;
     tape->index.at = (size_t)(line - tape->index.lines);
     return false;
 }
 
-/* A step reads the host's posts before its timers and tools, which may lead to more of them. */
+/* True if the line must wait until the step has read the host's posts, which may cause it. */
 static bool phi__play_after_posts(const phi__tape_line *line) {
     return line->kind == PHI__TAPE_POSTS || line->kind == PHI__TAPE_TIMERS ||
            line->kind == PHI__TAPE_UPDATE;
 }
 
-/* Up to where the host's posts were read, or all that comes in. */
+/* Replays input. If `posts` is false, stops before the first line that follows the host's posts. */
 static void phi__play_let_in(phi__tape *tape, bool posts) {
     while (tape->open && !tape->off && tape->index.at < tape->index.count) {
         phi__tape_line *line = &tape->index.lines[tape->index.at];
@@ -446,8 +447,8 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
                        phi__match_line(line), phi_str_of("nothing"));
 }
 
-/* Passes all outputs of the run, and clock readings that the host did not make; at the end:
-   false. */
+/* Skips the output of the run, and clock readings that the host did not repeat. True at the next
+   step, false at the tape's end or if output is missing. */
 static bool phi__play_pass(phi__tape *tape) {
     for (; tape->index.at < tape->index.count; tape->index.at++) {
         phi__tape_line *line = &tape->index.lines[tape->index.at];
@@ -467,8 +468,7 @@ static bool phi__play_pass(phi__tape *tape) {
     return false;
 }
 
-/* True if the run waits for the tape, not for the host: for an answer, or for a result that the
-   tape should have. */
+/* True if the run waits for the tape, not for the host: for an answer or a recorded result. */
 static bool phi__play_waits(const phi__tape *tape) {
     for (size_t n = 0; n < tape->flows.count; n++)
         if (tape->flows.at[n].live) return true;
@@ -480,7 +480,7 @@ static bool phi__play_waits(const phi__tape *tape) {
     return false;
 }
 
-/* The tape is over; so are the empty steps behind its last line. */
+/* Diverges if the run needs more input than the tape has. */
 static void phi__play_ends(phi__tape *tape) {
     phi_runtime *rt = tape->rt;
     if (tape->off || rt->active == 0 || rt->ready.first != NULL || phi__posts_any(rt)) return;
@@ -491,7 +491,7 @@ static void phi__play_ends(phi__tape *tape) {
         phi_str_of("the run goes on"));
 }
 
-/* The host does not do what it did when this was recorded, and the run waits for the tape. */
+/* Diverges if the host does not repeat a recorded action in time. */
 static void phi__play_wait_host(phi__tape *tape, size_t at) {
     uint64_t now = phi__clock_us();
     uint32_t most_ms = tape->desc.host_wait_ms != 0 ? tape->desc.host_wait_ms : 60000;
@@ -502,8 +502,8 @@ static void phi__play_wait_host(phi__tape *tape, size_t at) {
                        phi_str_of("nothing"));
 }
 
-/* True if it is time for the tape's next step: after as many empty steps as recorded, and, if the
-   host or a model in the process causes its events, after that has happened. */
+/* True if the tape's next step must begin. The recorded number of empty steps must be over. If the
+   host or a model in the process causes the step, this must have happened too. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index.lines[at];
     bool acts =
@@ -520,8 +520,7 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* True if this step is one of the empty ones: the host's looks at the clock after it are yet to
-   come. */
+/* True if this step is empty on the tape. The host's clock readings after it are still to come. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->index.at;
     while (at < tape->index.count &&
@@ -551,7 +550,8 @@ static void phi__play_begin(phi_tape *base) {
         }
     }
     if (tape->off) {
-        /* Nothing of the tape counts any more: what waits for it fails, and time leaps. */
+        /* The replay has stopped. Fails everything that waits for the tape. Jumps to the next
+           timer. */
         const char *words = tape->parted.yes ? "the replay has diverged from the recording"
                                              : "the replay found no memory";
         uint64_t next = phi__io_next_timer_us(tape->rt->io);
@@ -580,7 +580,7 @@ static void phi__play_posted(phi_tape *base) { phi__play_of(base)->posting = tru
 
 /* ---- tools ---- */
 
-/* Lines of this call that its tool's start gave. */
+/* Finds the next unused line of this call that its tool's start function gave. */
 static phi__tape_line *phi__play_next_of(phi__tape *tape, const phi__toolcall *call,
                                          phi__tape_kind kind, const phi_json **root) {
     phi__tape_line *line = phi__match_next(tape, kind, NULL);
@@ -599,7 +599,7 @@ static void phi__play_started(phi_tape *base, phi__toolcall *call) {
     phi__tape_line *line;
     if (tape->off || call->slot == NULL) return;
     while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
-        line->used = true; /* the tool has reported it again */
+        line->used = true; /* the tool has repeated this update */
     line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
@@ -612,7 +612,7 @@ static void phi__play_started(phi_tape *base, phi__toolcall *call) {
     (void)phi__tape_result_settle(call, message);
 }
 
-/* The recorded result of a tool's start, if there is one. */
+/* Replays the recorded result of a tool's start, if there is one. */
 static void phi__play_start_result(phi__tape *tape, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line = phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
@@ -627,8 +627,8 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     const phi_json *root = NULL;
     phi__tape_line *line;
     if (phi__play_runs(tape, call)) {
-        if (!phi__call_pending(
-                phi__call_handle(call))) { /* given now, and not when that was recorded */
+        /* The result was given now, but not when recorded. */
+        if (!phi__call_pending(phi__call_handle(call))) {
             call->held = NULL;
             phi__call_unclaim(call);
         }
@@ -646,8 +646,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* The host gives the result again, as when that was recorded: if it is the next line, it counts at
-   once. */
+/* Replays a result at once if its line is next, after the host has repeated it. */
 static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (!tape->open || tape->off || tape->index.at == tape->index.count) return;
     const phi__tape_line *line = &tape->index.lines[tape->index.at];
@@ -656,8 +655,8 @@ static void phi__play_result_next(phi__tape *tape, const phi__toolcall *call) {
     if (root != NULL && phi__play_is_call(call, root)) (void)phi__play_next(tape);
 }
 
-/* A result is held until the tape comes to it: the recorded one counts. That of a tool that runs
-   again is compared with it. */
+/* Holds a new result until its line on the tape, whose result is used. Compares both if the tool
+   runs. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {
     phi__tape *tape = phi__play_of(base);
@@ -670,13 +669,13 @@ static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
     else if (call->starting && !runs)
         phi__play_start_result(tape, call);
     else if (runs)
-        phi__play_let_in(tape, false); /* the next line may have waited for it */
+        phi__play_let_in(tape, false); /* the next line may have waited for this result */
     else
         phi__play_result_next(tape, call);
     return PHI_OK;
 }
 
-/* A result that the host gave now and not when that was recorded does not count. */
+/* Drops results that the host gave now but not when recorded. */
 static void phi__play_all_in(phi_tape *base) {
     phi__tape *tape = phi__play_of(base);
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
@@ -711,13 +710,13 @@ static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
     (void)progress;
 }
 
-/* ---- a tape that is played ---- */
+/* ---- the tape's functions ---- */
 
 static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_transfer_stage stage) {
     (void)base;
     (void)transfer;
     (void)stage;
-    return PHI_STALE; /* only the tape carries requests */
+    return PHI_STALE; /* only the tape answers requests */
 }
 
 static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,

@@ -1,4 +1,4 @@
-/* tape_read.c - checks and indexes a tape's lines, and reads a line when its turn comes. */
+/* tape_read.c - checks and indexes the lines of a tape, and reads single lines. */
 #include "base/base_in.h"
 #include "loop/loop_in.h"
 #include "model/model_in.h"
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* ---- transfers of a tape ---- */
+/* ---- the tape's transfers ---- */
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     for (size_t i = 0; i < tape->flows.count; i++) {
@@ -45,7 +45,7 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
     return flow;
 }
 
-/* ---- the clock and the random source of a runtime that has a tape ---- */
+/* ---- the clock and the random source of a runtime with a tape ---- */
 
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
@@ -54,7 +54,7 @@ PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us) {
     tape->rt->step.wall_ms = (int64_t)(tape->us / 1000);
 }
 
-/* Blocks of a hash over the seed and a counter: the same on every machine. */
+/* Returns hashes of the seed and a counter, which are the same on every machine. */
 PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len) {
     phi__tape *tape = (phi__tape *)user_data;
     unsigned char block[40], hash[32];
@@ -85,7 +85,7 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
     return PHI_OK;
 }
 
-/* ---- lines, written ---- */
+/* ---- writing lines ---- */
 
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
@@ -109,12 +109,12 @@ PHI__FN void phi__tape_line_end(phi__tape *tape) {
     tape->lines++;
 }
 
-/* ---- keys that stay off a tape ---- */
+/* ---- keeping secrets off the tape ---- */
 
-/* Asterisks of the same length replace a secret in all text after it was sent: in
-   answers that repeat it, and in results of tools (io/secret_in.h). */
+/* Asterisks of the same length replace a secret in all text after it was sent, such as answers that
+   repeat it and results of tools (io/secret_in.h). */
 
-/* Better no recording than one with a key in it. */
+/* Fails the tape if a secret could not be stored. */
 static void phi__tape_secret_kept(phi__tape *tape) {
     if (tape->secrets.failed || tape->secrets.count > PHI__TAPE_SECRETS_MOST)
         tape->failed = PHI_NO_MEMORY;
@@ -169,7 +169,7 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     }
     phi__buf_char(line, '}');
     phi__tape_secret_kept(tape);
-    /* Its hash, and the whole of it where that is wanted. */
+    /* the hash of the body, and the whole body if `whole` is set */
     char piece[4096];
     unsigned char hash[32];
     char hex[PHI__SHA256_HEX];
@@ -190,8 +190,6 @@ PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
     if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
-
-/* ---- results of tools ---- */
 
 PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i) {
     phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
@@ -222,7 +220,7 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena_free(&scratch);
 }
 
-/* ---- lines, checked, indexed and read ---- */
+/* ---- checking and reading lines ---- */
 
 enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
 
@@ -273,8 +271,6 @@ PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root
     return message;
 }
 
-/* ---- the index ---- */
-
 static phi_status phi__tape_read_wrong(const phi__tape *tape, phi_parse_error *error,
                                        const char *words) {
     if (error == NULL) return PHI_PARSE;
@@ -311,7 +307,7 @@ static phi_status phi__tape_read_head(phi__tape *tape, const phi_json *root,
     return PHI_OK;
 }
 
-/* What of a result must be there, so that nothing is wrong with it later. */
+/* Returns the first flaw of a line, so that reading it later cannot fail. NULL if there is none. */
 static const char *phi__tape_read_flaw(phi__tape *tape, const phi__tape_line *line,
                                        const phi_json *root) {
     phi_parse_error why;
@@ -333,7 +329,7 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
     phi__tape_line line = PHI_ZERO;
     line.text = text;
     const phi_json *root = phi__tape_read_tree(tape, &line);
-    /* a line with the right check value is JSON that phi wrote, but for forgery */
+    /* unless forged, a line with the right sum is valid JSON */
     if (root == NULL) return PHI_NO_MEMORY;
     line.kind = phi__tape_read_kind_of(phi__records_get_str(root, "k"));
     if (line.kind == PHI__TAPE_NONE)
@@ -363,7 +359,7 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     while (text.len > 0 && status == PHI_OK) {
         const char *end = (const char *)memchr(text.at, '\n', text.len);
         size_t n = end != NULL ? (size_t)(end - text.at) : text.len;
-        if (end == NULL && tape->index.count > 0) break; /* the last write was torn */
+        if (end == NULL && tape->index.count > 0) break; /* the last line is cut off */
         if (!phi__tape_read_summed(tape, phi__str(text.at, n)))
             return phi__tape_read_wrong(
                 tape, error,

@@ -1,8 +1,9 @@
-/* tape_record.c - recording: every input from outside passes through here, and is written when the
-   run gets it.
+/* tape_record.c - records a run: every input from outside is written to the tape when the run gets
+   it.
 
-   A step first lets input in (tape->letting). Events of a transport at any other time are held back
-   until the next step: a head and an end are kept, bytes are refused as if the buffer were full. */
+   A step accepts input only at its start (tape->letting). At other times, a transport's events wait
+   for the next step: the head and the end are stored, and bytes are refused as if the buffer were
+   full. */
 #include "base/base_in.h"
 #include "io/io_in.h"
 #include "loop/loop_in.h"
@@ -11,13 +12,14 @@
 
 #include <stdio.h>
 
-enum { PHI__TAPE_TICK_US = 1000 }; /* looks of the host that are closer see the same time */
+/* The host's clock readings within this time all return the same time. */
+enum { PHI__TAPE_TICK_US = 1000 };
 
 static phi__tape *phi__taping_of(void *base) { return (phi__tape *)base; }
 
 /* ---- time ---- */
 
-/* Where the host gives no clock, the time of day, made so that it never goes back. */
+/* Returns the host's clock, or else the time of day, which never goes back here. */
 static uint64_t phi__taping_real_us(const phi__tape *tape) {
     if (tape->sources.clock_us_fn != NULL)
         return tape->sources.clock_us_fn(tape->sources.user_data);
@@ -77,7 +79,7 @@ static phi__buf *phi__taping_flow_line(phi__tape *tape, const char *kind, uint64
     return line;
 }
 
-/* ---- input of a transport ---- */
+/* ---- input from the transport ---- */
 
 static phi_status phi__taping_stage(phi_tape *base, phi_transfer transfer,
                                     phi_transfer_stage stage) {
@@ -138,8 +140,8 @@ static void phi__taping_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__tape_line_end(tape);
 }
 
-/* Bytes that may begin a secret wait for the next bytes; at the end none wait. A step without room
-   has let nothing in. */
+/* Passes bytes to the run and records them. The last bytes are kept back if a secret may begin
+   there, unless `last` is true. PHI_FULL: nothing was passed. */
 static phi_status phi__taping_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     phi_str bytes = more;
@@ -179,7 +181,7 @@ static phi_status phi__taping_push(phi_tape *base, phi_transfer transfer, const 
 
 static phi_status phi__taping_end_now(phi__tape *tape, phi__tape_flow *flow) {
     if (flow->carry.len > 0 && phi__taping_pass(tape, flow, phi__str("", 0), true) == PHI_FULL)
-        return PHI_OK; /* in the next step */
+        return PHI_OK; /* the next step tries again */
     phi__buf *line = phi__taping_flow_line(tape, "end", flow->x);
     phi__json_write_key(line, phi_str_of("status"));
     phi__json_number_put_i64(line, (int64_t)flow->status);
@@ -259,7 +261,7 @@ static void phi__taping_pump(void *user_data) {
 
 /* ---- tools ---- */
 
-/* A line of a result; where it held a secret, the run gets the redacted text as well. */
+/* Records a result and gives it to the run, both with secrets redacted. */
 static phi_status phi__taping_result_now(phi__tape *tape, phi__toolcall *call,
                                          const phi_message *message) {
     phi__buf *line = phi__taping_line(tape, "result");
@@ -284,14 +286,14 @@ static phi_status phi__taping_result(phi_tape *base, phi__toolcall *call,
                                      const phi_tool_result *result) {
     phi__tape *tape = phi__taping_of(base);
     phi_message *message = phi__results_keep(&call->run->arena, result);
-    if (message == NULL) return phi__call_take(call, result); /* it ends for want of memory */
+    if (message == NULL) return phi__call_take(call, result); /* fails the call */
     if ((tape->letting && !tape->posting) || call->starting)
         return phi__taping_result_now(tape, call, message);
     call->held = message;
     return PHI_OK;
 }
 
-/* Results that were given between two steps, or by the host's posts. */
+/* Records the results that were given between two steps, or in the host's posts. */
 static void phi__taping_held(phi__tape *tape) {
     for (uint32_t i = 0; i < tape->rt->calls.count; i++) {
         phi__toolcall *call = phi__tape_call_at(tape, i);
@@ -324,7 +326,7 @@ static void phi__taping_started(phi_tape *base, phi__toolcall *call) {
 static void phi__taping_said(phi_tape *base, phi__toolcall *call, phi_str text,
                              const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__taping_of(base);
-    if (!tape->letting && !call->starting) return; /* by the host, who says it again */
+    if (!tape->letting && !call->starting) return; /* the host must repeat its update */
     if (part != NULL) {
         phi__buf *line = phi__taping_line(tape, "update");
         phi_arena *arena = &call->run->arena;
@@ -354,8 +356,8 @@ static void phi__taping_begin(phi_tape *base) {
     phi__tape_sources_set(tape, phi__taping_real_us(tape));
     tape->touched = tape->more = false;
     tape->letting = true;
-    /* Delivers the events that were held back. A transport may open nothing here, so the flows
-       stay in place. */
+    /* Delivers the events that were held back. No request may open here, so `flows` does not
+       move. */
     for (size_t i = 0; i < tape->flows.count; i++) {
         phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->stage != 0) {
@@ -393,8 +395,8 @@ static void phi__taping_posting(phi_tape *base) {
     phi__taping_of(base)->posting = true;
 }
 
-/* Results that were among the posts come after all of them. When the tape is played, those of tools
-   are not there, so the order of the others must not depend on them. */
+/* Results among the posts are recorded after all posts. A replay lacks the results of tools, and
+   the order of the other results must not depend on them. */
 static void phi__taping_posted(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
     (void)phi__taping_line(tape, "posts");
