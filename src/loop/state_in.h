@@ -1,14 +1,12 @@
-/* state_in.h - the structs of the pump: the runtime, its agents, their runs, transfers and
-   calls.
+/* state_in.h - the structs of the pump: the runtime, its agents, their runs, transfers and calls.
 
-   The runtime owns everything. A run exists from its prompt to AGENT_END. The runtime advances
-   each run on its ready list by one slice at a time. A run that waits leaves the list. The event
-   that ends the wait (a push, a result, a timer, a cancel) puts the run back with
-   phi__schedule_wake.
+   The runtime owns everything. A run exists from its prompt to AGENT_END. The runtime advances each
+   run on its ready list by one slice at a time. A run that waits leaves the list. The event that
+   ends the wait (a push, a result, a timer, a cancel) puts the run back with phi__schedule_wake.
    Callbacks into the host (a tool's start, step, cancel and on_field, hooks, filters, providers,
-   compactors) may free any agent. During a step, a freed agent is taken out of every table at
-   once and destroyed when the step ends. After any host callback, check agent->slot: NULL means
-   the agent was freed.
+   compactors) may free any agent. During a step, a freed agent is taken out of every table at once
+   and destroyed when the step ends. After any host callback, check agent->slot: NULL means the
+   agent was freed.
    Threads: only the pumping thread uses these structs. Other threads use only the words of slots
    and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
@@ -99,15 +97,15 @@ enum {
     PHI__AGENT_STOP = 8 /* stops the run when its turn is over */
 };
 
-/* States of a call's slot. Only the thread that set CLAIMED gives the result: through the inbox,
-   or directly if it is the pumping thread. */
+/* States of a call's slot. Only the thread that set CLAIMED gives the result: through the inbox, or
+   directly if it is the pumping thread. */
 enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
 
-/* States of a ticket's slot. OPEN and CLAIMED are as PENDING and CLAIMED of a call. HELD: open,
-   but phi_decide can only deny. SAID: decided without a text; the verdict is in the bits below
-   SAID. The deciding thread then marks the slot and needs no room in the inbox. */
+/* States of a ticket's slot. OPEN and CLAIMED are as PENDING and CLAIMED of a call. HELD: open, but
+   phi_decide can only deny. SAID: decided without a text; the verdict is in the bits below SAID.
+   The deciding thread then marks the slot and needs no room in the inbox. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
 
 enum {
@@ -161,15 +159,14 @@ typedef struct phi__sources_ops {
 
 /* ---- deferral.c: deferred tools, whose definitions are loaded on demand ---- */
 
-/* A request names deferred tools, and their definitions are loaded on demand. There are two
-   ways.
-   NATIVE: the provider has a tool search (phi__codec_rules.defers). It gets all definitions,
-   with the deferred ones marked, and shows the model those that it finds.
+/* A request names deferred tools, and their definitions are loaded on demand. There are two ways.
+   NATIVE: the provider has a tool search (phi__codec_rules.defers). It gets all definitions, with
+   the deferred ones marked, and shows the model those that it finds.
    OWN: the model gets two tools of phi, search_tools and load_tools. The system prompt then ends
-   with an index of names. Loaded tools are defined after the other tools, in the order of
-   loading, so that each request begins as the one before did. The results of load_tools in the
-   view name the loaded tools. The agent keeps the names, so they survive a compaction. A
-   snapshot holds them as "loaded_tools":["NAME",...]. */
+   with an index of names. Loaded tools are defined after the other tools, in the order of loading,
+   so that each request begins as the one before did. The results of load_tools in the view name the
+   loaded tools. The agent keeps the names, so they survive a compaction. A snapshot holds them as
+   "loaded_tools":["NAME",...]. */
 typedef struct phi__deferral {
     phi_arena arena;
     phi_str *names;
@@ -208,8 +205,8 @@ typedef struct phi__last_error {
     char words[256];
 } phi__last_error;
 
-/* An answer, first as it streams, later as `final` in the thread. It is kept while events refer
-   to it. */
+/* An answer, first as it streams, later as `final` in the thread. It is kept while events refer to
+   it. */
 typedef struct phi__answer {
     phi_memory *memory;
     size_t bytes; /* size of this struct and of the names after it */
@@ -262,14 +259,14 @@ typedef struct phi__agent_events {
 /* ---- features ---- */
 
 /* A feature is a part that the loop can do without, such as compaction or request capture. It
-   consists of one function, the points at which this function is called, and the sizes of its
-   state in each run and each agent (zeroed memory, allocated with the run or agent).
-   rt->features lists all features of a runtime; the loop knows none of them by name. At each
-   point the features that want the point are called in their order.
+   consists of one function, the points at which this function is called, and the sizes of its state
+   in each run and each agent (zeroed memory, allocated with the run or agent). rt->features lists
+   all features of a runtime; the loop knows none of them by name. At each point the features that
+   want the point are called in their order.
    Outcomes at a point of a run: after PHI__RUN_ON the next feature is called; after the last
    feature the run continues. Any other outcome is the run's next state, and no other feature is
-   called. PHI__RUN_HELD: the feature holds the run. From then on PHI__POINT_HELD is the run's
-   state function, until it returns the next state.
+   called. PHI__RUN_HELD: the feature holds the run. From then on PHI__POINT_HELD is the run's state
+   function, until it returns the next state.
    At a point of an agent the outcome is PHI__RUN_ON, and moment->status reports a failure. */
 typedef enum phi__point {
     /* ---- points of a run ---- */
@@ -288,9 +285,9 @@ typedef enum phi__point {
     PHI__POINT_DROPPED = 1 << 5,
     /* An attempt was charged with moment->usage. */
     PHI__POINT_CHARGED = 1 << 6,
-    /* An attempt failed because the request is too long; the failure is in moment->failure (in
-       the thread). With moment->whole: an attempt failed for any reason and will not be tried
-       again. The feature may replace the failure. */
+    /* An attempt failed because the request is too long; the failure is in moment->failure (in the
+       thread). With moment->whole: an attempt failed for any reason and will not be tried again.
+       The feature may replace the failure. */
     PHI__POINT_FAILED = 1 << 7,
     /* CALL_MADE: the answer contains moment->call. CALL_STARTS: its tool is about to be started.
        CALL_ENDED: it has a result. */
@@ -326,16 +323,16 @@ typedef enum phi__point {
     PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
     /* The agent has another model, or other tools, another prompt or format. */
     PHI__POINT_CHANGED = 1 << 24,
-    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: it was replaced. The
-       view in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
+    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: it was replaced. The view
+       in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
        moment->did: the reason was a lack of memory. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
     /* The agent's log was just read from a store. */
     PHI__POINT_LOG_OPENED = 1 << 27,
-    /* Shrink the view. The part that is not kept verbatim should become moment->tokens long.
-       With moment->whole: use the result of the host's compactor. The feature sets moment->did
-       if it has done it. */
+    /* Shrink the view. The part that is not kept verbatim should become moment->tokens long. With
+       moment->whole: use the result of the host's compactor. The feature sets moment->did if it has
+       done it. */
     PHI__POINT_SHRINK = 1 << 28,
     /* Frees the memory that the feature's state of the agent holds; may call the host. */
     PHI__POINT_AGENT_FREED = 1 << 29
@@ -372,8 +369,8 @@ typedef struct phi__feature {
     uint8_t
         /* PHI__FEATURE_AT_ (features/features_in.h): the order of calls at each point. */
         order;
-    /* Called when the feature is added to the runtime, and when the runtime is freed. Either may
-       be NULL. */
+    /* Called when the feature is added to the runtime, and when the runtime is freed. Either may be
+       NULL. */
     void (*open)(phi_runtime *rt);
     void (*close)(phi_runtime *rt);
 } phi__feature;
@@ -419,8 +416,8 @@ typedef struct phi__features {
 
 /* ---- hooks.c: decisions of hooks, and questions to an agent's host ---- */
 
-/* The decision of a hook, made or pending. Each run, each tool call and each question has one.
-   It takes a slot only while it is pending. */
+/* The decision of a hook, made or pending. Each run, each tool call and each question has one. It
+   takes a slot only while it is pending. */
 typedef enum phi__decision_state {
     PHI__DECISION_NONE = 0,
     PHI__DECISION_WAITS, /* for phi_decide, or for its deadline */
@@ -459,18 +456,17 @@ struct phi__decision {
 
 /* A question that code above the loop puts to the host of an agent: a server wants a form filled
    in, or an answer of the agent's model.
-   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or later by phi_decide.
-   Opening a question calls neither the host nor `decided`. The hook is called in the next
-   phi_step, or later in the current one. If the agent's hook does not want the point, the
-   question is denied.
+   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or later by phi_decide. Opening a
+   question calls neither the host nor `decided`. The hook is called in the next phi_step, or later
+   in the current one. If the agent's hook does not want the point, the question is denied.
    `decided` is called once for each question that was opened and not closed. It gets the host's
-   verdict, PHI_ALLOW or PHI_DENY, and the reply. It gets PHI_WAIT and a message if the deadline
-   has passed, if the call is over (finished, cancelled, late, aborted), if the agent is freed,
-   or if memory ran out. It may open and close questions, give results of calls and free agents.
-   The question no longer exists when `decided` is called. An abort ends the questions of the
-   run's calls. A question without a call needs no run, and outlives the agent's runs.
-   A question is in no snapshot and on no tape, because it belongs to a live connection. Its
-   memory belongs to the agent. */
+   verdict, PHI_ALLOW or PHI_DENY, and the reply. It gets PHI_WAIT and a message if the deadline has
+   passed, if the call is over (finished, cancelled, late, aborted), if the agent is freed, or if
+   memory ran out. It may open and close questions, give results of calls and free agents. The
+   question no longer exists when `decided` is called. An abort ends the questions of the run's
+   calls. A question without a call needs no run, and outlives the agent's runs.
+   A question is in no snapshot and on no tape, because it belongs to a live connection. Its memory
+   belongs to the agent. */
 typedef struct phi__question_desc {
     phi_call call;       /* the call that causes the question (default: none) */
     phi_str source;      /* a server's name; this and the next three are copied */
@@ -583,11 +579,11 @@ enum { PHI__FORGET_SUMMARY = 32 };
    appended. So the prompt cache and the earlier thinking stay valid. A changed system prompt is
    sent as text. Changed tools are sent as additions and removals if the codec has put_tool
    (phi__codec_rules). Otherwise the head is made again, as for every other model.
-   The details of an update describe the head after it, so that the next update can be computed
-   from the history:
+   The details of an update describe the head after it, so that the next update can be computed from
+   the history:
    {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
-   N counts the updates of this head, from 1. If the view lacks an update or has no answer yet,
-   the head is made again. Updates of another head are left out of the request. */
+   N counts the updates of this head, from 1. If the view lacks an update or has no answer yet, the
+   head is made again. Updates of another head are left out of the request. */
 typedef struct phi__head {
     phi_arena arena;
     phi_str system;
@@ -656,8 +652,8 @@ enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* unread bytes kept for the decoder *
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
-/* The reader of a transfer: a run, or else an object, for which `wake` is called. With a tape,
-   only the transfers of runs go through it. */
+/* The reader of a transfer: a run, or else an object, for which `wake` is called. With a tape, only
+   the transfers of runs go through it. */
 typedef struct phi__transfer_owner {
     phi__run *run;
     void (*wake)(void *object);
@@ -688,14 +684,13 @@ typedef struct phi__transfer {
 
 /* An HTTP request by code above the loop, over the runtime's transport.
    phi_step calls on_head once, then on_body with the parts of the answer in order, then on_end
-   once. The fetch is gone when on_end returns, or when phi__fetch_close returns. None of these
-   is called inside open, close, resume, or a callback of the transport. A callback may close any
-   fetch (also its own), open others, give results of calls and free agents.
-   Redirects are not followed, because a request may carry keys that only its own host may see.
-   The caller gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no
-   body is compressed. A tape neither records nor plays a fetch: it has the result of the tool
-   call that needed the fetch. The memory is counted in the caller's budget, which must outlive
-   the fetch. */
+   once. The fetch is gone when on_end returns, or when phi__fetch_close returns. None of these is
+   called inside open, close, resume, or a callback of the transport. A callback may close any fetch
+   (also its own), open others, give results of calls and free agents.
+   Redirects are not followed, because a request may carry keys that only its own host may see. The
+   caller gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no body is
+   compressed. A tape neither records nor plays a fetch: it has the result of the tool call that
+   needed the fetch. The memory is counted in the caller's budget, which must outlive the fetch. */
 typedef struct phi__fetch_desc {
     phi_memory *memory;         /* borrowed until the fetch is gone */
     phi_str method, url;        /* http or https; copied */
@@ -705,8 +700,8 @@ typedef struct phi__fetch_desc {
     /* Sent after `body`. The array is copied; the bytes are borrowed until the fetch is gone. */
     const phi_str *pieces;
     size_t piece_count;
-    /* For the deadlines, the first event is the first body byte, and each later byte is an
-       event. Zeros: the defaults of phi_deadlines. */
+    /* For the deadlines, the first event is the first body byte, and each later byte is an event.
+       Zeros: the defaults of phi_deadlines. */
     phi_deadlines deadlines;
     /* Limit for the answer's body. A larger body ends with PHI_TOO_BIG. 0: no limit. */
     uint64_t max_bytes;
@@ -715,8 +710,8 @@ typedef struct phi__fetch_desc {
     bool stands;
     /* on_head and on_body may be NULL. headers: lines "Name: value\r\n", valid during the call. */
     void (*on_head)(void *user_data, int http_status, phi_str headers);
-    /* Returns how many bytes were taken. If fewer than all, the rest waits for
-       phi__fetch_resume, and the deadline of silence is paused. */
+    /* Returns how many bytes were taken. If fewer than all, the rest waits for phi__fetch_resume,
+       and the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
     /* PHI_OK: the answer is complete, with any HTTP status. Otherwise `message` describes the
        failure without the request's secrets; it is valid during the call. PHI_CANCELLED: the
@@ -848,9 +843,9 @@ typedef struct phi__polls {
 
 /* ---- session.c: session ids, and the count of runs: the N of "session.config.N" ---- */
 
-/* Agents of one runtime with the same session id share one object, so that two of their runs
-   never get the same loop id. Runs are counted per segment (config), from 1. The objects are in
-   the runtime's memory. Each is freed with its last user. */
+/* Agents of one runtime with the same session id share one object, so that two of their runs never
+   get the same loop id. Runs are counted per segment (config), from 1. The objects are in the
+   runtime's memory. Each is freed with its last user. */
 
 /* The runs of one segment. */
 typedef struct phi__session_count {
@@ -886,9 +881,9 @@ typedef struct phi__line {
 
 /* ---- the tape that is recorded or played (record/replay.h) ---- */
 
-/* A step lets all outside input in at one place, and processes all of it before it ends. The
-   tape's clock does not move within a step. So a run depends only on the order of the input and
-   on the host's actions between steps. The size of a slice changes nothing. */
+/* A step lets all outside input in at one place, and processes all of it before it ends. The tape's
+   clock does not move within a step. So a run depends only on the order of the input and on the
+   host's actions between steps. The size of a slice changes nothing. */
 
 /* The sources that a tape takes from the host. NULL: the system's. */
 typedef struct phi__tape_sources {
@@ -922,9 +917,9 @@ typedef struct phi__tape_ops {
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
     /* The calls of tools. start: true if the tape has the result, so that the tool must not be
-       called. started: the tool's start has returned. on_way: called before a call is started,
-       or ended early; returns whether a result is on its way, as it was when recorded. result:
-       of a claimed call. said: an update (part: its blocks, or NULL) or progress. */
+       called. started: the tool's start has returned. on_way: called before a call is started, or
+       ended early; returns whether a result is on its way, as it was when recorded. result: of a
+       claimed call. said: an update (part: its blocks, or NULL) or progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
     bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
@@ -982,8 +977,8 @@ typedef struct phi__start {
 
 /* The run's messages in its log. */
 typedef struct phi__said {
-    /* Prompts that are not in the log yet, in the thread's segment. NULL: they are in the log,
-       or there are none. */
+    /* Prompts that are not in the log yet, in the thread's segment. NULL: they are in the log, or
+       there are none. */
     phi__entry *prompts;
     size_t prompt_count;
     size_t first_message;    /* index of the run's first message in its lane */
@@ -1088,18 +1083,18 @@ enum { PHI__STORED_WORDS = 200 };
 
 /* How a part of phi follows a child agent that it has made. */
 typedef struct phi__child_watch {
-    /* The child emits no events to the host and is freed with its parent. Its spending is
-       counted in its parent's. */
+    /* The child emits no events to the host and is freed with its parent. Its spending is counted
+       in its parent's. */
     bool hidden;
     /* The watcher points into the parent's log, which then stays completely in memory. */
     bool reads;
-    /* Gets each event of the child before the event is queued or dropped. NULL: not called. It
-       must not free an agent or call the host. Returns true if `between` shall be called. */
+    /* Gets each event of the child before the event is queued or dropped. NULL: not called. It must
+       not free an agent or call the host. Returns true if `between` shall be called. */
     bool (*event)(phi__agent *child, const phi_event *event);
     /* Called between two states of the child's run. It may call the host and free any agent. */
     void (*between)(phi__agent *child);
-    /* Called when a run of the child is over and destroyed. It may free the child, or begin
-       another run unless `stopping` is set. failure: in the child's thread, static, or NULL. */
+    /* Called when a run of the child is over and destroyed. It may free the child, or begin another
+       run unless `stopping` is set. failure: in the child's thread, static, or NULL. */
     void (*over)(phi__agent *child, phi_status status, const phi_failure *failure, bool stopping);
     /* Called when the child was freed by the host or with its parent, not by its watcher. The
        child's handle is stale. May be NULL. */
@@ -1113,8 +1108,8 @@ typedef struct phi__tree {
     void *watched;                 /* the watcher's data */
     bool due;                      /* `between` must be called */
     uint32_t aborts;               /* aborts of this agent, or of one of its ancestors */
-    /* The child's spending is part of its parent's active run, and its reservations are taken
-       from that run's pot (limits.c). Set before the child's first run. */
+    /* The child's spending is part of its parent's active run, and its reservations are taken from
+       that run's pot (limits.c). Set before the child's first run. */
     bool of_run;
     /* The tool calls of the last turn are not run, because no turn would read their results. */
     bool no_last_tools;
@@ -1153,8 +1148,8 @@ struct phi__agent {
     phi__agent *next_retired;
     phi_str system_prompt, agent_id, workspace; /* separately allocated */
     /* The desc with its defaults filled in, and with all later changes. Its pointers point into
-       `arena`, or to separate memory. Fields that are kept elsewhere in this struct, or were
-       only needed at creation, are NULL or 0. During a run, memory.limit_bytes is lower than the
+       `arena`, or to separate memory. Fields that are kept elsewhere in this struct, or were only
+       needed at creation, are NULL or 0. During a run, memory.limit_bytes is lower than the
        configured limit (forget.c). */
     phi_agent_desc desc;
     phi_arena arena;       /* owns the desc */
@@ -1219,8 +1214,8 @@ struct phi_runtime {
     uint32_t active;             /* active runs */
     phi__slice slice;
     phi__step_of step;
-    /* Identifies a thread by the address of its errno: the thread that made the runtime, later
-       the thread of the last step. */
+    /* Identifies a thread by the address of its errno: the thread that made the runtime, later the
+       thread of the last step. */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     phi__snapshots snapshots;

@@ -1,11 +1,10 @@
-/* tools.c - the tool calls of a turn: created in the order of the answer, started as the mode
-   says, reported when they end, logged in call order. Also the repeat guard.
+/* tools.c - the tool calls of a turn: created in the order of the answer, started as the mode says,
+   reported when they end, logged in call order. Also the repeat guard.
 
-   TOOL_END is emitted when a call ends. The call's result is logged as soon as the results of
-   all calls before it are logged. So the events follow time, but the log does not depend on
-   time.
-   The stages of a call: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END,
-   the AFTER_TOOL hook, the log. Both hooks may wait, for each call separately. */
+   TOOL_END is emitted when a call ends. The call's result is logged as soon as the results of all
+   calls before it are logged. So the events follow time, but the log does not depend on time.
+   The stages of a call: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
+   AFTER_TOOL hook, the log. Both hooks may wait, for each call separately. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -71,11 +70,11 @@ static bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
 
 /* ---- one tool call: started, polled, finished from anywhere, or cancelled ----
 
-   A call has exactly one result. The first result wins, by one compare-and-swap of the slot's
-   word from PENDING to CLAIMED. Another thread reserves room in the inbox before it claims the
-   call, so the result of a claimed call is sure to come. Neither a deadline nor an abort takes
-   the result back, or cancels a tool that has finished. The call's memory is kept until its run
-   continues, so that a tool may use its state after giving the result. */
+   A call has exactly one result. The first result wins, by one compare-and-swap of the slot's word
+   from PENDING to CLAIMED. Another thread reserves room in the inbox before it claims the call, so
+   the result of a claimed call is sure to come. Neither a deadline nor an abort takes the result
+   back, or cancels a tool that has finished. The call's memory is kept until its run continues, so
+   that a tool may use its state after giving the result. */
 
 PHI__FN bool phi__call_pending(phi_call handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
@@ -120,8 +119,8 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__schedule_wake(call->run);
 }
 
-/* Formats one of the agent's texts about a call. If there is no memory, returns the text that
-   says so. */
+/* Formats one of the agent's texts about a call. If there is no memory, returns the text that says
+   so. */
 static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64_t n) {
     bool repeats = which == PHI_TEXT_RESULT_REPEATED || which == PHI_TEXT_REPEAT_WARNING;
     phi_str out;
@@ -134,8 +133,8 @@ static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64
                : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
 }
 
-/* Returns the result as a message in the thread. A repeated call gets one more block, a warning
-   for the model. NULL: no memory. */
+/* Returns the result as a message in the thread. A repeated call gets one more block, a warning for
+   the model. NULL: no memory. */
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
     phi_thread *thread = call->run->agent->thread;
     phi_arena *arena = phi__thread_room(thread);
@@ -216,8 +215,8 @@ static phi_tape *phi__call_tape(const phi__toolcall *call) {
     return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
 }
 
-/* Claims an open call in order to end it. False: its result is on its way (when a tape is
-   played: it was on its way at the recording). */
+/* Claims an open call in order to end it. False: its result is on its way (when a tape is played:
+   it was on its way at the recording). */
 static bool phi__call_claim_end(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
     bool won = phi__call_claim(call);
@@ -243,8 +242,8 @@ static void phi__call_cancel(phi__toolcall *call, const char *text) {
     phi__call_fail(call, text);
 }
 
-/* Detaches a call that will have no result. The call's memory stays until dispose, because one
-   of the tool's functions may be running. */
+/* Detaches a call that will have no result. The call's memory stays until dispose, because one of
+   the tool's functions may be running. */
 static void phi__call_detach(phi__toolcall *call) {
     /* Claim first: the tool's cancel may free the agent again. */
     if (call->slot != NULL && phi__call_claim(call)) phi__call_cancel_tool(call);
@@ -363,8 +362,8 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
     (void)phi__call_give(call, &result);
 }
 
-/* Handles the return value of start or step. A tool that returns PHI_DONE without a result gets
-   an error. */
+/* Handles the return value of start or step. A tool that returns PHI_DONE without a result gets an
+   error. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
@@ -535,9 +534,9 @@ static void phi__call_resume(phi__toolcall *call) {
         phi__call_begin(call, again ? tool->start : tool->resume);
 }
 
-/* Continues after the call that the last step stopped at, so that every call is polled even
-   under a small budget. With a tape each step polls all calls. Calls may join or leave the ring
-   during the loop; a round ends at the first call that was already polled in this step. */
+/* Continues after the call that the last step stopped at, so that every call is polled even under a
+   small budget. With a tape each step polls all calls. Calls may join or leave the ring during the
+   loop; a round ends at the first call that was already polled in this step. */
 PHI__FN void phi__call_poll_all(phi_runtime *rt) {
     rt->polls.busy = false;
     while (rt->polls.next != NULL && rt->polls.next->poll_round != rt->step.round) {
@@ -685,8 +684,8 @@ static uint64_t phi__repeat_number(const phi_json *node) {
     return phi__repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
 }
 
-/* Hashes a value. phi_json_parse limits the depth. The hashes of members are added, so that
-   their order does not matter. */
+/* Hashes a value. phi_json_parse limits the depth. The hashes of members are added, so that their
+   order does not matter. */
 static uint64_t phi__repeat_value(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
@@ -837,8 +836,8 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__events_emit(call->run->agent, &event);
 }
 
-/* Counts a call for the repeat guard, even a call of an unknown tool. When a call is repeated
-   too often, the guard answers it in the tool's place, and the run ends with the turn. False: no
+/* Counts a call for the repeat guard, even a call of an unknown tool. When a call is repeated too
+   often, the guard answers it in the tool's place, and the run ends with the turn. False: no
    memory. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
@@ -868,8 +867,8 @@ static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
     return (call->run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
-/* Gets the host's decision on a call. False: the decision is pending, the agent was freed, or
-   there is no memory (*lost). */
+/* Gets the host's decision on a call. False: the decision is pending, the agent was freed, or there
+   is no memory (*lost). */
 static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
     PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
                phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* see phi__tool_check_one */
@@ -895,8 +894,8 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
     return !*lost;
 }
 
-/* Calls the BEFORE_TOOL hook, emits TOOL_START and starts the tool, as far as possible now.
-   False: no memory. */
+/* Calls the BEFORE_TOOL hook, emits TOOL_START and starts the tool, as far as possible now. False:
+   no memory. */
 static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     bool lost = false;
@@ -918,8 +917,8 @@ static bool phi__tools_go(phi__toolcall *call) {
     return true;
 }
 
-/* Returns the text that answers all calls of this turn in place of their tools. NULL: the calls
-   are run. */
+/* Returns the text that answers all calls of this turn in place of their tools. NULL: the calls are
+   run. */
 static const char *phi__tools_unrun(const phi__run *run) {
     const phi_texts *texts = run->agent->desc.texts;
     if (run->tools.answered) return phi__texts_get(texts, PHI_TEXT_RESULT_ANSWERED);
@@ -1038,8 +1037,8 @@ static void phi__tools_cancel(phi__run *run) {
 
 /* ---- steering between calls ---- */
 
-/* True if steering must be polled now: after each call (sequential), after each batch (batched),
-   or after all calls (parallel). */
+/* True if steering must be polled now: after each call (sequential), after each batch (batched), or
+   after all calls (parallel). */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t emitted = run->tools.emitted;
@@ -1105,8 +1104,8 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
 
 /* ---- ending a call with one text, from any thread ----
 
-   Another thread reserves room in the inbox and writes the text there; the pumping thread makes
-   the result. If the inbox is full, the pumping thread itself gives the result directly. */
+   Another thread reserves room in the inbox and writes the text there; the pumping thread makes the
+   result. If the inbox is full, the pumping thread itself gives the result directly. */
 
 /* Claims the call, and publishes the record if the claim succeeded. */
 static phi_status phi__reply_send(phi_call handle, struct phi__inbox_record *record) {
@@ -1227,8 +1226,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Calls one of the two hooks of an update. They cannot wait. False: the update must not be
-   emitted, or the call is gone. */
+/* Calls one of the two hooks of an update. They cannot wait. False: the update must not be emitted,
+   or the call is gone. */
 static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
     bool inside = handle.rt->in_step;

@@ -2,13 +2,13 @@
    limits, the request, the attempts, the answer, the tools (tools.c) and the turn's end; the
    closing.
 
-   Each state is a function that does a bounded amount of work and returns the next state, or
-   sets *wait. Other outcomes, such as a lack of memory or an ended attempt, are handled at the
-   end of the file. No state calls another.
+   Each state is a function that does a bounded amount of work and returns the next state, or sets
+   *wait. Other outcomes, such as a lack of memory or an ended attempt, are handled at the end of
+   the file. No state calls another.
    The order (docs/conformance.md, list B): before_loop, AGENT_START, filters, steering. Then for
    each turn: filters of polled input, limits, before_turn, filters of input injected meanwhile,
-   TURN_START, the messages, the model call and tools, TURN_END, after_turn, steering,
-   follow-ups. Finally AGENT_END and after_loop. */
+   TURN_START, the messages, the model call and tools, TURN_END, after_turn, steering, follow-ups.
+   Finally AGENT_END and after_loop. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -350,8 +350,8 @@ enum {
     PHI__MODEL_CALL_UNITS = 8
 };
 
-/* Fills in the request's tools. The protocol of a host's provider has one name. A run with its
-   own tools gets no raw tools. */
+/* Fills in the request's tools. The protocol of a host's provider has one name. A run with its own
+   tools gets no raw tools. */
 PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec) {
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
     own[0] = agent->desc.model.protocol;
@@ -569,10 +569,9 @@ static phi__state phi__ask_sign(phi__run *run) {
 /* ---- an attempt: a model call, tried once ----
 
    An attempt sends the request and decodes the answer, a slice at a time, into an assembly whose
-   parts become events. A retry waits in BACKOFF, then sends the same bytes. Received bytes wait
-   in the transfer's buffer. A slice is decoded to its end before the buffer may move. If the
-   host does not pop its events, no slice is decoded, the buffer fills, and the transport stops
-   reading. */
+   parts become events. A retry waits in BACKOFF, then sends the same bytes. Received bytes wait in
+   the transfer's buffer. A slice is decoded to its end before the buffer may move. If the host does
+   not pop its events, no slice is decoded, the buffer fills, and the transport stops reading. */
 
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* decoded between two clock readings */
@@ -587,8 +586,8 @@ static bool phi__attempt_emit(phi__run *run, phi_event_kind kind) {
     return phi__events_emit_of(run->agent, &event, run->attempt.answer);
 }
 
-/* Emits MESSAGE_START if it was not emitted yet. The event shows no part of the answer, so it
-   needs no view of it. */
+/* Emits MESSAGE_START if it was not emitted yet. The event shows no part of the answer, so it needs
+   no view of it. */
 static bool phi__attempt_emit_start(phi__run *run) {
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;
@@ -616,8 +615,8 @@ static void phi__attempt_seen(void *ctx) {
     run->attempt.answer->viewed = false;
 }
 
-/* Allocates an attempt's memory. The decoder's state is reused by the next attempt, and zeroed
-   for it. */
+/* Allocates an attempt's memory. The decoder's state is reused by the next attempt, and zeroed for
+   it. */
 static bool phi__attempt_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__attempt *a = &run->attempt;
@@ -825,8 +824,8 @@ static bool phi__attempt_settled(phi__run *run) {
     return true;
 }
 
-/* Decodes the received bytes. False: the slice is spent, the host must pop events first (*wait),
-   or the run has ended. */
+/* Decodes the received bytes. False: the slice is spent, the host must pop events first (*wait), or
+   the run has ended. */
 static bool phi__attempt_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     phi__transfer *transfer = run->attempt.transfer;
@@ -885,8 +884,8 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
     if (!transfer->ended) {
         if (phi__reader_lingers(&a->reader) &&
             transfer->deadlines.idle_ms != PHI__ATTEMPT_LINGER_MS) {
-            /* Only the usage and the end of the body may follow. They get one short wait.
-               Setting the stage makes phi__transfer_alive arm the timer again. */
+            /* Only the usage and the end of the body may follow. They get one short wait. Setting
+               the stage makes phi__transfer_alive arm the timer again. */
             transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
             transfer->stage = PHI_TRANSFER_CONNECTED;
             phi__transfer_alive(transfer);
@@ -900,8 +899,8 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
 
 /* ---- the attempt's end ---- */
 
-/* Copies the answer so far into the thread's memory. failure NULL: the answer is complete. NULL:
-   no memory. */
+/* Copies the answer so far into the thread's memory. failure NULL: the answer is complete. NULL: no
+   memory. */
 static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
@@ -989,8 +988,8 @@ static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
     return true;
 }
 
-/* Lets a feature handle the failure: a request that is too long, or, with `whole`, a failure
-   that will not be tried again. Returns the next state, or ON if no feature handles it. */
+/* Lets a feature handle the failure: a request that is too long, or, with `whole`, a failure that
+   will not be tried again. Returns the next state, or ON if no feature handles it. */
 static phi__state phi__end_offer(phi__run *run, bool whole) {
     phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
     moment.failure = run->attempt.fault;
@@ -1025,8 +1024,8 @@ static phi__state phi__end_give_up(phi__run *run) {
     return phi__run_fail(run, failure, run->attempt.fault_status);
 }
 
-/* Handles an ended attempt. An answer is logged. A failure is handled by a feature, by another
-   key, by leaving out the thinking, or by a retry. Otherwise the turn fails. */
+/* Handles an ended attempt. An answer is logged. A failure is handled by a feature, by another key,
+   by leaving out the thinking, or by a retry. Otherwise the turn fails. */
 static phi__state phi__attempt_end(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__attempt *a = &run->attempt;
@@ -1178,8 +1177,8 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    /* From here on nothing can be injected, because other threads see the agent as idle. Read
-       the input once more that they posted before. */
+    /* From here on nothing can be injected, because other threads see the agent as idle. Read the
+       input once more that they posted before. */
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
@@ -1335,8 +1334,8 @@ static void phi__turn_advance(phi__run *run) {
 }
 
 /* With a tape, all input is processed slice by slice, and each run continues until it waits.
-   Otherwise the size of the slices would change what a host sees between two steps, and the
-   order of turns of runs that share a budget. */
+   Otherwise the size of the slices would change what a host sees between two steps, and the order
+   of turns of runs that share a budget. */
 PHI__FN void phi__turn_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__schedule_next_ready(rt)) != NULL) {
