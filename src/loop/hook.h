@@ -1,8 +1,8 @@
 /* hook.h - hooks at eighteen points of a run, decisions that may wait, and the list of everything
    that a runtime's runs wait for.
 
-   An agent has one hook function; hook->point says where phi calls it. The hook answers at once
-   (PHI_ALLOW, PHI_DENY), or it returns PHI_WAIT, and the host calls phi_decide later with
+   An agent has one hook function; hook->point is the point at which phi calls it. The hook answers
+   at once (PHI_ALLOW, PHI_DENY), or it returns PHI_WAIT, and the host calls phi_decide later with
    hook->ticket, from any thread. A permission dialog is such a waiting hook. Meanwhile the run
    waits (at a tool call only that call), but phi_step does not. Each wait has a deadline,
    phi_agent_desc.deadlines.decision_ms. After the deadline the point is denied; at points without a
@@ -75,7 +75,7 @@ typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, if the hook returns PHI_WAIT */
-    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: true if called again, after phi_decide or the deadline */
+    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: true in a second call, after phi_decide or the deadline */
     bool decided;
     uint64_t seq; /* the `seq` of the last event that the runtime queued before this call */
     phi_str loop_id;
@@ -98,7 +98,7 @@ typedef struct phi_hook {
        without their content are left out. */
     const phi_message *const *messages;
     size_t message_count;
-    /* out */
+    /* The following fields are set by the hook. */
     phi_str reply; /* copied when the hook returns */
     /* the deadline of a wait (default: the run's or agent's decision_ms; PHI_UNLIMITED) */
     uint32_t timeout_ms;
@@ -106,11 +106,11 @@ typedef struct phi_hook {
        with PHI_ALLOW: `round` is one higher, `reply` is the reply of phi_decide, and the hook may
        wait again. */
     bool ask_again;
-    bool quiet;     /* of a wait: no PHI_EV_DECISION, because the program decides by itself */
+    bool quiet;     /* if the hook waits: no PHI_EV_DECISION, because the program decides itself */
     uint32_t round; /* in: how often the hook has already waited with ask_again for this answer */
-    /* In and out, kept from round to round, 0 in the first. A hook that calls other hooks notes
-       here which of them has waited. phi_permissions_hook uses the lowest 8 bits; its hook_fn sees
-       the bits above them, shifted down. */
+    /* In and out. Kept from round to round; 0 in the first round. A hook that calls other hooks
+       notes here which of them has waited. phi_permissions_hook uses the lowest 8 bits; its hook_fn
+       sees the bits above them, shifted down. */
     uint32_t waited;
     /* QUESTION: the name of the server that asks. BEFORE_TOOL: phi_tool.source, or empty */
     phi_str source;
@@ -155,7 +155,7 @@ typedef enum phi_waiting {
 typedef struct phi_pending_item {
     phi_waiting kind;
     phi_agent agent;
-    phi_str loop_id; /* of the run */
+    phi_str loop_id;
     uint32_t turn_index;
     phi_ticket ticket;
     phi_hook_point point;
@@ -163,7 +163,7 @@ typedef struct phi_pending_item {
     phi_str tool_name, tool_call_id, arguments;
     /* DECISION of a filter: the input; of a question: its text; BUDGET: the limit */
     phi_str text;
-    /* BUDGET: the agent to call phi_budget_raise with: this agent, or one above */
+    /* BUDGET: the agent to call phi_budget_raise with: this agent, or an ancestor */
     phi_agent payer;
     bool has_deadline;             /* false: the wait has no limit */
     uint64_t left_ms;              /* time until the deadline */

@@ -8,11 +8,12 @@
 /* ---- schedule.c ---- */
 /* True if a watcher of a child points into the agent's log. */
 PHI__FN bool phi__find_reader(const phi__agent *agent);
-PHI__FN void phi__schedule_unready(phi__run *run); /* no effect if it is not ready */
+PHI__FN void phi__schedule_unready(phi__run *run); /* no effect if the run is not ready */
 
 /* Takes the run that was woken first from the ready list. NULL: none is ready. */
 PHI__FN phi__run *phi__schedule_next_ready(phi_runtime *rt);
-PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us); /* to wake the run */
+PHI__FN bool phi__schedule_timer_set(phi__run *run,
+                                     uint64_t at_us); /* sets the timer that wakes the run */
 
 /* Publishes the agent's state for other threads. */
 PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
@@ -52,7 +53,7 @@ PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
 /* Calls the features at a point of a tool call. Returns the outcome. */
 PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
 
-/* Calls the feature that holds the run. held_as returns the state that a snapshot saves. */
+/* held: calls the feature that holds the run. held_as: returns the state that a snapshot saves. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
@@ -103,10 +104,10 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 /* Frees events that were popped before this step: some of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN void phi__events_purge(phi_runtime *rt,
-                               phi__agent *agent); /* frees all its events, popped or not */
+                               phi__agent *agent); /* frees all events of the agent */
 
 /* ---- hooks.c ---- */
-enum { PHI__QUESTION_MOST = 64 }; /* open questions of an agent */
+enum { PHI__QUESTION_MOST = 64 }; /* maximum of open questions for an agent */
 
 /* Ends the questions of a finished call in the next step. A question whose hook is running ends
    after the hook. */
@@ -133,7 +134,7 @@ PHI__FN phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inp
                                      const phi_content *content, size_t count, phi_str source,
                                      phi_str details);
 
-/* Moves messages from the queue to the pending input, then adds the replies of the pull hook. */
+/* Moves messages from the queue to the pending input, then adds replies of the agent's hook. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
 PHI__FN void phi__input_take_injected(phi__run *run); /* makes injected messages pending */
 PHI__FN void phi__input_end(phi__run *run);           /* frees the pending input */
@@ -169,7 +170,7 @@ PHI__FN void phi__posts_read(phi_runtime *rt);
 
 /* ---- limits.c ---- */
 PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
-PHI__FN void phi__charge_clear(phi__run *run); /* a turn begins */
+PHI__FN void phi__charge_clear(phi__run *run); /* called when a turn begins */
 
 /* Charges the turn's answer, or an attempt. */
 PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage);
@@ -177,8 +178,7 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 
 PHI__FN void phi__budget_release(phi__run *run); /* releases the reservation, if any */
 
-/* Returns the failure of a run that the agent's memory limit ended. NULL: the agent has no
-   limit. */
+/* Returns the failure for runs that the agent's memory limit ends. NULL: it has no limit. */
 PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
 
 PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted, char *reason,
@@ -243,8 +243,7 @@ PHI__FN bool phi__defer_defers(phi__defer_plan plan, const phi_tool *tool);
 PHI__FN bool phi__defer_is_loaded(const phi__agent *agent, phi_str name);
 
 /* ---- provider.c ---- */
-/* The decoder's state of an attempt through a host's provider over HTTP. The memory for init must
-   be zeroed. */
+/* The decoder state of an attempt over HTTP through a host's provider. init: `state` is zeroed. */
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
 
@@ -277,11 +276,11 @@ PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event
 /* Cancels a transfer that has not ended. NULL is allowed. */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);
 
-/* Maps the status of a provider's open, or of a transport's, to the status of the run. */
+/* Maps a provider's (transfer) or a transport's (network) status to the status of the run. */
 PHI__FN phi_status phi__transfer_status(phi_status status);
 PHI__FN phi_status phi__network_status(phi_status status);
 
-PHI__FN void phi__fetch_pump(phi_runtime *rt); /* delivers a bounded part */
+PHI__FN void phi__fetch_pump(phi_runtime *rt); /* calls the callbacks for a bounded part */
 
 /* ---- model_call.c ---- */
 /* Called after a request was rendered. Emits a warning each time another change removes thinking.
@@ -291,9 +290,9 @@ PHI__FN bool phi__thinking_look(phi__run *run);
 /* True if the policy has left out messages. */
 PHI__FN bool phi__thinking_left_out(const phi__run *run);
 
-/* True if a server refused the request because of its thinking, although phi's record of the prefix
-   matches. Then something between phi and the model has changed it. The messages to look for are
-   from the providers' documentation. */
+/* True if a server refused the request for its thinking, although phi's record of the prefix
+   matches, so something on the way has changed it. The text searched for is from the
+   documentation. */
 PHI__FN bool phi__thinking_refused(const phi__run *run, const phi_failure *failure);
 
 /* Marks an answer with the numbers of the request that it answers. */
@@ -314,7 +313,7 @@ PHI__FN bool phi__ask_list_pin(phi__run *run);
 /* ---- attempt.c ---- */
 /* Charges the cost so far before the answer is discarded. No effect without an attempt. */
 PHI__FN void phi__attempt_charge(phi__run *run);
-PHI__FN void phi__attempt_detach(phi__run *run); /* after this nothing calls the run */
+PHI__FN void phi__attempt_detach(phi__run *run); /* closes its transfer or provider call */
 
 /* Removes secrets from a tool's result: those of the turn's requests, and the agent's key. Returns
    NULL if result is NULL. */
@@ -330,7 +329,7 @@ PHI__FN void phi__attempt_drop(phi__run *run);
 PHI__FN phi__state phi__attempt_broken(phi__run *run);
 PHI__FN phi__state phi__attempt_classify(phi__run *run);
 
-/* Calls phi__attempt_failed with such a failure. words NULL: the status's text. */
+/* Calls phi__attempt_failed with a failure of this kind. words NULL: the status's text. */
 PHI__FN phi__state phi__attempt_fault(phi__run *run, phi_failure_kind kind, bool retryable,
                                       phi_status status, const char *words);
 
@@ -343,7 +342,7 @@ PHI__FN bool phi__end_emit_retry(phi__run *run, const phi_failure *failure);
    False: no memory. */
 PHI__FN bool phi__end_unique_ids(phi__run *run);
 
-/* Returns the delay before retry number `attempt` (from 1). random is in [0, 1). */
+/* Returns the delay before retry number `attempt` (from 1), varied by `random` in [0, 1). */
 PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
 
 /* True if a failed model call shall be retried. Sets the delay. */
@@ -353,10 +352,9 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 PHI__FN void phi__attempt_close(phi__run *run, bool settle);
 
 /* ---- tools.c ---- */
-PHI__FN void phi__round_clear(phi__run *run); /* a turn begins */
+PHI__FN void phi__round_clear(phi__run *run); /* called when a turn begins */
 
-/* Creates the calls of the reply. None of them is begun, and no event is emitted. False: no
-   memory. */
+/* Creates the reply's calls, without beginning one or emitting events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
 PHI__FN void phi__tools_detach(phi__run *run); /* calls each `cancel`; frees nothing */
 PHI__FN void phi__tools_drop(phi__run *run);
@@ -386,8 +384,7 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt);
 /* Gives a claimed call its result. NULL: memory ran out. */
 typedef phi_status (*phi__cap_give_fn)(phi__toolcall *call, const phi_tool_result *result);
 
-/* Returns the maximum size of the texts in a result: the smaller limit of the agent and the
-   tool. */
+/* Returns the size limit for a result's texts: the smaller one of the agent and the tool. */
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call);
 
 /* True if an image, a document or audio is larger than `most` bytes. */
@@ -407,8 +404,7 @@ PHI__FN void phi__cap_drop(phi__toolcall *call);   /* gives no result and remove
    log stay there. False: no memory; the run is unchanged. */
 PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before);
 
-/* Closes the run's response when AGENT_END is emitted. Needs no memory. No effect without a
-   response. */
+/* Closes the run's response, if there is one, when AGENT_END is emitted. Needs no memory. */
 PHI__FN void phi__responses_close(phi__run *run);
 
 /* Logs the run's beginning. False: no memory; the log is unchanged, except for added results of
@@ -426,15 +422,13 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 /* Handles PHI__RUN_LOST: releases all that the run holds for its turn. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
 
-PHI__FN void phi__run_destroy(
-    phi__run *run); /* at once and without events, because the agent or runtime is freed */
+PHI__FN void phi__run_destroy(phi__run *run); /* frees the run at once, without events */
 
 /* ---- stored.c ---- */
-/* Writes the thread to its store. True if the store now has the whole thread. False without a
-   store. */
+/* Writes the thread to its store. True if the store now has all of it; false without a store. */
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void
-phi__stored_updated(phi__run *run); /* like phi__stored_run, at the run's end, and emits an event */
+phi__stored_updated(phi__run *run); /* calls phi__stored_run at the end, emits an event */
 
 /* Returns the entry of the run's reply. NULL: there is no reply. */
 PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run);
@@ -448,15 +442,13 @@ PHI__FN void phi__stored_evict(phi_runtime *rt);
 /* Makes room before a run that has emitted no event; does so once. *wait: the run continues in the
    next step. False: no memory. A compactor may free the agent: check agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
-PHI__FN void phi__forget_ran(phi__agent *agent,
-                             phi_status status); /* a run has ended with this status */
+PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* records how its run ended */
 
 /* Called when a prompt found no memory: the next step makes room. */
 PHI__FN void phi__forget_press(phi__agent *agent);
 
-PHI__FN void
-phi__forget_unpress(phi__agent *agent); /* the agent is freed; no effect if not pressed */
+PHI__FN void phi__forget_unpress(phi__agent *agent); /* removes it from rt->pressed */
 
-PHI__FN void phi__forget_step(phi_runtime *rt); /* called when a step has released popped events */
+PHI__FN void phi__forget_step(phi_runtime *rt); /* makes room for the agents in rt->pressed */
 
 #endif

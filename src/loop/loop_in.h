@@ -95,11 +95,10 @@ PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 /* ---- feature.c ---- */
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order);
 
-/* Returns PHI_UNSUPPORTED. The message names the missing feature `name`, and `what` needs it
-   ("failover"). */
+/* Returns PHI_UNSUPPORTED, with a message that `what` ("failover") needs the feature `name`. */
 PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const char *name);
 
-/* PHI_OK, or phi__feature_missing if the feature is not named. */
+/* Returns PHI_OK, or calls phi__feature_missing if the runtime lacks the feature. */
 PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
                                      const char *name);
 
@@ -112,8 +111,7 @@ PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
 /* A `wants` function that always returns false: the feature must join a run. */
 PHI__FN bool phi__feature_late(const phi__run *run);
 
-/* Makes the arguments of a point of a run. run NULL: of an agent. The caller sets further
-   fields. */
+/* Makes the arguments of a point of a run (NULL: of an agent). The caller sets more fields. */
 PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, phi__point point);
 
 /* Calls the features at the point. Returns the outcome. */
@@ -253,8 +251,7 @@ PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint6
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
                               char *reason, size_t size);
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
-PHI__FN bool phi__limits_leaves(const phi__run *run,
-                                uint32_t delay_ms); /* is there time for a delay? */
+PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* true if time is left */
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 /* ---- turn.c ---- */
@@ -274,7 +271,7 @@ PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_sp
 /* ---- projection.c ---- */
 /* Computes the projection by the effective policy. False: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
-PHI__FN void phi__projection_clear(phi__run *run); /* it must be made again */
+PHI__FN void phi__projection_clear(phi__run *run); /* forces a new projection */
 
 /* Returns the items that a projection selects from a view, in the arena. All of them if it has no
    places. rendered: with their cached renderings, which belong to the runs. NULL: no memory. */
@@ -302,16 +299,15 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
    memory. */
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message);
 
-/* Puts the head, if the agent has one, into another request of the agent. Appends nothing. False:
-   no memory. */
+/* Puts the agent's head, if it has one, into another request. Appends nothing. False: no memory. */
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 
 /* Puts the head that phi__head_apply would use into a request, without appending the update.
    Changes only the request. False: no memory. */
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 
-/* Copies the head of another agent whose history this agent continues. No effect without a head.
-   False: no memory. */
+/* Copies the head, if any, of another agent whose history this agent continues. False: no
+   memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
@@ -364,7 +360,7 @@ PHI__FN void phi__provider_free_all(phi_runtime *rt);
 PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const phi_provider *own,
                                const phi_model *model, phi__speaker *out);
 
-/* Replaces the provider; it is borrowed. */
+/* Sets another provider for the model. The provider is borrowed. */
 PHI__FN void phi__speaker_by(phi__speaker *seat, const phi_provider *own);
 
 /* Gets or sets the agent's model with its provider. */
@@ -377,8 +373,7 @@ PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
    silence. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 
-/* Cancels the fetch; on_end is not called. NULL is allowed, and so is a close inside the fetch's
-   on_end. */
+/* Cancels the fetch without on_end. NULL is allowed, and so is a call inside its on_end. */
 PHI__FN void phi__fetch_close(phi__fetch *fetch);
 
 /* True if the text can be a header's value: no control characters except the tab. */
@@ -399,8 +394,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 
 /* ---- model_call.c ---- */
-/* Names the cause of the changed messages before thinking that is left out, as far as known.
-   Static. */
+/* Names the cause, as far as known, of thinking being left out. The string is static. */
 PHI__FN const char *phi__thinking_cause(const phi__agent *agent, phi__prefix_cause cause,
                                         bool hooks, bool policy);
 
@@ -417,8 +411,8 @@ phi__attempt_rewind(phi__run *run); /* frees the turn's memory, clears pointers 
 /* Finishes writing results to files. */
 PHI__FN void phi__round_settle(phi__run *run);
 
-/* Sets `gone`, which is called before the call's state is freed. It is also called if another
-   function has finished the call; the tool's `cancel` is not called then. */
+/* Sets a function that is called before the call's state is freed, even if the call was finished
+   from outside; the tool's `cancel` is not called then. */
 PHI__FN void phi__call_on_gone(phi_call call, void (*gone)(void *state));
 
 /* Gives an error result, unless the call has a result. */
@@ -431,8 +425,7 @@ static inline const char *phi__loop_words(const phi__toolcall *call, phi_text wh
 /* True while the call waits for its result. Any thread may call it. */
 PHI__FN bool phi__call_pending(phi_call handle);
 
-/* With a tape. take: settles a call with the result that was let in. unclaim: gives a claim
-   back. */
+/* With a tape. take: settles the call with a result that was let in. unclaim: undoes a claim. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 
@@ -490,8 +483,7 @@ PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle bec
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
 
 /* ---- forget.c ---- */
-/* If the log is near its memory limit, and a compaction would be done, returns the limit of the log
-   in bytes. Otherwise 0. */
+/* Returns the log's limit in bytes if the log is near it and a compaction would be done; else 0. */
 PHI__FN size_t phi__forget_near(const phi__agent *agent);
 
 #endif

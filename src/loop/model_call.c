@@ -10,7 +10,7 @@
 /* ---- earlier thinking that a request leaves out ----
 
    Thinking is left out if the messages before it have changed (wire/wire_in.h). The host gets a
-   warning, and phi_explain gets figures. */
+   warning, and phi_agent_explain gets figures. */
 
 static const phi__prefix *phi__thinking_prefix(const phi__run *run) {
     if (run->agent->provider != NULL)

@@ -40,8 +40,7 @@ struct phi_model_request;
 /* The states, in the order of a run. A state calls at most one hook, because a state is entered
    again after its hook has waited. */
 typedef enum phi__state {
-    /* Not a state: the feature leaves the next state to the other features, or to the run. */
-    PHI__RUN_ON = 0,
+    PHI__RUN_ON = 0, /* not a state: the next feature is called, or the run continues */
     PHI__RUN_BEFORE_LOOP = 1,
     PHI__RUN_OPEN,
     PHI__RUN_FILTER, /* filters check the prompts, which are logged if they pass */
@@ -54,7 +53,7 @@ typedef enum phi__state {
     PHI__RUN_REQUEST,
     PHI__RUN_CREDENTIAL, /* for each attempt: the hook may replace the key */
     PHI__RUN_SIGN,       /* for each attempt, if the codec signs requests */
-    PHI__RUN_SEND,       /* for each attempt */
+    PHI__RUN_SEND,       /* sends the request of each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
     PHI__RUN_HELD, /* a feature holds the run until it returns the next state */
@@ -62,9 +61,8 @@ typedef enum phi__state {
     PHI__RUN_FAILED, /* calls the on_error hook */
     PHI__RUN_TURN_END,
     PHI__RUN_AFTER_TURN,
-    PHI__RUN_NEXT, /* decides if tools or steering need another turn */
-    /* Polls for follow-ups. If there are none, no more messages can be injected. */
-    PHI__RUN_FOLLOW,
+    PHI__RUN_NEXT,   /* decides if tools or steering need another turn */
+    PHI__RUN_FOLLOW, /* polls for follow-ups; if there are none, closes the queues */
     PHI__RUN_CLOSE,
     PHI__RUN_AFTER_LOOP,
     PHI__RUN_OVER, /* the pump destroys the run */
@@ -137,8 +135,8 @@ typedef struct phi__toolset {
     bool has_raw;        /* a tool has raw */
     bool may_defer;      /* a tool has deferred or may_defer */
     uint64_t deferrable; /* deferral.c: 1 + the tokens of deferrable tools; 0: not counted */
-    phi_token_counter counted_by;         /* the counter that `deferrable` was counted with */
-    const struct phi__features *features; /* the runtime's features */
+    phi_token_counter counted_by; /* the counter that `deferrable` was counted with */
+    const struct phi__features *features;
     phi_tool *finders; /* room for deferral.c's two tools; NULL if no tool may be deferred */
 } phi__toolset;
 
@@ -148,8 +146,7 @@ typedef struct phi__toolset_change {
     size_t more_count;
 } phi__toolset_change;
 
-/* The functions of tool sources. They are reached by pointer, so that only a program that names
-   phi_feature_tool_sources links them. */
+/* Reached by pointer, so that only programs that name phi_feature_tool_sources link them. */
 typedef struct phi__sources_ops {
     bool (*make)(phi__agent *agent, const phi_tool_source *const *sources, size_t count);
     phi_status (*refresh)(phi__agent *agent, bool quiet);
@@ -185,8 +182,7 @@ typedef struct phi__defer_plan {
     bool above; /* the tools with may_defer are deferred, too */
 } phi__defer_plan;
 
-/* The functions of deferral. They are reached by pointer, so that only a program that names
-   phi_feature_deferral links them. */
+/* Reached by pointer, so that only programs that name phi_feature_deferral link them. */
 typedef struct phi__deferral_ops {
     phi__defer_plan (*plan)(const phi__agent *agent);
     bool (*change)(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
@@ -198,15 +194,14 @@ typedef struct phi__deferral_ops {
     bool (*load)(phi__agent *agent, const phi_json *names);
 } phi__deferral_ops;
 
-/* ---- events.c: the event queue, and the streaming answers that events refer to ---- */
+/* A view of the assembly, updated when an event is popped. At first only its model is set. */
 
 typedef struct phi__last_error {
     phi_status status;
     char words[256];
 } phi__last_error;
 
-/* An answer, first as it streams, later as `final` in the thread. It is kept while events refer to
-   it. */
+/* An answer: while it streams, then as `final` in the thread. Kept while events refer to it. */
 typedef struct phi__answer {
     phi_memory *memory;
     size_t bytes; /* size of this struct and of the names after it */
@@ -249,8 +244,7 @@ typedef struct phi__events {
 typedef struct phi__agent_events {
     size_t queued_bytes; /* of events not popped yet */
     bool held;           /* the agent's events stay queued until the host releases them */
-    /* All records of this agent, including popped ones. */
-    phi__list all;
+    phi__list all;       /* the agent's records, including popped ones */
     /* PHI__RESERVE records, allocated for a run. They are kept until the host has released them. */
     phi__record *reserve;
     size_t untold_drops; /* messages dropped while the queue was full, not reported yet */
@@ -278,8 +272,7 @@ typedef enum phi__point {
     PHI__POINT_ERRAND = 1 << 2,
     /* The turn's request is in run->attempt.spec. A feature that needs slices sets run->slices. */
     PHI__POINT_REQUEST = 1 << 3,
-    /* Only if run->slices is set: a part of the answer was decoded; with moment->whole, all of
-       it. */
+    /* If run->slices is set: a part of the answer was decoded; with moment->whole, all of it. */
     PHI__POINT_SLICE = 1 << 4,
     /* The attempt has failed: its answer will not be used. */
     PHI__POINT_DROPPED = 1 << 5,
@@ -294,8 +287,7 @@ typedef enum phi__point {
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,
     PHI__POINT_CALL_ENDED = 1 << 10,
-    /* moment->message is the result of moment->call, about to be logged. The feature may replace
-       it. */
+    /* moment->message is moment->call's result, about to be logged. The feature may replace it. */
     PHI__POINT_RESULT = 1 << 11,
     /* Before RESULT, if moment->call has effects on the tool state. */
     PHI__POINT_EFFECTS = 1 << 30,
@@ -307,8 +299,7 @@ typedef enum phi__point {
     PHI__POINT_RUN_OVER = 1 << 14,
     /* Frees the memory that the feature's state of the run holds, and does nothing else. */
     PHI__POINT_RUN_FREED = 1 << 15,
-    /* The state function of a run that this feature holds. It sets *moment->wait as any state
-       does. */
+    /* The state function of a run that this feature holds. It sets *moment->wait. */
     PHI__POINT_HELD = 1 << 16,
     /* Returns the state that a snapshot saves for a held run. */
     PHI__POINT_HELD_AS = 1 << 17,
@@ -332,7 +323,7 @@ typedef enum phi__point {
     PHI__POINT_LOG_OPENED = 1 << 27,
     /* Shrink the view. The part that is not kept verbatim should become moment->tokens long. With
        moment->whole: use the result of the host's compactor. The feature sets moment->did if it has
-       done it. */
+       made the view smaller. */
     PHI__POINT_SHRINK = 1 << 28,
     /* Frees the memory that the feature's state of the agent holds; may call the host. */
     PHI__POINT_AGENT_FREED = 1 << 29
@@ -363,14 +354,13 @@ typedef struct phi__feature {
     uint32_t points; /* the points that the feature wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
-    /* True if the feature takes part in a run from its beginning. NULL: it always does. Until a
-       feature joins a run, only RUN_LOAD and EFFECTS call it for this run. */
+    /* True if the feature takes part in a run from its beginning. NULL: it always does. Until it
+       joins a run, it is called only at the run's points RUN_LOAD and EFFECTS. */
     bool (*wants)(const phi__run *run);
     uint8_t
         /* PHI__FEATURE_AT_ (features/features_in.h): the order of calls at each point. */
         order;
-    /* Called when the feature is added to the runtime, and when the runtime is freed. Either may be
-       NULL. */
+    /* Called when the runtime gets the feature, and when the runtime is freed. May be NULL. */
     void (*open)(phi_runtime *rt);
     void (*close)(phi_runtime *rt);
 } phi__feature;
@@ -395,7 +385,7 @@ typedef struct phi__feature_place {
 typedef struct phi__features {
     phi__feature_place places[PHI__FEATURE_MOST];
     size_t count;
-    size_t run_bytes, agent_bytes; /* of all features' state, for each run and each agent */
+    size_t run_bytes, agent_bytes; /* size of all features' state in a run and in an agent */
     uint32_t wanted;               /* points that any feature wants */
     uint32_t joined;               /* features that take part in every run */
     /* Functions for the layers above the loop. A pointer is NULL if its feature is not named. */
@@ -441,14 +431,14 @@ struct phi__decision {
     phi__timer timer;
     uint32_t timeout_ms;
     phi_verdict verdict;
-    phi__buf reply; /* text of the verdict, until it is taken */
+    phi__buf reply; /* reply of the hook or phi_decide, until it is taken */
     phi_str text;   /* the text that a filter checks, in the run's memory */
     bool late;      /* its deadline has passed */
     bool ask_again; /* the hook will be called again (phi_hook.ask_again) */
     bool quiet;
     struct phi_permissions *permissions; /* whose rules ask (phi_hook); NULL: none */
     uint32_t round, waited;              /* as in phi_hook */
-    void (*over)(void *ctx);             /* called when the ticket is dead; NULL: not called */
+    void (*over)(void *ctx); /* called when the ticket becomes stale; NULL: not called */
     void *over_ctx;
     const phi__asked *asked;                  /* the question's strings; NULL: not a question */
     void (*settled)(phi__decision *decision); /* for a question: called when it is decided */
@@ -536,7 +526,7 @@ typedef struct phi__spent {
     double cost;
 } phi__spent;
 
-/* run_: of the active run, or else of the last one. */
+/* The run_ fields are of the active run, or else of the last one. */
 typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
     double cost, run_cost;
@@ -558,10 +548,10 @@ typedef struct phi__pause {
 /* The failure of a run that has used up its memory limit. */
 typedef struct phi__limit_failure {
     phi_failure failure;
-    char words[200]; /* its text */
+    char words[200]; /* the failure's message */
 } phi__limit_failure;
 
-/* forget.c, limits.c: an agent's memory limit. */
+/* The state of an agent's memory limit (forget.c, limits.c). */
 typedef struct phi__room {
     uint32_t runs_short; /* consecutive runs that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
@@ -601,7 +591,7 @@ typedef struct phi__thinking {
     uint64_t barred; /* thinking of entries before this one was refused, and is never sent again */
 } phi__thinking;
 
-/* What the model has already seen of a conversation. */
+/* The part of a conversation that the model has already seen. */
 typedef struct phi__prior {
     phi__head *head;                /* NULL: the model keeps no head */
     phi__thinking thinking;         /* model_call.c: thinking that the last request left out */
@@ -625,8 +615,7 @@ typedef struct phi__projected {
     phi_policy policy;         /* the agent's policy */
     phi_token_counter counter; /* count_text NULL: the built-in estimate */
     phi_projection_meta last;
-    /* 1 + the last entry of the most recently needed summary; 0: none was needed. */
-    uint64_t needed;
+    uint64_t needed; /* 1 + the last entry that needs a summary; 0: none does */
 } phi__projected;
 
 typedef struct phi__speaker {
@@ -670,9 +659,8 @@ typedef struct phi__transfer {
     uint64_t decoded, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push returned PHI_FULL */
-    /* The transport holds the transfer no longer: it reported the end, or was cancelled. */
-    bool gone;
-    bool answered; /* the last event was read; the rest of the body is ignored */
+    bool gone;                   /* the transport does not use it any more */
+    bool answered;               /* the last event was read; the rest of the body is ignored */
     phi_status status;
     char words[320]; /* holds a URL and libcurl's message about it */
     phi_deadlines deadlines;
@@ -720,7 +708,7 @@ typedef struct phi__fetch_desc {
     void *user_data;
 } phi__fetch_desc;
 
-/* The runtime's fetches. transport: below the tape; NULL while a tape is played. */
+/* The runtime's fetches. transport: bypasses the tape; NULL while a tape is played. */
 typedef struct phi__fetches {
     const phi_transport *transport;
     bool stages;           /* the transport reports stages */
@@ -742,10 +730,9 @@ typedef enum phi__body {
 typedef struct phi__attempt {
     /* The request. */
     phi__request_spec spec;
-    /* The model with a key from the hook, in the turn's arena. NULL: the key is unchanged. */
-    phi_model *keyed;
-    bool refused; /* the server refused the key; the hook must give another one */
-    bool fresh;   /* the hook has already been asked for another key */
+    phi_model *keyed; /* the model with the hook's key, in the turn's arena; NULL: none */
+    bool refused;     /* the server refused the key; the hook must give another one */
+    bool fresh;       /* the hook has already been asked for another key */
     bool encoding;
     phi__encoder encoder;
     phi__secrets secrets;        /* secrets in the turn's requests; in its arena */
@@ -803,13 +790,13 @@ struct phi__toolcall {
     bool begun;            /* counted in `running` */
     bool decided;          /* the BEFORE_TOOL hook has decided */
     bool quiet;            /* denied: neither TOOL_START nor TOOL_END is emitted */
-    bool emitted, started; /* TOOL_START was emitted; the tool was started */
-    bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook has decided */
+    bool emitted, started; /* emitted: TOOL_START was emitted; started: the tool was started */
+    bool ended, after;     /* ended: TOOL_END was emitted; after: the AFTER_TOOL hook has decided */
     uint32_t tries;        /* failed tries that were followed by another one */
     bool again;            /* waits to be started again */
-    bool skipped;          /* for steering: no hook is called; its events have no arguments */
-    bool updating;         /* an update's hook is running */
-    bool starting;         /* the tool's start is running */
+    bool skipped;      /* the tool is not run: no hook is called; its events have no arguments */
+    bool updating;     /* an update's hook is running */
+    bool starting;     /* the tool's start is running */
     phi_message *held; /* with a tape: its result, in the run's arena, until the tape lets it in */
     bool resumes;      /* from a snapshot, or tried again: the tool must be called */
     phi__toolcall *poll_next, *poll_prev; /* ring of calls whose step is called */
@@ -829,7 +816,7 @@ typedef struct phi__round {
     size_t count, next, emitted, running;
     size_t polled; /* value of `emitted` when steering was last polled */
     bool skipping; /* steering was found: calls not yet begun are skipped */
-    bool answered; /* PHI_RESPOND_TOOL was called: the other calls are not run, and end the run */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and none causes another turn */
     bool repeated; /* a call was repeated too often */
     phi__repeat_guard *repeat_guard; /* of the run; NULL: no call was counted yet */
 } phi__round;
@@ -858,8 +845,7 @@ typedef struct phi__session {
     uint32_t refs;
     uint64_t hash;
     uint64_t number; /* from 1; a new number whenever the counts start again */
-    /* In the object's own memory, with room for at least a UUID; null-terminated. */
-    phi_str id;
+    phi_str id;      /* in its own memory, with room for a UUID; null-terminated */
     size_t id_room;
     phi__session_count *counts;
 } phi__session;
@@ -942,8 +928,8 @@ struct phi_tape {
 
 /* ---- run.c: runs and responses ---- */
 
-/* Starts a run with prompts (user messages, copied), or without any from the end of the history.
-   Empty ids: a new loop id; the agent's last run is the parent. On failure nothing has changed. */
+/* An order to start a run with prompts (user messages, copied), or, without prompts, at the end of
+   the history. Empty ids: a new loop id; the agent's last run is the parent. */
 typedef struct phi__run_order {
     const phi_message *prompts;
     size_t prompt_count;
@@ -1076,7 +1062,7 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
-/* stored.c: threads in a store. */
+/* Bytes of a store's error message. */
 enum { PHI__STORED_WORDS = 200 };
 
 /* ---- agents ---- */
@@ -1086,8 +1072,7 @@ typedef struct phi__child_watch {
     /* The child emits no events to the host and is freed with its parent. Its spending is counted
        in its parent's. */
     bool hidden;
-    /* The watcher points into the parent's log, which then stays completely in memory. */
-    bool reads;
+    bool reads; /* the watcher points into the parent's log, which must stay in memory */
     /* Gets each event of the child before the event is queued or dropped. NULL: not called. It must
        not free an agent or call the host. Returns true if `between` shall be called. */
     bool (*event)(phi__agent *child, const phi_event *event);
@@ -1139,9 +1124,10 @@ struct phi__agent {
     phi_memory memory;
     bool in_process; /* the provider is polled in this process, not called over HTTP */
     bool has_store;
-    uint8_t context_level;      /* projection.c: level of the last warning to the host */
-    const char *held;           /* static: why it is busy without a run; NULL: not busy */
-    const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: no memory */
+    uint8_t context_level; /* projection.c: level of the last warning to the host */
+    const char *held;      /* static: why it is busy without a run; NULL: not busy */
+    const phi_failure
+        *refused; /* run.c: why phi__run_new failed; NULL: the allocator had no memory */
     phi__response *responses;   /* the newest one */
     phi__questions *questions;  /* NULL: it has never had any */
     phi__tool_sources *sources; /* NULL: none */
@@ -1210,17 +1196,16 @@ struct phi_runtime {
     phi__limit_failure at_limit; /* the failure of a run that the runtime's limit ended */
     phi__list threads;           /* made by phi_thread_new */
     phi__grown grown;            /* threads with entries not stored yet */
-    phi__list one_shot_over;     /* until their events are popped; oldest first */
+    phi__list one_shot_over;     /* one-shot agents whose events are not popped yet; oldest first */
     uint32_t active;             /* active runs */
     phi__slice slice;
     phi__step_of step;
-    /* Identifies a thread by the address of its errno: the thread that made the runtime, later the
-       thread of the last step. */
+    /* Address of errno in the thread of the last step; before that, in the thread that made
+       this. */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     phi__snapshots snapshots;
-    /* An exception or longjmp left a callback: the runtime can only be freed. */
-    bool abandoned;
+    bool abandoned; /* an exception or longjmp left a callback: only freeing is allowed */
     phi__last_error last_error;
 };
 

@@ -13,8 +13,7 @@
 
 /* ---- checking a call's arguments against its tool's schema ---- */
 
-/* Removes nulls that stand for absent properties of a strict tool. Only fails with
-   PHI_NO_MEMORY. */
+/* Removes nulls that stand for absent properties of a strict tool. PHI_OK or PHI_NO_MEMORY. */
 static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
@@ -349,7 +348,7 @@ static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *res
     return texts <= phi__cap_most(call);
 }
 
-/* Gives the tool's result of a claimed call. */
+/* Gives a claimed call the result of its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
     if (phi__call_fits(call, result)) return phi__call_give_whole(call, result);
     phi__call_quieten(call);
@@ -604,8 +603,8 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
 
 /* ---- the arguments of a call by name, for its tool, a hook or a dialog ---- */
 
-/* Returns an argument of a pending call, or NULL. The arguments are parsed once, in the turn's
-   memory. */
+/* Returns an argument of a pending call, or NULL. Parses the arguments once, in the turn's
+   arena. */
 static const phi_json *phi__call_args_at(phi_call handle, const char *path) {
     phi__toolcall *call = phi__call_find(handle);
     if (call == NULL || path == NULL) return NULL;
@@ -684,8 +683,7 @@ static uint64_t phi__repeat_number(const phi_json *node) {
     return phi__repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
 }
 
-/* Hashes a value. phi_json_parse limits the depth. The hashes of members are added, so that their
-   order does not matter. */
+/* Hashes a value of limited depth. Members' hashes are added, so their order does not matter. */
 static uint64_t phi__repeat_value(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;

@@ -463,7 +463,7 @@ static phi__state phi__ask_request(phi__run *run) {
         if (outcome != PHI__RUN_ON) return outcome;
         a->hash = NULL;
         a->keyed = NULL;
-        a->decoder = NULL; /* it was in the last turn's memory */
+        a->decoder = NULL; /* the old one was in the last turn's memory */
         if (agent->provider != NULL) {
             status = phi__provider_request(run);
             if (status == PHI_OK && !agent->in_process) status = phi__provider_encode(run);
@@ -574,7 +574,7 @@ static phi__state phi__ask_sign(phi__run *run) {
    not pop its events, no slice is decoded, the buffer fills, and the transport stops reading. */
 
 enum {
-    PHI__ATTEMPT_SLICE = 4096,       /* decoded between two clock readings */
+    PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
     PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body */
     PHI__ATTEMPT_LINGER_MS = 1000    /* wait after the answer's end, for the usage or an error */
 };
@@ -643,7 +643,6 @@ static bool phi__attempt_prepare(phi__run *run) {
     return true;
 }
 
-/* Sends the request. */
 static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi__attempt *a = &run->attempt;
@@ -845,8 +844,7 @@ static bool phi__attempt_decode(phi__run *run, bool *wait) {
         phi__slice_took(&rt->slice, len);
         bytes = phi__transfer_took(transfer, len, run->attempt.alive);
         if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
-        /* A tool may have pushed more bytes. */
-        if (run->slices) bytes = phi__transfer_unread(transfer);
+        if (run->slices) bytes = phi__transfer_unread(transfer); /* a tool may have pushed more */
         if (phi__slice_spent(&rt->slice)) return false;
     }
 }
@@ -899,8 +897,8 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
 
 /* ---- the attempt's end ---- */
 
-/* Copies the answer so far into the thread's memory. failure NULL: the answer is complete. NULL: no
-   memory. */
+/* Copies the answer so far into the thread. failure NULL: the answer is complete. Returns NULL if
+   there is no memory. */
 static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
@@ -1177,8 +1175,8 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    /* From here on nothing can be injected, because other threads see the agent as idle. Read the
-       input once more that they posted before. */
+    /* From here on nothing can be injected, because other threads see the agent as idle. Then read
+       once more the input that they posted before. */
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
@@ -1231,8 +1229,7 @@ static phi__state phi__turn_close(phi__run *run) {
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__responses_close(run);
-    /* Made now, because the next calls may switch lanes. */
-    phi_event event = phi__turn_end_event(run, usage);
+    phi_event event = phi__turn_end_event(run, usage); /* later calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
