@@ -65,14 +65,14 @@ typedef struct phi_tool_options {
 /* Memory limits of an agent, its events and its answers. */
 typedef struct phi_agent_memory {
     size_t limit_bytes; /* limit for this agent and its history (default: none) */
-    /* The agent's action at limit_bytes (default: compact, then forget). Without a store, entries
-       that are in no lane's view and all entries of scratch lanes ("~...") are freed for good.
+    /* What to do at limit_bytes (default: compact, then forget). Without a store, entries that are
+       in no lane's view and all entries of scratch lanes ("~...") are freed for good.
        PHI_EV_FORGOTTEN and an entry of the log report this; pointers to freed entries are invalid,
        and older responses are stale. With a store the log stays whole and is recalled when
        needed. */
     phi_at_memory_limit at_limit;
-    /* The maximum size of the events that wait for the host. At this size phi stops reading
-       (default 256 KiB). */
+    /* Maximum size of the events that wait for the host. At it phi stops reading (default 256
+       KiB). */
     size_t event_queue_bytes;
     size_t max_event_bytes;      /* limit for one event in an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* limit for one answer (default 256 MiB) */
@@ -80,8 +80,7 @@ typedef struct phi_agent_memory {
 
 /* How user messages reach the agent. */
 typedef struct phi_agent_input {
-    /* The trigger of the first turn in runs that begin with a prompt (default:
-       PHI_TRIGGER_USER). */
+    /* trigger of the first turn in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
     phi_trigger first_turn_trigger;
     phi_queue_mode steering_mode, follow_up_mode;
     uint32_t queue_limit; /* messages that wait in a queue (default 64) */
@@ -159,8 +158,7 @@ typedef struct phi_agent_desc {
        provider that is registered under the protocol's name, or else phi's own code). */
     const struct phi_provider *provider;
     phi_translate_fn translate_fn; /* called with user_data (default: phi_translate) */
-    /* Counts tokens for policy, warnings, budget, compactions and prunes (default: the
-       estimate). */
+    /* counts tokens for policy, warnings, budget, compactions and prunes (default: the estimate) */
     phi_token_counter token_counter;
     /* The models that a run changes to when a model finally fails (features/failover.h); copied
        (default: none). */

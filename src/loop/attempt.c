@@ -32,8 +32,7 @@ PHI__FN void phi__attempt_charge(phi__run *run) {
     phi__charge(run, &usage);
 }
 
-/* Frees the attempt. settle: the reply replaces the answer, so that the answer's events stay
-   valid. */
+/* Frees the attempt. settle: its events show the reply from now on; otherwise still the answer. */
 PHI__FN void phi__attempt_close(phi__run *run, bool settle) {
     phi__attempt_detach(run);
     phi__reader_free(&run->attempt.reader);
@@ -47,7 +46,7 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
     if (run->attempt.answer != NULL)
-        phi__attempt_close(run, true); /* without an answer nothing was opened */
+        phi__attempt_close(run, true); /* if there is no answer, nothing was opened */
 }
 
 /* ---- failures ---- */

@@ -64,8 +64,7 @@ static size_t phi__cap_forward(phi_str text, size_t at) {
     return at + n;
 }
 
-/* Keeps `keep` bytes, half of them at the end. Moves both places to the beginning of a
-   character. */
+/* Keeps `keep` bytes, half of them at the end. Both places are the beginning of a character. */
 static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all, size_t keep) {
     phi__cap_place place;
     size_t at = 0;
@@ -223,8 +222,7 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
 
 enum {
     PHI__CAP_TRIES = 100, /* numbers to try if the name is taken */
-    /* Room for "/phi-", 32 digits, "-99", ".txt" and the terminator. */
-    PHI__CAP_NAME = 50
+    PHI__CAP_NAME = 50    /* for "/phi-", 32 digits, "-99", ".txt" and the terminator */
 };
 
 struct phi__cap {
@@ -238,8 +236,7 @@ struct phi__cap {
     phi__cap_give_fn give;
 };
 
-/* Writes the null-terminated path with this number (0: none). `path` has room for the directory and
-   PHI__CAP_NAME. */
+/* Writes the path with this number (0: none). `path` has room for the directory and a name. */
 static void phi__cap_path(const char *directory, const unsigned char random[16], int number,
                           char *path) {
     size_t n = strlen(directory);
@@ -345,8 +342,7 @@ static bool phi__cap_write(phi__toolcall *call, bool all) {
     return true;
 }
 
-/* True if a file shall be written: the texts are too long, and no other result will replace this
-   one. */
+/* True if a file is needed: the texts are too long, and no other result will replace this one. */
 static bool phi__cap_wants_file(const phi__toolcall *call, const phi_tool_result *result) {
     uint32_t most = phi__cap_most(call);
     if (call->run->agent->desc.tool_options.result_directory == NULL || most == PHI_UNLIMITED)

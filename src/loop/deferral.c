@@ -1,5 +1,4 @@
-/* deferral.c - decides which tools a request names instead of defining, and keeps the loaded
-   ones. */
+/* deferral.c - chooses tools that requests name but do not define, and keeps the loaded ones. */
 #include "loop/inner_in.h"
 
 #define PHI__DEFERRAL_SEARCH "search_tools"
@@ -110,7 +109,6 @@ static bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__str_is(m->tool_name, PHI__DEFERRAL_LOAD) ||
             !phi__str_starts(m->details, PHI__DEFERRAL_DETAILS))
             continue;
-        /* Record the names in the details of one result. */
         phi_str details = m->details;
         phi_arena_mark mark = phi_arena_save(arena);
         phi_json *root = NULL;
@@ -196,7 +194,7 @@ static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_
 /* ---- tools that a provider's search has found ---- */
 
 typedef struct phi__defer_hits {
-    phi_str names[PHI__DEFERRAL_HITS]; /* no name is there twice */
+    phi_str names[PHI__DEFERRAL_HITS]; /* without duplicates */
     size_t count;
 } phi__defer_hits;
 
@@ -264,8 +262,7 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-/* Computes the changes of a request's tools and its system prompt, in the arena. False: no
-   memory. */
+/* Computes the changes of a request's tools and system prompt, in the arena. False: no memory. */
 static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                               phi_str *system_prompt) {
     phi__defer_hits *hits;
@@ -282,7 +279,7 @@ static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_
         for (size_t i = 0; i < set->count; i++) {
             if (!phi__defer_defers(plan, &set->tools[i])) continue;
             if (plan.way == PHI__DEFERRAL_OWN)
-                marks[i] = PHI__TOOLSET_HIDDEN; /* if it is loaded, it is in `more` */
+                marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded tool is in `more` */
             else if (!phi__defer_is_loaded(agent, set->views[i].name))
                 marks[i] = PHI__TOOLSET_DEFERRED;
         }
@@ -308,7 +305,6 @@ static const char *phi__defer_refuses(const phi_tool *tools, size_t count) {
     return NULL;
 }
 
-/* Forgets all loaded tools. */
 static void phi__defer_free(phi__agent *agent) {
     phi__deferral *d = agent->prior.deferral;
     if (d == NULL) return;
@@ -571,18 +567,17 @@ static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str ar
     return PHI_DONE;
 }
 
-/* Returns the tool that a call of this name starts. NULL: there is no such tool, or it is not
-   loaded. */
+/* Returns the tool that a call of this name starts. NULL: no such tool, or it is not loaded. */
 static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     phi__toolset *set = agent->tools;
     const phi_tool *tool = phi__toolset_find(set, name);
     if (tool == NULL && !phi__defer_is_own(name))
-        return NULL; /* first, because making the plan may count every tool */
+        return NULL; /* skip the plan, which may count every tool */
     phi__defer_plan plan = phi__defer_plan_of(agent);
     if (tool != NULL) {
         if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;
         if (!phi__defer_is_loaded(agent, name)) {
-            /* Without memory, use the names recorded before. */
+            /* Without memory for this, only the tools recorded before are loaded. */
             phi_arena scratch;
             phi_arena_init(&scratch, &agent->memory, 0);
             (void)phi__defer_look(agent, &scratch);
@@ -592,7 +587,7 @@ static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     }
     if (plan.way != PHI__DEFERRAL_OWN) return NULL;
     phi__tool_view views[2];
-    phi_tool *out = set->finders; /* the set has room for them, and their timeout is set */
+    phi_tool *out = set->finders; /* the set's room for these two tools, with their timeout set */
     phi__defer_describe(views);
     for (size_t i = 0; i < 2; i++) {
         out[i].name = views[i].name.at;

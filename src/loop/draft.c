@@ -101,8 +101,7 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     }
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->line.session, run->agent->line.segment);
-    /* A prompt that is retried again and again must use no memory. Results for orphaned calls
-       stay. */
+    /* A prompt that is retried often must use no memory. Results for orphaned calls stay. */
     if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;
 }

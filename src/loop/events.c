@@ -198,7 +198,6 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
     return true;
 }
 
-/* Returns the list that holds the record. */
 static phi__list *phi__events_list(phi__events *events, const phi__record *record) {
     if (record->popped) return &events->popped;
     return record->agent->events.held ? &events->held : &events->queued;
@@ -439,8 +438,7 @@ static void phi__events_paid(phi__record *record) {
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__schedule_wake(agent->run);
-    /* Report input that was dropped while its events had no room. Without memory, try again
-       later. */
+    /* Report input that was dropped without an event. If this lacks memory, try again later. */
     if (agent->events.untold_drops == 0) return;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_DROPPED;

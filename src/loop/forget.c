@@ -12,14 +12,11 @@
 #include <stdio.h>
 
 enum {
-    PHI__FORGET_HALVES = 6, /* how often the log's limit can be halved */
-    /* Bytes for a run, in addition to a quarter of the limit. */
-    PHI__FORGET_HEADROOM = 32768,
-    /* Bytes that a run needs at least, including the reserve of a small limit. */
-    PHI__FORGET_RUN = 12288,
-    /* Maximum of bytes kept back during a run; at most an eighth of the limit. */
-    PHI__FORGET_RESERVE = 32768,
-    PHI__FORGET_LEAST = 512 /* a log of fewer bytes is not kept */
+    PHI__FORGET_HALVES = 6,       /* how often the log's limit can be halved */
+    PHI__FORGET_HEADROOM = 32768, /* bytes for a run, in addition to limit / 4 */
+    PHI__FORGET_RUN = 12288,      /* bytes that a run needs at least */
+    PHI__FORGET_RESERVE = 32768,  /* maximum kept back during a run; at most limit / 8 */
+    PHI__FORGET_LEAST = 512       /* a log of fewer bytes is not kept */
 };
 
 /* ---- computing the log's limit ---- */
@@ -29,8 +26,7 @@ static size_t phi__forget_headroom(size_t limit) {
     return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
-/* Returns the bytes that the log may take, so that a run fits next to the log and the agent's other
-   memory. */
+/* Returns the bytes that the log may take next to a run and the agent's other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
     size_t limit = agent->desc.memory.limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
@@ -52,8 +48,7 @@ static bool phi__forget_may(const phi__agent *agent) {
 
 /* ---- the copy ---- */
 
-/* Rebuilds the log with the items of its view that `keep` marks. False: no memory; nothing
-   changed. */
+/* Rebuilds the log with the view's items that `keep` marks. False: no memory; nothing changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
     phi_thread *thread = agent->thread, before;
     phi__run *run = agent->run;
@@ -121,12 +116,11 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     moment.point = PHI__POINT_SHRINK;
     moment.agent = agent;
     moment.tokens = target / PHI__FORGET_SUMMARY;
-    (void)phi__feature_take(&moment); /* if this lacks memory, the oldest turns are removed */
+    (void)phi__feature_take(&moment); /* without memory for this, the oldest turns are removed */
     return did || moment.did;
 }
 
-/* Makes the log small enough to grow again. False: no memory for the event. The host may free the
-   agent. */
+/* Makes the log small enough to grow again. False: no memory for the event. May free the agent. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
@@ -200,9 +194,8 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi__list_take(&rt->pressed, &agent->room.link);
 }
 
-/* Handles the agents in rt->pressed. An agent whose events are in use is put back into the list. A
-   compactor may free any agent: the list is consistent before each call, and contains no freed
-   agent. */
+/* Handles the agents in rt->pressed. Those with events in use are put back. A compactor may free
+   any agent: the list is consistent before each call, and contains no freed agent. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__link *last = rt->pressed.last;
     bool more = last != NULL;

@@ -46,8 +46,7 @@ static bool phi__head_aside_names(phi_str text, phi_str name) {
     return false;
 }
 
-/* True if the head or one of its updates has defined a tool of this name, even if it was removed
-   later. */
+/* True if the head or an update of it has ever defined a tool of this name. */
 static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec *spec,
                                  phi_str name) {
     char id[17];
@@ -64,8 +63,7 @@ static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec 
     return false;
 }
 
-/* Moves these tools from the request to `aside`. head NULL: a new head will be made. False: no
-   memory. */
+/* Moves these tools from the request to `aside`. head NULL: for a new head. False: no memory. */
 static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
                                  phi__head_aside *aside) {
     phi__tool_view *own;

@@ -5,11 +5,10 @@
    the run or call and is freed with it, whatever happens during the hook. */
 #include "loop/inner_in.h"
 
-/* An open question. */
 struct phi__question {
     phi__link link; /* in its agent's list */
     phi__agent *agent;
-    phi_call call; /* if of_call is set */
+    phi_call call; /* set if `of_call` */
     bool of_call;
     bool due;
     bool asking; /* its hook is running: the question must not be freed now */
@@ -110,8 +109,7 @@ static void phi__decision_timer(phi__timer *timer) {
     phi__buf_free(&words);
 }
 
-/* Returns the call's arguments that a person shall decide on. If the previous round changed them,
-   returns the changed ones. */
+/* Returns the call's arguments that a person decides on, as the previous round has changed them. */
 static phi_str phi__hooks_arguments(const phi__decision *d) {
     return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
                ? phi__buf_str(&d->reply)
@@ -234,8 +232,7 @@ PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook
     return (phi__hooked)d->verdict;
 }
 
-/* Calls the agent's hook. A run that lacks memory calls no hooks, because it could not wait for a
-   decision. */
+/* Calls the agent's hook, except for a run that lacks memory: it could not wait for a decision. */
 static phi__hooked phi__hooks_agent(phi__decision *d, phi_hook *hook) {
     phi__agent *agent = d->run->agent;
     if (!phi__hooks_wanted(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
@@ -331,7 +328,7 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
         return PHI_BAD_ARG;
     phi__slots *tickets = &ticket.rt->tickets;
     if (reply == NULL || reply[0] == '\0') {
-        /* A decision without a text is stored in the ticket's word, so it needs no room in the
+        /* A decision without a text is stored in the ticket's word: it needs no room in the
            inbox. */
         if (!phi__hooks_claim(tickets, ticket.index, ticket.gen, verdict,
                               (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))

@@ -35,8 +35,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 /* Records that a run with this id begins. False: no memory; nothing changed. */
 PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id);
 
-/* Makes later run numbers of the segment larger than `runs`. Ignores a number over 2^31. False: no
-   memory. */
+/* Makes later run numbers of the segment exceed `runs` (at most 2^31). False: no memory. */
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);
 
@@ -47,10 +46,9 @@ PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id);
 /* Determines which features take part in a run that begins or is restored. */
 PHI__FN void phi__feature_begin(phi__run *run);
 
-/* Calls the features at a point of the run. Returns the outcome. */
+/* Call the features at a point of the run, or of a tool call. Return the outcome. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
 
-/* Calls the features at a point of a tool call. Returns the outcome. */
 PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
 
 /* held: calls the feature that holds the run. held_as: returns the state that a snapshot saves. */
@@ -359,7 +357,6 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run);
 PHI__FN void phi__tools_detach(phi__run *run); /* calls each `cancel`; frees nothing */
 PHI__FN void phi__tools_drop(phi__run *run);
 
-/* The state function of TOOLS. */
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
 PHI__FN phi__state
 phi__tools_make_calls(phi__run *run); /* returns TOOLS, or TURN_END if there are no calls */

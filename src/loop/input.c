@@ -247,14 +247,13 @@ static void phi__filter_add(phi__run *run, const phi_message *message) {
     }
 }
 
-/* True if there is any filter. The agent's own hook function is called last, if it wants the
-   point. */
+/* True if there is a filter. The agent's own hook function may be the last one. */
 static bool phi__filter_any(const phi__agent *agent) {
     return agent->desc.input.filter_count > 0 ||
            (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
-/* Calls the filters that were not called yet with run->filter.text. */
+/* Calls the remaining filters with run->filter.text. */
 static phi__hooked phi__filter_decide(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;

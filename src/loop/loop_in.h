@@ -9,8 +9,7 @@
 /* ---- schedule.c ---- */
 PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: the handle is stale */
 
-/* Returns PHI_BUSY during a run or while the agent is held. Sets a message that begins with
-   `what`. */
+/* Returns PHI_BUSY, with a message that begins with `what`, during a run or a hold. */
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what);
 
 /* Protects an agent that code above the loop works on outside of a run. Prompts and changes then
@@ -73,8 +72,8 @@ PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_i
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 
-/* Calls phi__session_saw for every loop id in a log that is in memory, in view or not. Entries are
-   read once. False: no memory. */
+/* Calls phi__session_saw for every loop id of a log in memory, once for each entry. False: no
+   memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
 /* Replaces the agent's session. Takes over the caller's use of the new one. */
@@ -213,8 +212,7 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
 PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
                                            const char *text);
 
-/* Returns PHI_OK if content can be a user's message. Otherwise sets a message that begins with
-   `what`. */
+/* Returns PHI_OK if content can be a user's message, or else a message that begins with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
 
@@ -293,10 +291,9 @@ PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
 PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 /* ---- head.c ---- */
-/* Called at PHI__POINT_REQUEST. Appends a message of the program (is_update) to the history. The
-   message is copied into the log, emitted, and becomes the last item of the request. After an
-   answer that paused nothing is appended, because the provider continues that answer. False: no
-   memory. */
+/* Called at PHI__POINT_REQUEST. Appends a message of the program (is_update) to the history: it is
+   copied into the log, emitted, and becomes the last item of the request. After an answer that
+   paused nothing is appended, because the provider continues that answer. False: no memory. */
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message);
 
 /* Puts the agent's head, if it has one, into another request. Appends nothing. False: no memory. */
@@ -306,8 +303,7 @@ PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_aren
    Changes only the request. False: no memory. */
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 
-/* Copies the head, if any, of another agent whose history this agent continues. False: no
-   memory. */
+/* Copies the head of an agent whose history this one continues, if it has one. False: no memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
@@ -437,7 +433,7 @@ PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
 PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* ---- cap.c ---- */
-/* Copies a result into a message. loop_id is the result's run, extension_data its effects. NULL: no
+/* Copies a result into a message: loop_id is its run, extension_data its effects. NULL: no
    memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
 

@@ -53,8 +53,7 @@ PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
     while (phi__posts_marks(rt, &rt->agents, phi__posts_abort)) {}
 }
 
-/* Returns a 64-bit position in the inbox, which counts bytes in 32 bits: more bytes may pass during
-   a run. */
+/* Returns a 64-bit position in the inbox, whose 32-bit counters may wrap during a run. */
 static uint64_t phi__posts_place(const phi_runtime *rt, uint32_t count) {
     return rt->posts_read + (uint32_t)(count - (uint32_t)rt->posts_read);
 }

@@ -74,7 +74,7 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
 
 enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
-#define PHI__PROJECTION_PART 0.85 /* of the limit; by default a compaction begins here, too */
+#define PHI__PROJECTION_PART 0.85 /* warn at this part of the limit; compaction begins here, too */
 
 PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent) {
     const phi__projected *projected = agent->projected;
@@ -166,8 +166,7 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     return phi__events_emit(agent, &event);
 }
 
-/* Emits SUMMARY_NEEDED once, until more entries need a summary, and begins the summary if the
-   policy says so. */
+/* Emits SUMMARY_NEEDED once, until more entries need one. Begins it if the policy says so. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__projection_policy(agent);

@@ -3,8 +3,8 @@
 
    A run that lacks memory ends with an error event that needs no memory. Its agent can be prompted
    again. A snapshot leaves out everything that can be made again: a request, a current stream, a
-   question to a hook. All states from the turn's beginning to its answer are saved as the first of
-   them. */
+   question to a hook. All states from a turn's beginning to its answer are saved as the first
+   one. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static size_t phi__run_bytes(const phi__agent *agent) {
     return sizeof(phi__run) + agent->rt->features.run_bytes;
 }
 
-/* Copies the run's format. NULL: none. False: no memory. */
+/* Copies the run's format, if there is one. False: no memory. */
 static bool phi__run_take_format(phi__run *run, const phi_format *format) {
     if (format == NULL) return true;
     phi_str schema = phi_str_of(format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL);
@@ -166,7 +166,7 @@ PHI__FN bool phi__run_emit_start(phi__run *run) {
 /* After this, nothing wakes the run, and the run calls nothing. */
 static void phi__run_detach(phi__run *run) {
     phi__schedule_unready(run);
-    if (!run->end.over) phi__attempt_charge(run); /* its parents pay for it */
+    if (!run->end.over) phi__attempt_charge(run); /* the agent's ancestors pay for it */
     run->end.over = true;
     phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
@@ -219,7 +219,7 @@ static phi__refusals phi__run_refusals(const phi__agent *agent) {
 }
 
 /* Returns the failure of the memory limit, the agent's or the runtime's, that has refused memory
-   since then. NULL: neither has. The failure outlives the log that contains it. */
+   since `since`. NULL: neither has. The failure outlives the log that contains it. */
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                  const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
@@ -364,7 +364,6 @@ static void phi__save_message(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-/* Writes a queue as an array. */
 static void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
     phi__buf_char(out, '[');
     for (const phi__input *input = inputs->head; input != NULL; input = input->next) {
@@ -488,8 +487,7 @@ static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scr
     phi__buf_char(out, ']');
 }
 
-/* Writes the agent's run as an object. Writes null if no run is active, or if only its last hook is
-   missing. */
+/* Writes the agent's run as an object; null if there is none, or if it only lacks its last hook. */
 static void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
     const char *state = run != NULL && !run->end.over ? phi__save_state(run) : NULL;
@@ -744,8 +742,7 @@ static bool phi__load_call_fits(const phi__toolcall *call) {
            call->emitted == call->started && (call->started || !call->again);
 }
 
-/* True if the results after the answer in the log belong to its first calls, in order, and are as
-   many as the run says. */
+/* True if the results in the log after the answer belong to its first `emitted` calls, in order. */
 static bool phi__load_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
@@ -766,7 +763,7 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     phi_json_iter it = phi_json_each(list);
     size_t count = phi__records_get_size(node, "call_count");
     phi_status status = PHI_OK;
-    if (list == NULL) { /* of a turn that is over */
+    if (list == NULL) { /* the turn of these calls is over */
         run->tools.count = count;
         return PHI_OK;
     }

@@ -194,7 +194,7 @@ typedef struct phi__deferral_ops {
     bool (*load)(phi__agent *agent, const phi_json *names);
 } phi__deferral_ops;
 
-/* A view of the assembly, updated when an event is popped. At first only its model is set. */
+/* ---- events.c: the event queue, and the streaming answers that events refer to ---- */
 
 typedef struct phi__last_error {
     phi_status status;
@@ -209,8 +209,7 @@ typedef struct phi__answer {
     bool live; /* true: the assembly is in use; false: `final` has replaced it */
     phi__assembly assembly;
     const phi_message *final;
-    /* A message that shows the assembly so far. It is updated when an event is popped. At first
-       only its model is set. */
+    /* A view of the assembly, updated when an event is popped. At first only its model is set. */
     phi_message view;
     phi_content *content;
     size_t content_cap;
@@ -282,8 +281,8 @@ typedef enum phi__point {
        thread). With moment->whole: an attempt failed for any reason and will not be tried again.
        The feature may replace the failure. */
     PHI__POINT_FAILED = 1 << 7,
-    /* CALL_MADE: the answer contains moment->call. CALL_STARTS: its tool is about to be started.
-       CALL_ENDED: it has a result. */
+    /* CALL_MADE: the answer contains moment->call. STARTS: its tool will be started. ENDED: it
+       ended. */
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,
     PHI__POINT_CALL_ENDED = 1 << 10,
@@ -293,8 +292,7 @@ typedef enum phi__point {
     PHI__POINT_EFFECTS = 1 << 30,
     /* Before TURN_END. */
     PHI__POINT_TURN_ENDS = 1 << 12,
-    /* RUN_ENDS: before AGENT_END; the log already holds the run's end. RUN_OVER: after the run's
-       last hook. */
+    /* RUN_ENDS: before AGENT_END; the log already holds the end. RUN_OVER: after the last hook. */
     PHI__POINT_RUN_ENDS = 1 << 13,
     PHI__POINT_RUN_OVER = 1 << 14,
     /* Frees the memory that the feature's state of the run holds, and does nothing else. */
@@ -398,7 +396,7 @@ typedef struct phi__features {
     phi__carry_fn carry_state;                /* copies the tool state when a log is rebuilt */
     const struct phi__sources_ops *sources;   /* toolset.c */
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
-    /* For phi_agent_info: the op_id of the deferred rewrite (may be empty), and the cache
+    /* For phi_agent_info: the op_id of the deferred rewrite (may be empty), and cache
        statistics. */
     phi_str (*deferred_fn)(const phi__agent *agent);
     void (*cache_stats_fn)(const phi__agent *agent, struct phi_cache_stats *out);
@@ -701,9 +699,8 @@ typedef struct phi__fetch_desc {
     /* Returns how many bytes were taken. If fewer than all, the rest waits for phi__fetch_resume,
        and the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
-    /* PHI_OK: the answer is complete, with any HTTP status. Otherwise `message` describes the
-       failure without the request's secrets; it is valid during the call. PHI_CANCELLED: the
-       runtime closes. */
+    /* PHI_OK: the answer is complete, with any HTTP status. PHI_CANCELLED: the runtime closes.
+       `message` describes a failure without the request's secrets; valid during the call. */
     void (*on_end)(void *user_data, phi_status status, const char *message);
     void *user_data;
 } phi__fetch_desc;
@@ -936,8 +933,7 @@ typedef struct phi__run_order {
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
     bool no_turns;
-    /* The run continues the work of a hidden agent's earlier run: aborts that were not read yet
-       also apply to this run. */
+    /* The run continues a hidden agent's earlier run: unread aborts also apply to this run. */
     bool goes_on;
     /* For this run only; copied. NULL or 0: the agent's. */
     const phi_policy *policy;
@@ -954,7 +950,6 @@ typedef struct phi__run_order {
     double temperature;
 } phi__run_order;
 
-/* How a run began. */
 typedef struct phi__start {
     phi_trigger trigger; /* of its first turn */
     bool emitted;        /* AGENT_START was emitted */
@@ -963,8 +958,7 @@ typedef struct phi__start {
 
 /* The run's messages in its log. */
 typedef struct phi__said {
-    /* Prompts that are not in the log yet, in the thread's segment. NULL: they are in the log, or
-       there are none. */
+    /* Prompts not logged yet, in the thread's segment. NULL: they are logged, or there are none. */
     phi__entry *prompts;
     size_t prompt_count;
     size_t first_message;    /* index of the run's first message in its lane */
@@ -980,7 +974,6 @@ typedef struct phi__early {
     phi_str reason; /* from phi_abort_run, owned by the agent; NULL: none */
 } phi__early;
 
-/* The run's place in rt->ready. */
 typedef struct phi__ready {
     phi__link link; /* in rt->ready */
     bool in;
@@ -1069,8 +1062,7 @@ enum { PHI__STORED_WORDS = 200 };
 
 /* How a part of phi follows a child agent that it has made. */
 typedef struct phi__child_watch {
-    /* The child emits no events to the host and is freed with its parent. Its spending is counted
-       in its parent's. */
+    /* The child emits no events to the host, is freed with its parent, and its parent pays. */
     bool hidden;
     bool reads; /* the watcher points into the parent's log, which must stay in memory */
     /* Gets each event of the child before the event is queued or dropped. NULL: not called. It must
@@ -1104,8 +1096,7 @@ typedef struct phi__tree {
 
 /* For an agent that phi_run made over a thread that the caller lent. */
 typedef struct phi__one_shot {
-    /* Called when the agent's run is over, and when the agent is retired. NULL: not such an
-       agent. */
+    /* Called when the agent's run is over, and when the agent is retired. NULL: another agent. */
     void (*ended_fn)(phi__agent *agent);
     bool over;      /* the run is over; `link` is in the list */
     phi__link link; /* in rt->one_shot_over */
@@ -1133,10 +1124,9 @@ struct phi__agent {
     phi__tool_sources *sources; /* NULL: none */
     phi__agent *next_retired;
     phi_str system_prompt, agent_id, workspace; /* separately allocated */
-    /* The desc with its defaults filled in, and with all later changes. Its pointers point into
-       `arena`, or to separate memory. Fields that are kept elsewhere in this struct, or were only
-       needed at creation, are NULL or 0. During a run, memory.limit_bytes is lower than the
-       configured limit (forget.c). */
+    /* The desc with its defaults filled in and all later changes. Its pointers point into `arena`,
+       or to separate memory. Fields that this struct also has, or that only its creation needs, are
+       NULL or 0. During a run, memory.limit_bytes is less than the limit (forget.c). */
     phi_agent_desc desc;
     phi_arena arena;       /* owns the desc */
     phi_arena model_arena; /* owns the model, its provider and the segment */
@@ -1200,8 +1190,7 @@ struct phi_runtime {
     uint32_t active;             /* active runs */
     phi__slice slice;
     phi__step_of step;
-    /* Address of errno in the thread of the last step; before that, in the thread that made
-       this. */
+    /* Address of errno in the thread of the last step; at first, in the thread that made this. */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     phi__snapshots snapshots;

@@ -15,8 +15,7 @@ PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run) {
     return NULL;
 }
 
-/* Returns the agent that gets a thread's events: the agent of the run that uses it, or the owner.
-   NULL: none. */
+/* Returns the agent that gets a thread's events: that of its run, or its owner. NULL: none. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
@@ -64,8 +63,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     (void)phi__events_emit(run->agent, &event);
 }
 
-/* Writes at most one batch of each thread, and at least one batch in all. The next step
-   continues. */
+/* Writes a batch of each thread, until the slice is spent. The next step continues. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
     const phi__link *last = rt->grown.of[PHI__DIRTY_GREW].last;
     phi__journal *journal = NULL;
@@ -80,9 +78,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* ---- evicting ---- */
 
-/* True if nothing outside points into the log: none of its events is queued or was popped since the
-   last step, and no summary of it is being written. The events of a lent log may belong to other
-   agents, so there must be no event at all. */
+/* True if nothing outside points into the log: none of its events is queued or waits to be freed,
+   and no summary of it is being written. The events of a lent log may belong to other agents, so no
+   event at all may be queued. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     if (agent != NULL && phi__find_reader(agent)) return false;

@@ -118,8 +118,7 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__schedule_wake(call->run);
 }
 
-/* Formats one of the agent's texts about a call. If there is no memory, returns the text that says
-   so. */
+/* Formats one of the agent's texts about a call. Without memory, returns the text that says so. */
 static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64_t n) {
     bool repeats = which == PHI_TEXT_RESULT_REPEATED || which == PHI_TEXT_REPEAT_WARNING;
     phi_str out;
@@ -361,8 +360,7 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
     (void)phi__call_give(call, &result);
 }
 
-/* Handles the return value of start or step. A tool that returns PHI_DONE without a result gets an
-   error. */
+/* Handles the result of start or step. PHI_DONE without a result gives the call an error. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
@@ -603,8 +601,7 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
 
 /* ---- the arguments of a call by name, for its tool, a hook or a dialog ---- */
 
-/* Returns an argument of a pending call, or NULL. Parses the arguments once, in the turn's
-   arena. */
+/* Returns an argument of a pending call, or NULL. Parses them once, in the turn's arena. */
 static const phi_json *phi__call_args_at(phi_call handle, const char *path) {
     phi__toolcall *call = phi__call_find(handle);
     if (call == NULL || path == NULL) return NULL;
@@ -834,9 +831,8 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__events_emit(call->run->agent, &event);
 }
 
-/* Counts a call for the repeat guard, even a call of an unknown tool. When a call is repeated too
-   often, the guard answers it in the tool's place, and the run ends with the turn. False: no
-   memory. */
+/* Counts a call for the repeat guard, even of an unknown tool. When a call is repeated too often,
+   the guard answers it in the tool's place, and the run ends with the turn. False: no memory. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
@@ -892,8 +888,8 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
     return !*lost;
 }
 
-/* Calls the BEFORE_TOOL hook, emits TOOL_START and starts the tool, as far as possible now. False:
-   no memory. */
+/* Calls the BEFORE_TOOL hook, emits TOOL_START and starts the tool, if possible. False: no
+   memory. */
 static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     bool lost = false;
@@ -915,8 +911,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     return true;
 }
 
-/* Returns the text that answers all calls of this turn in place of their tools. NULL: the calls are
-   run. */
+/* Returns the text that answers all calls of this turn without running them. NULL: they are run. */
 static const char *phi__tools_unrun(const phi__run *run) {
     const phi_texts *texts = run->agent->desc.texts;
     if (run->tools.answered) return phi__texts_get(texts, PHI_TEXT_RESULT_ANSWERED);
@@ -945,8 +940,7 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (call->resumes) phi__call_resume(call);
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call) || call->run->agent->slot == NULL) return false;
-    /* A closed call lacks a result only if memory ran out. Try once more; if that fails, the run
-       ends. */
+    /* A closed call lacks a result only if memory ran out. Try once more, or else the run ends. */
     if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     if (call->result == NULL) return call->slot != NULL;
     if (!phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
@@ -986,8 +980,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     return phi__events_note(call->run, &entry);
 }
 
-/* Logs finished results in call order, as far as the slice allows. Features may replace a
-   result. */
+/* Logs finished results in call order, as far as the slice allows. Features may replace them. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
         phi__toolcall *call = &run->tools.calls[run->tools.emitted];
@@ -1010,8 +1003,7 @@ static bool phi__tools_log(phi__run *run) {
     return true;
 }
 
-/* Advances each call as far as possible. *more: the slice was spent before all calls were
-   reached. */
+/* Advances each call as far as possible. *more: the slice was spent before the last call. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
         bool over = run->tools.calls[i].after;
@@ -1144,8 +1136,7 @@ static phi_status phi__reply_text(phi_call handle, const char *text, bool is_err
     return phi__reply_pumps(handle.rt) ? phi__reply_now(handle, post.text, is_error) : status;
 }
 
-/* Formats the text directly into the inbox, because another thread must not use the runtime's
-   memory. */
+/* Formats the text directly in the inbox, because other threads must not use rt's memory. */
 static phi_status phi__reply_format(phi_call handle, bool is_error, const char *format,
                                     va_list args) {
     struct phi__inbox_record *record = NULL;

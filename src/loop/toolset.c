@@ -314,7 +314,6 @@ struct phi__tool_sources {
     bool recheck;
 };
 
-/* The state of an exchange. */
 typedef struct phi__tool_exchange {
     phi__agent *agent;
     phi__tool_rules rules;
@@ -341,8 +340,7 @@ static void phi__sources_leave_out(phi__tool_exchange *x, const char *words) {
         (void)phi__events_warn(x->agent, phi_str_of(words));
 }
 
-/* Checks a tool. A faulty tool gets a warning. Restores phi_last_error, which belongs to the
-   host. */
+/* Checks a tool, and warns of a fault. Restores phi_last_error, which belongs to the host. */
 static phi_status phi__sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
     phi_runtime *rt = x->agent->rt;
     phi__last_error kept = rt->last_error;
@@ -548,7 +546,7 @@ static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
     set->own = x->own_count;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (agent->run != NULL && !had && (set->has_fields || set->names_steps))
-        phi__feature_begin(agent->run); /* features that did not take part before */
+        phi__feature_begin(agent->run); /* more features may take part now */
     return true;
 }
 
@@ -597,8 +595,7 @@ static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *g
 }
 
 /* Reads the sources' versions, and takes changed lists into agent->toolset. Must not be called
-   while tool calls are open. quiet: emits no PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing
-   changed. */
+   while tool calls are open. quiet: no PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
     bool changed = sources->recheck;
@@ -611,8 +608,7 @@ static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     return phi__sources_exchange(agent, agent->toolset.tools, agent->toolset.own, quiet);
 }
 
-/* Replaces the agent's own tools by checked ones. Calls no source. PHI_NO_MEMORY: nothing
-   changed. */
+/* Replaces the agent's own tools by checked ones. Calls no source. PHI_NO_MEMORY: no change. */
 static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++)

@@ -5,7 +5,7 @@
 
    Each transfer has one timer. A sign of life only stores the time. When the timer fires, it checks
    if the deadline has moved, and sets itself again, so that a stream of deltas costs no heap
-   operations. While bytes wait because the host does not pop its events, the deadline of silence is
+   operations. While bytes wait because the host pops no events, the deadline of silence is
    paused. */
 #include "loop/inner_in.h"
 
@@ -361,7 +361,7 @@ struct phi__fetch {
     phi__link open, ready;             /* in rt->fetches */
     bool waits;                        /* in the list `ready` */
     bool headed, paused, busy, closed; /* busy: a callback is running */
-    bool resumed;                      /* resumed during a callback */
+    bool resumed;                      /* resumed while a callback was running */
     uint32_t round;                    /* the step that last handled it */
     phi_status status;                 /* the final status if there is no transfer */
     phi__transfer *transfer;           /* NULL: it was refused or cancelled */

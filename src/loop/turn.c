@@ -172,8 +172,7 @@ static phi__state phi__turn_open(phi__run *run) {
 static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
-        /* The run was ended while a filter waited. Prompts that did not pass the filters are not
-           stored. */
+        /* The run was ended while a filter waited. Prompts that did not pass it are not stored. */
         bool emitted = true;
         for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
             bool failed = false;
@@ -586,8 +585,7 @@ static bool phi__attempt_emit(phi__run *run, phi_event_kind kind) {
     return phi__events_emit_of(run->agent, &event, run->attempt.answer);
 }
 
-/* Emits MESSAGE_START if it was not emitted yet. The event shows no part of the answer, so it needs
-   no view of it. */
+/* Emits MESSAGE_START if it was not emitted yet. The event needs no view of the answer. */
 static bool phi__attempt_emit_start(phi__run *run) {
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;
@@ -615,8 +613,7 @@ static void phi__attempt_seen(void *ctx) {
     run->attempt.answer->viewed = false;
 }
 
-/* Allocates an attempt's memory. The decoder's state is reused by the next attempt, and zeroed for
-   it. */
+/* Allocates an attempt's memory. The next attempt reuses the decoder's state, zeroed. */
 static bool phi__attempt_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__attempt *a = &run->attempt;
@@ -794,7 +791,7 @@ static void phi__attempt_look_at_head(phi__run *run) {
             phi__str_find_nocase(type, 0, "html") != SIZE_MAX ? PHI__BODY_ERROR : PHI__BODY_STREAM;
 }
 
-/* Fails the attempt, unless the answer has already ended. */
+/* Fails the attempt because its answer is too large, unless the answer has already ended. */
 static void phi__attempt_too_big(phi__run *run, uint64_t most) {
     char words[120];
     if (run->attempt.answer->assembly.terminal) return;
@@ -1041,8 +1038,8 @@ static phi__state phi__attempt_end(phi__run *run) {
         return phi__attempt_withdraw(run) ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
     }
     if (phi__thinking_refused(run, failure)) {
-        /* Make the same request again without its thinking. The answers that lose their thinking
-           are reported. */
+        /* Make the same request again without its thinking, and report the answers that lose
+           theirs. */
         bool emitted = phi__attempt_withdraw(run);
         agent->prior.thinking.barred = agent->thread->log.count;
         phi__attempt_clear(run);
