@@ -65,11 +65,10 @@ typedef struct phi_tool_options {
 /* Memory limits of an agent, its events and its answers. */
 typedef struct phi_agent_memory {
     size_t limit_bytes; /* limit for this agent and its history (default: none) */
-    /* What to do at limit_bytes (default: compact, then forget). Without a store, entries that are
-       in no lane's view and all entries of scratch lanes ("~...") are freed for good.
-       PHI_EV_FORGOTTEN and an entry of the log report this; pointers to freed entries are invalid,
-       and older responses are stale. With a store the log stays whole and is recalled when
-       needed. */
+    /* Action at limit_bytes (default: compact, then forget). Without a store, entries that are in
+       no lane's view and all entries of scratch lanes ("~...") are freed for good. PHI_EV_FORGOTTEN
+       and an entry of the log report this; pointers to freed entries are invalid, and older
+       responses are stale. With a store the log stays whole and is recalled when needed. */
     phi_at_memory_limit at_limit;
     /* Maximum size of the events that wait for the host. At it phi stops reading (default 256
        KiB). */

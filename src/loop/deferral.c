@@ -12,7 +12,7 @@ enum { PHI__DEFERRAL_LOADED = 1024 }; /* maximum of loaded tools for an agent; m
 enum {
     PHI__DEFERRAL_WINDOW = 128000, /* default of phi_model.context_window */
     PHI__DEFERRAL_INDEX = 8192,    /* maximum of bytes for names in the system prompt */
-    PHI__DEFERRAL_HITS = 1024 /* maximum of tools that a provider's searches found, in a view */
+    PHI__DEFERRAL_HITS = 1024      /* maximum of found tools for a view */
 };
 
 /* ---- choosing the deferred tools ---- */

@@ -526,7 +526,7 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
     phi__events_paid(record);
     phi__events_look_up(record);
     *out = record->event;
-    if (record->block == NULL) { /* such an event points to no memory of its record */
+    if (record->block == NULL) { /* a reserve record: its event points to no memory of the record */
         phi__events_drop(events, record);
         return true;
     }

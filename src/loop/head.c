@@ -259,7 +259,7 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
 typedef struct phi__head_told {
     int64_t number;        /* the update's N; 0: no update */
     uint64_t system;       /* hash of the system prompt */
-    const phi_json *tools; /* names and hashes */
+    const phi_json *tools; /* names and hashes of the tools */
     bool broken;           /* an update is missing */
     bool foreign;          /* the view has updates of other heads */
     bool answered;         /* the view has an answer */

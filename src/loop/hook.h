@@ -24,36 +24,40 @@ extern "C" {
    fields of phi_hook that are set at this point, and what PHI_DENY does (DENY). Without such a note
    PHI_DENY does nothing. */
 typedef enum phi_hook_point {
-    /* message_count. DENY: there is no run, AGENT_END is the only event */
+    /* Fields: message_count. DENY: there is no run, AGENT_END is the only event. */
     PHI_HOOK_BEFORE_LOOP = 1 << 0,
-    /* turn_index, message_count. DENY: the run ends before the turn */
+    /* Fields: turn_index, message_count. DENY: the run ends before the turn. */
     PHI_HOOK_BEFORE_TURN = 1 << 1,
-    /* messages: the messages to send, chosen by the policy; the hook may replace them. Called once
-       a turn, and again after a compaction */
+    /* Fields: messages, the messages to send, chosen by the policy; the hook may replace them.
+       Called once a turn, and again after a compaction. */
     PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
-    /* messages, including extensions; extensions that the hook leaves in the list are dropped */
+    /* Fields: messages, including extensions. Extensions that the hook leaves in the list are
+       dropped. */
     PHI_HOOK_CONVERT_TO_LLM = 1 << 3,
-    /* compaction. DENY: no compaction; after an overflow the run then ends with that error */
+    /* Fields: compaction. DENY: no compaction; after an overflow the run then ends with that
+       error. */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
-    PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* compaction */
-    /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: the reply replaces the
+    PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* fields: compaction */
+    /* Fields: call, tool_name, tool_call_id, arguments. ALLOW with a reply: the reply replaces the
        arguments. DENY: the call is not run, and the model reads the reply. The arguments are
-       checked after the hook, so in the hook they may not fit the schema */
+       checked after the hook, so in the hook they may not fit the schema. */
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
-    PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
-    /* tool_name, tool_call_id, text; message: from phi_call_update. DENY: no event. This hook
-       cannot wait: PHI_WAIT counts as PHI_DENY */
+    PHI_HOOK_AFTER_TOOL =
+        1 << 7, /* fields: tool_name, tool_call_id, is_error, message (the result) */
+    /* Fields: tool_name, tool_call_id, text; message if it comes from phi_call_update. DENY: no
+       event. This hook cannot wait: PHI_WAIT counts as PHI_DENY. */
     PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same fields, after the event; cannot wait */
-    PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
-    PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count; usage: of the turn */
+    PHI_HOOK_ON_ERROR = 1 << 10,   /* fields: text, failure; a model call has finally failed */
+    PHI_HOOK_AFTER_TURN = 1 << 11, /* fields: message_count, usage of the turn */
     /* Called when the run looks for steering and the queue is empty (in PHI_QUEUE_ALL: always, and
        again until there is no reply). ALLOW with a reply: the reply is a steering message. */
     PHI_HOOK_STEERING = 1 << 12,
     PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same for follow-ups, when the run would otherwise end */
-    PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END; message_count and usage: of the run */
-    /* Before a user's message is stored, after the agent's `filters`: text, input. WARN: the reply
-       is appended for the model. DENY: the input is refused, and the reply says why. */
+    PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END; fields: message_count, usage of the run */
+    /* Called before a user's message is stored, after the agent's `filters`. Fields: text, input.
+       WARN: the reply is appended for the model. DENY: the input is refused, and the reply says
+       why. */
     PHI_HOOK_FILTER = 1 << 15,
     /* Before each attempt of a model call. ALLOW with a reply: the reply is the API key of this
        attempt; without a reply the model's own key is sent. model: the model that the key is for.
@@ -90,7 +94,7 @@ typedef struct phi_hook {
     const phi_usage *usage;
     const phi_failure *failure;
     const phi_compaction *compaction;
-    const phi_model *model; /* CREDENTIAL */
+    const phi_model *model; /* CREDENTIAL: the model that the key is for */
     /* message_count is the number of messages in the history (phi_thread_message_at reads them).
        Only TRANSFORM_CONTEXT and CONVERT_TO_LLM get `messages`, the list to send with message_count
        messages. The hook may set both fields to its own list. phi copies this list when the hook
@@ -143,11 +147,11 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
 
 typedef enum phi_waiting {
     PHI_WAITING_NOTHING = 0,  /* no run is active, or the run continues with the next phi_step */
-    PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
-    PHI_WAITING_CALL,         /* for a tool: call */
-    PHI_WAITING_RETRY,        /* for the next attempt of a model call */
-    PHI_WAITING_BUDGET,       /* for phi_budget_raise: text is the limit */
-    PHI_WAITING_MODEL         /* for a model's answer, from the request until the answer's end */
+    PHI_WAITING_DECISION = 1, /* waits for phi_decide; see ticket, point */
+    PHI_WAITING_CALL,         /* waits for a tool; see call */
+    PHI_WAITING_RETRY,        /* waits for the next attempt of a model call */
+    PHI_WAITING_BUDGET,       /* waits for phi_budget_raise; text is the limit */
+    PHI_WAITING_MODEL /* waits for a model's answer, from the request until the answer's end */
 } phi_waiting;
 
 /* One thing that a run waits for. The agent owns the strings; they are valid until the next
@@ -168,7 +172,7 @@ typedef struct phi_pending_item {
     bool has_deadline;             /* false: the wait has no limit */
     uint64_t left_ms;              /* time until the deadline */
     phi_str source, question_kind; /* of a question or a tool call, as in phi_hook */
-    /* DECISION: phi_hook.quiet: the waiting hook decides by itself, for example by a script. A
+    /* DECISION: the waiting hook decides by itself (phi_hook.quiet), for example by a script. A
        dialog should not ask the person about it. */
     bool quiet;
     struct phi_permissions *permissions; /* DECISION: phi_hook.permissions; NULL: no rules ask */

@@ -494,8 +494,7 @@ PHI__FN void phi__question_drop_all(phi__agent *agent) {
     }
 }
 
-/* Copies a string. clean: removes control characters from a text by an outside author that a person
-   reads, perhaps on a terminal. */
+/* Copies a string. clean: removes control characters, because a person may read the string. */
 static phi_str phi__question_copy(char **at, phi_str text, bool clean) {
     char *to = *at;
     if (text.len > 0) memcpy(to, text.at, text.len);

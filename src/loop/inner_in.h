@@ -10,7 +10,7 @@
 PHI__FN bool phi__find_reader(const phi__agent *agent);
 PHI__FN void phi__schedule_unready(phi__run *run); /* no effect if the run is not ready */
 
-/* Takes the run that was woken first from the ready list. NULL: none is ready. */
+/* Removes and returns the first run of the ready list. NULL: none is ready. */
 PHI__FN phi__run *phi__schedule_next_ready(phi_runtime *rt);
 PHI__FN bool phi__schedule_timer_set(phi__run *run,
                                      uint64_t at_us); /* sets the timer that wakes the run */
@@ -35,7 +35,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 /* Records that a run with this id begins. False: no memory; nothing changed. */
 PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id);
 
-/* Makes later run numbers of the segment exceed `runs` (at most 2^31). False: no memory. */
+/* Makes later run numbers of the segment exceed `runs`; ignores runs > 2^31. False: no memory. */
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);
 

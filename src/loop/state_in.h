@@ -224,7 +224,7 @@ typedef struct phi__record {
     phi__answer *answer; /* for the event's partial and message; NULL: no answer */
     size_t partial_len;
     size_t cost; /* bytes counted against the agent's queue */
-    bool in_use; /* in the reserve: the record is queued */
+    bool in_use; /* for a reserve record: it is queued */
     bool popped;
     phi_event event;
 } phi__record;
@@ -241,7 +241,7 @@ typedef struct phi__events {
 } phi__events;
 
 typedef struct phi__agent_events {
-    size_t queued_bytes; /* of events not popped yet */
+    size_t queued_bytes; /* cost of all events not popped yet */
     bool held;           /* the agent's events stay queued until the host releases them */
     phi__list all;       /* the agent's records, including popped ones */
     /* PHI__RESERVE records, allocated for a run. They are kept until the host has released them. */
@@ -434,7 +434,7 @@ struct phi__decision {
     bool late;      /* its deadline has passed */
     bool ask_again; /* the hook will be called again (phi_hook.ask_again) */
     bool quiet;
-    struct phi_permissions *permissions; /* whose rules ask (phi_hook); NULL: none */
+    struct phi_permissions *permissions; /* the rules that ask (phi_hook.permissions); NULL: none */
     uint32_t round, waited;              /* as in phi_hook */
     void (*over)(void *ctx); /* called when the ticket becomes stale; NULL: not called */
     void *over_ctx;
@@ -611,7 +611,7 @@ typedef struct phi__run_projection {
 typedef struct phi__projected {
     bool has_policy;
     phi_policy policy;         /* the agent's policy */
-    phi_token_counter counter; /* count_text NULL: the built-in estimate */
+    phi_token_counter counter; /* the built-in estimate if count_text is NULL */
     phi_projection_meta last;
     uint64_t needed; /* 1 + the last entry that needs a summary; 0: none does */
 } phi__projected;
@@ -639,8 +639,8 @@ enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* unread bytes kept for the decoder *
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
-/* The reader of a transfer: a run, or else an object, for which `wake` is called. With a tape, only
-   the transfers of runs go through it. */
+/* The reader of a transfer: a run, or else an object, for which `wake` is called. Only transfers of
+   runs go through a tape. */
 typedef struct phi__transfer_owner {
     phi__run *run;
     void (*wake)(void *object);
@@ -732,7 +732,7 @@ typedef struct phi__attempt {
     bool fresh;       /* the hook has already been asked for another key */
     bool encoding;
     phi__encoder encoder;
-    phi__secrets secrets;        /* secrets in the turn's requests; in its arena */
+    phi__secrets secrets;        /* secrets of the turn's requests, in the turn's arena */
     struct phi__body_hash *hash; /* hash of the body, in the turn's arena; NULL: not begun */
     /* The answer. */
     struct phi__transfer *transfer;
@@ -762,7 +762,7 @@ typedef struct phi__turn {
 
 struct phi__toolcall {
     phi_runtime *rt;
-    phi__slot *slot; /* NULL once there is a result */
+    phi__slot *slot; /* NULL after the call got a result */
     uint32_t index, gen;
     phi__run *run;
     const phi_tool *tool;     /* NULL: unknown tool */
@@ -849,7 +849,7 @@ typedef struct phi__session {
 
 typedef struct phi__sessions {
     phi_memory *memory;
-    phi__map map;     /* by id */
+    phi__map map;     /* sessions by id */
     uint64_t numbers; /* the last number given */
 } phi__sessions;
 
@@ -951,7 +951,7 @@ typedef struct phi__run_order {
 } phi__run_order;
 
 typedef struct phi__start {
-    phi_trigger trigger; /* of its first turn */
+    phi_trigger trigger; /* trigger of the run's first turn */
     bool emitted;        /* AGENT_START was emitted */
     bool silent;         /* the run was refused before it began: no AFTER_LOOP */
 } phi__start;
@@ -1016,7 +1016,7 @@ struct phi__run {
     phi__early end;
     phi_arena arena; /* the turn's memory: the request, tool calls */
     phi__ready ready;
-    phi__refusals refusals; /* their number when the run began */
+    phi__refusals refusals; /* the counts when the run began */
     phi__timer timer;       /* for a pause or a delay */
     phi__round tools;
     phi__listed listed;
@@ -1107,9 +1107,9 @@ struct phi__agent {
     phi__slot *slot;    /* NULL: freed, waiting for the end of the step */
     phi_thread *thread; /* `own`, or a thread lent by the caller */
     phi__run *run;
-    phi__toolset *tools; /* of the active run, or `toolset` */
+    phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
     const phi__codec *codec;
-    const struct phi_provider *provider; /* of the model; NULL: phi's own codec */
+    const struct phi_provider *provider; /* the model's provider; NULL: phi's own codec */
     struct phi__projected *projected;    /* NULL: no policy and no counter so far */
     phi_agent handle;
     phi_memory memory;

@@ -601,7 +601,8 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
 
 /* ---- the arguments of a call by name, for its tool, a hook or a dialog ---- */
 
-/* Returns an argument of a pending call, or NULL. Parses them once, in the turn's arena. */
+/* Returns an argument of a pending call, or NULL. Arguments are parsed once, in the turn's
+   arena. */
 static const phi_json *phi__call_args_at(phi_call handle, const char *path) {
     phi__toolcall *call = phi__call_find(handle);
     if (call == NULL || path == NULL) return NULL;
@@ -1102,7 +1103,8 @@ static phi_status phi__reply_send(phi_call handle, struct phi__inbox_record *rec
     bool won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                                PHI__CALL_CLAIMED);
     phi__inbox_publish(record, won);
-    phi__io_wake(handle.rt->io); /* even if lost: it may have blocked later posts */
+    phi__io_wake(
+        handle.rt->io); /* even after a lost claim: the record may have blocked later posts */
     return won ? PHI_OK : PHI_STALE;
 }
 

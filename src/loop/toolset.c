@@ -112,7 +112,7 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
             return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": raw_protocol is missing", tool->name);
         char what[120];
         (void)snprintf(what, sizeof what, "tool \"%.64s\": raw", tool->name);
-        /* an empty raw: the tool is part of another element of the list */
+        /* an empty raw is valid: another element of the list contains the tool */
         phi_status status =
             tool->raw[0] != '\0' ? phi__tool_check_raw(rt, what, tool->raw) : PHI_OK;
         if (status != PHI_OK) return status;

@@ -636,7 +636,8 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     size_t done = 0;
     while (ready->first != NULL && done < PHI__FETCH_STEP) {
         phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
-        if (f->round == rt->step.round) return; /* all later ones were handled in this step, too */
+        if (f->round == rt->step.round)
+            return; /* all later fetches were handled in this step, too */
         f->round = rt->step.round;
         phi__fetch_unready(f);
         size_t n = phi__fetch_go(f);

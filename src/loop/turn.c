@@ -462,7 +462,7 @@ static phi__state phi__ask_request(phi__run *run) {
         if (outcome != PHI__RUN_ON) return outcome;
         a->hash = NULL;
         a->keyed = NULL;
-        a->decoder = NULL; /* the old one was in the last turn's memory */
+        a->decoder = NULL; /* the old decoder was in the last turn's memory */
         if (agent->provider != NULL) {
             status = phi__provider_request(run);
             if (status == PHI_OK && !agent->in_process) status = phi__provider_encode(run);
@@ -841,7 +841,7 @@ static bool phi__attempt_decode(phi__run *run, bool *wait) {
         phi__slice_took(&rt->slice, len);
         bytes = phi__transfer_took(transfer, len, run->attempt.alive);
         if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
-        if (run->slices) bytes = phi__transfer_unread(transfer); /* a tool may have pushed more */
+        if (run->slices) bytes = phi__transfer_unread(transfer); /* a tool may have pushed bytes */
         if (phi__slice_spent(&rt->slice)) return false;
     }
 }
