@@ -45,8 +45,7 @@ PHI__FN void phi__attempt_close(phi__run *run, bool settle) {
 PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
-    if (run->attempt.answer != NULL)
-        phi__attempt_close(run, true); /* if there is no answer, nothing was opened */
+    if (run->attempt.answer != NULL) phi__attempt_close(run, true); /* else nothing was opened */
 }
 
 /* ---- failures ---- */
@@ -96,12 +95,11 @@ PHI__FN phi__state phi__attempt_broken(phi__run *run) {
     phi_status status = phi__network_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
     if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    phi_failure failure =
-        phi__failure_of(late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
-                        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-                            transfer->status != PHI_UNSUPPORTED &&
-                            transfer->status != PHI_BAD_ARG, /* BAD_ARG: an invalid URL */
-                        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
+    phi_failure failure = phi__failure_of(
+        late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
+        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
+            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* bad URL */
+        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
     failure.http_status = transfer->http_status;
     return phi__attempt_failed(run, &failure, status);
 }

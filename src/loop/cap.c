@@ -155,8 +155,7 @@ static bool phi__cap_media(phi_arena *arena, const phi_texts *texts, phi_content
 PHI__FN uint32_t phi__cap_most(const phi__toolcall *call) {
     uint32_t most = call->run->agent->desc.tool_options.max_result_bytes;
     if (call->tool == NULL || call->tool->max_result_bytes == 0) return most;
-    return (uint32_t)phi__min(
-        most, call->tool->max_result_bytes); /* PHI_UNLIMITED is the largest value */
+    return (uint32_t)phi__min(most, call->tool->max_result_bytes); /* PHI_UNLIMITED: the largest */
 }
 
 /* Gives as much of the result as the limits allow, and frees the arena. path: of the file with the
@@ -174,8 +173,7 @@ static phi_status phi__cap_give(phi__toolcall *call, phi_arena *arena,
     phi__buf line;
     phi__buf_init(&line, arena->memory);
     if (good && most != PHI_UNLIMITED && all > most) {
-        good = phi__cap_line(&line, desc->texts, all,
-                             path); /* first with the largest number, to measure the line */
+        good = phi__cap_line(&line, desc->texts, all, path); /* measures the line */
         place = phi__cap_places(result, all, most > line.len ? most - line.len : 0);
         line.len = 0;
         good = good && phi__cap_line(&line, desc->texts, place.tail - place.head, path);

@@ -48,8 +48,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     info->loop_id = run->loop_id;
     info->continuation = order->continuation;
     run->info = info;
-    bool ours =
-        phi__str_starts(run->loop_id, session.at); /* the loop id begins with the session's id */
+    bool ours = phi__str_starts(run->loop_id, session.at); /* a loop id of this session */
     if (ours) info->session_id = phi__str(run->loop_id.at, session.len);
     return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
            (ours || phi__arena_str(arena, session, &info->session_id)) &&

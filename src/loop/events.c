@@ -142,8 +142,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     if (need < text_bytes) return NULL;
     if (block == NULL || block->bytes - block->used < need) {
         size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
-        while (events->spare == NULL && phi__events_free_one(events)) {
-        } /* before allocating more */
+        while (events->spare == NULL && phi__events_free_one(events)) {} /* before allocating */
         if (bytes == PHI__EVENT_BLOCK_BYTES && events->spare != NULL) {
             block = events->spare;
             events->spare = NULL;

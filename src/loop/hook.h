@@ -28,22 +28,21 @@ typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_LOOP = 1 << 0,
     /* Fields: turn_index, message_count. DENY: the run ends before the turn. */
     PHI_HOOK_BEFORE_TURN = 1 << 1,
-    /* Fields: messages, the messages to send, chosen by the policy; the hook may replace them.
-       Called once a turn, and again after a compaction. */
+    /* Fields: messages, which the policy chose for sending; the hook may replace them. Called once
+       a turn, and again after a compaction. */
     PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
-    /* Fields: messages, including extensions. Extensions that the hook leaves in the list are
-       dropped. */
+    /* Fields: messages, including extensions. The remaining extensions are dropped after the
+       hook. */
     PHI_HOOK_CONVERT_TO_LLM = 1 << 3,
-    /* Fields: compaction. DENY: no compaction; after an overflow the run then ends with that
-       error. */
+    /* Fields: compaction. DENY: no compaction; a run with an overflow then ends with that error. */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
     PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* fields: compaction */
     /* Fields: call, tool_name, tool_call_id, arguments. ALLOW with a reply: the reply replaces the
        arguments. DENY: the call is not run, and the model reads the reply. The arguments are
        checked after the hook, so in the hook they may not fit the schema. */
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
-    PHI_HOOK_AFTER_TOOL =
-        1 << 7, /* fields: tool_name, tool_call_id, is_error, message (the result) */
+    /* Fields: tool_name, tool_call_id, is_error, message (the result). */
+    PHI_HOOK_AFTER_TOOL = 1 << 7,
     /* Fields: tool_name, tool_call_id, text; message if it comes from phi_call_update. DENY: no
        event. This hook cannot wait: PHI_WAIT counts as PHI_DENY. */
     PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
@@ -56,7 +55,7 @@ typedef enum phi_hook_point {
     PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same for follow-ups, when the run would otherwise end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END; fields: message_count, usage of the run */
     /* Called before a user's message is stored, after the agent's `filters`. Fields: text, input.
-       WARN: the reply is appended for the model. DENY: the input is refused, and the reply says
+       WARN: the reply is added for the model. DENY: the input is refused, and the reply says
        why. */
     PHI_HOOK_FILTER = 1 << 15,
     /* Before each attempt of a model call. ALLOW with a reply: the reply is the API key of this
@@ -102,7 +101,7 @@ typedef struct phi_hook {
        without their content are left out. */
     const phi_message *const *messages;
     size_t message_count;
-    /* The following fields are set by the hook. */
+    /* The hook sets the next four fields. */
     phi_str reply; /* copied when the hook returns */
     /* the deadline of a wait (default: the run's or agent's decision_ms; PHI_UNLIMITED) */
     uint32_t timeout_ms;

@@ -185,8 +185,7 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
     d->point = hook->point;
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    phi__buf before =
-        d->reply; /* from the previous round; the hook may return it as its own reply */
+    phi__buf before = d->reply; /* of the last round; the hook may return it as its reply */
     if (d->round > 0) {
         phi__buf_init(&d->reply, before.memory);
         hook->round = d->round;

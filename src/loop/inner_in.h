@@ -12,8 +12,7 @@ PHI__FN void phi__schedule_unready(phi__run *run); /* no effect if the run is no
 
 /* Removes and returns the first run of the ready list. NULL: none is ready. */
 PHI__FN phi__run *phi__schedule_next_ready(phi_runtime *rt);
-PHI__FN bool phi__schedule_timer_set(phi__run *run,
-                                     uint64_t at_us); /* sets the timer that wakes the run */
+PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us); /* the timer wakes the run */
 
 /* Publishes the agent's state for other threads. */
 PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
@@ -81,8 +80,7 @@ PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint
 /* Queues PHI_EV_OPAQUE with copies of the block's type and JSON. */
 PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
                                      phi_str json, phi__answer *answer);
-PHI__FN bool
-phi__events_backlog(const phi__agent *agent); /* true if the host does not pop its events */
+PHI__FN bool phi__events_backlog(const phi__agent *agent); /* true if the host pops no events */
 
 /* stamp sets the message's time, loop id and turn. entry makes a log entry with them. */
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
@@ -101,8 +99,7 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 
 /* Frees events that were popped before this step: some of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
-PHI__FN void phi__events_purge(phi_runtime *rt,
-                               phi__agent *agent); /* frees all events of the agent */
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* frees the agent's events */
 
 /* ---- hooks.c ---- */
 enum { PHI__QUESTION_MOST = 64 }; /* maximum of open questions for an agent */
@@ -358,8 +355,7 @@ PHI__FN void phi__tools_detach(phi__run *run); /* calls each `cancel`; frees not
 PHI__FN void phi__tools_drop(phi__run *run);
 
 PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
-PHI__FN phi__state
-phi__tools_make_calls(phi__run *run); /* returns TOOLS, or TURN_END if there are no calls */
+PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* returns TOOLS or TURN_END */
 
 /* Hashes a tool's name and arguments. The order of keys and white space do not matter. Text that is
    not JSON is hashed as it is. The arena is reset afterwards. */
@@ -424,8 +420,7 @@ PHI__FN void phi__run_destroy(phi__run *run); /* frees the run at once, without 
 /* ---- stored.c ---- */
 /* Writes the thread to its store. True if the store now has all of it; false without a store. */
 PHI__FN bool phi__stored_run(phi__run *run);
-PHI__FN void
-phi__stored_updated(phi__run *run); /* calls phi__stored_run at the end, emits an event */
+PHI__FN void phi__stored_updated(phi__run *run); /* like phi__stored_run, and emits an event */
 
 /* Returns the entry of the run's reply. NULL: there is no reply. */
 PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run);

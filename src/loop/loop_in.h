@@ -60,11 +60,9 @@ PHI__FN void phi__session_free_all(phi__sessions *sessions);
 
 /* Returns the session with this id and adds a user. Creates it if needed. NULL: no memory. */
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
-PHI__FN void phi__session_drop(phi__sessions *sessions,
-                               phi__session *session); /* NULL is allowed */
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: ignored */
 
-PHI__FN uint32_t phi__session_count_so_far(phi__session *session,
-                                           phi_str segment); /* runs counted so far */
+PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 
 /* number: returns N of "session.segment.N", and the segment. 0: the id is not from this session.
    saw: records that this run exists, so that later runs get larger numbers. False: no memory. */
@@ -147,8 +145,7 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
    returns false; the run must then end. */
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
 
-PHI__FN bool
-phi__events_reserve_free(const phi__agent *agent); /* also true if there is no reserve */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* also if there is no reserve */
 
 /* Calls phi__edit_rewrite or phi__truncate for the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
@@ -400,8 +397,7 @@ PHI__FN void phi__attempt_clear(phi__run *run);
 
 /* Fails the attempt without a retry. Returns PHI__RUN_GIVE_UP. failure: in the thread. */
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
-PHI__FN void
-phi__attempt_rewind(phi__run *run); /* frees the turn's memory, clears pointers into it */
+PHI__FN void phi__attempt_rewind(phi__run *run); /* frees the turn's memory, resets the secrets */
 
 /* ---- tools.c ---- */
 /* Finishes writing results to files. */

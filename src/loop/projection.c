@@ -50,8 +50,7 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
     const phi_token_counter *counter = phi__projection_counter(run->agent);
     const phi_thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
-    uint64_t changed =
-        thread->ops.last_seq; /* rewrites in all lanes are counted, because they are few */
+    uint64_t changed = thread->ops.last_seq; /* in any lane, because rewrites are rare */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
     size_t from;
     phi__tracker tracker = PHI_ZERO;

@@ -30,8 +30,7 @@ static bool phi__run_take_format(phi__run *run, const phi_format *format) {
     if (run->own.format == NULL) return false;
     run->own.format->bytes = bytes;
     run->own.format->format = *format;
-    char *at = (char *)(run->own.format +
-                        1); /* the memory is zeroed, so both strings are null-terminated */
+    char *at = (char *)(run->own.format + 1); /* zeroed memory: both strings end with a zero */
     if (schema.len > 0) memcpy(at, schema.at, schema.len);
     run->own.format->format.schema = schema.len > 0 ? at : NULL;
     at += schema.len + 1;
@@ -577,8 +576,7 @@ static phi_status phi__load_own(phi__run *run, const phi_json *node) {
     if (!phi_json_is(own, PHI_JSON_OBJECT)) return PHI_OK;
     uint64_t kind = phi__json_get_uint(phi_json_get(own, "kind"), UINT64_MAX);
     phi_format format = PHI_ZERO;
-    format.schema = phi_json_str(phi_json_get(own, "schema"), "")
-                        .at; /* strings of the tree are null-terminated */
+    format.schema = phi_json_str(phi_json_get(own, "schema"), "").at; /* null-terminated strings */
     format.name = phi_json_str(phi_json_get(own, "name"), "").at;
     format.strict = phi__records_get_bool(own, "strict");
     if (kind > PHI_FORMAT_JSON_SCHEMA ||

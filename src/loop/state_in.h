@@ -77,8 +77,7 @@ typedef enum phi__state {
 typedef enum phi__hooked {
     PHI__HOOK_ALLOW = PHI_ALLOW,
     PHI__HOOK_DENY = PHI_DENY,
-    PHI__HOOK_WAIT =
-        PHI_WAIT, /* try again later: the hook's answer will wake the run or the call */
+    PHI__HOOK_WAIT = PHI_WAIT, /* try again later: the hook's answer wakes the run or call */
     PHI__HOOK_WARN = PHI_WARN,
     PHI__HOOK_GONE, /* the hook freed the agent: return at once */
     PHI__HOOK_LOST  /* memory ran out */
@@ -118,8 +117,7 @@ enum {
 
 /* The rules that a list of tools is checked against. */
 typedef struct phi__tool_rules {
-    const phi__codec
-        *codec; /* checks the tool names; NULL: a host's provider, which takes any name */
+    const phi__codec *codec; /* checks the names; NULL: a host's provider, which takes any name */
     bool can_approve;
 } phi__tool_rules;
 
@@ -496,8 +494,7 @@ typedef struct phi__polling {
     bool on;             /* a poll has begun: it has looked into the queue */
     uint32_t got;        /* messages found so far */
     phi__inputs pending; /* polled messages for the next turn */
-    uint64_t
-        posts_from; /* position in the inbox; older injected messages were for an earlier run */
+    uint64_t posts_from; /* inbox position: older injected messages were for earlier runs */
 } phi__polling;
 
 typedef struct phi__filtering {
@@ -1115,10 +1112,9 @@ struct phi__agent {
     phi_memory memory;
     bool in_process; /* the provider is polled in this process, not called over HTTP */
     bool has_store;
-    uint8_t context_level; /* projection.c: level of the last warning to the host */
-    const char *held;      /* static: why it is busy without a run; NULL: not busy */
-    const phi_failure
-        *refused; /* run.c: why phi__run_new failed; NULL: the allocator had no memory */
+    uint8_t context_level;      /* projection.c: level of the last warning to the host */
+    const char *held;           /* static: why it is busy without a run; NULL: not busy */
+    const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
     phi__response *responses;   /* the newest one */
     phi__questions *questions;  /* NULL: it has never had any */
     phi__tool_sources *sources; /* NULL: none */

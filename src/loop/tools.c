@@ -303,8 +303,7 @@ static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     phi__call_fail(call, words);
 }
 
-static void
-phi__call_timer(phi__timer *timer); /* defined below, because it may start the call again */
+static void phi__call_timer(phi__timer *timer); /* below, because it may start the call again */
 
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
@@ -1103,8 +1102,7 @@ static phi_status phi__reply_send(phi_call handle, struct phi__inbox_record *rec
     bool won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                                PHI__CALL_CLAIMED);
     phi__inbox_publish(record, won);
-    phi__io_wake(
-        handle.rt->io); /* even after a lost claim: the record may have blocked later posts */
+    phi__io_wake(handle.rt->io); /* after a lost claim, too: the record may have blocked posts */
     return won ? PHI_OK : PHI_STALE;
 }
 

@@ -285,11 +285,10 @@ PHI__FN void phi__toolset_free_run(phi__run *run) {
    lists are given back last. */
 
 enum {
-    PHI__TOOL_SOURCES_NAME = 80,   /* bytes of a tool's name in events */
-    PHI__TOOL_SOURCES_TEXT = 2048, /* bytes of a PHI_EV_TOOLS_CHANGED; more names are counted */
-    PHI__TOOL_SOURCES_WORDS = 320, /* bytes of phi_last_error's message */
-    PHI__TOOL_SOURCES_WARNINGS =
-        16 /* warnings of an exchange about omitted tools; more are counted */
+    PHI__TOOL_SOURCES_NAME = 80,    /* bytes of a tool's name in events */
+    PHI__TOOL_SOURCES_TEXT = 2048,  /* bytes of a PHI_EV_TOOLS_CHANGED; more names are counted */
+    PHI__TOOL_SOURCES_WORDS = 320,  /* bytes of phi_last_error's message */
+    PHI__TOOL_SOURCES_WARNINGS = 16 /* warnings about omitted tools; more are only counted */
 };
 
 /* A list taken from a source. */

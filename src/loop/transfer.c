@@ -277,8 +277,7 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
     if (status != PHI_OK) {
         phi__transfer_unmake(t);
         *out = NULL;
-    } else if (t->stage == PHI__STAGE_QUEUED &&
-               !stages) /* a host's transport that reports no stages */
+    } else if (t->stage == PHI__STAGE_QUEUED && !stages) /* transport that reports no stages */
         phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
     else
         phi__transfer_arm(t);
@@ -636,8 +635,7 @@ PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     size_t done = 0;
     while (ready->first != NULL && done < PHI__FETCH_STEP) {
         phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
-        if (f->round == rt->step.round)
-            return; /* all later fetches were handled in this step, too */
+        if (f->round == rt->step.round) return; /* later ones were also handled in this step */
         f->round = rt->step.round;
         phi__fetch_unready(f);
         size_t n = phi__fetch_go(f);

@@ -998,8 +998,7 @@ static phi__state phi__end_offer(phi__run *run, bool whole) {
 /* Ends a turn whose attempt has finally failed. The attempt itself may be freed already. */
 static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
-    if (!phi__turn_unwanted(run) &&
-        run->attempt.fault_status != PHI_DENIED) /* denied by the host */
+    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* denied by a hook */
         next = phi__end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
     const phi_failure *failure = run->attempt.fault;
@@ -1113,8 +1112,7 @@ static phi__state phi__turn_end(phi__run *run) {
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
     bool room = (run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON;
-    if (room &&
-        run->reply != NULL) { /* a copy, because the answer may be evicted before the entry */
+    if (room && run->reply != NULL) { /* a copy, because the answer may be evicted earlier */
         phi_usage *usage =
             (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
         if (usage != NULL) *usage = run->reply->usage;
