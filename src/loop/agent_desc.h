@@ -39,8 +39,7 @@ typedef struct phi_tool_options {
        sources are borrowed. */
     const struct phi_tool_source *const *sources;
     size_t source_count;
-    const struct phi_raw_tool
-        *raw_tools; /* tools that the provider hosts, as JSON; copied (default: none) */
+    const struct phi_raw_tool *raw_tools; /* JSON of hosted tools; copied (default: none) */
     size_t raw_tool_count;
     phi_effect_policy effects; /* which effects tools may have on the tool state (default: all) */
     /* A run counts calls of the same tool with the same arguments. From the call with this number
@@ -145,9 +144,8 @@ typedef struct phi_agent_desc {
     /* How the view is compacted, both before a request that nears the model's window and after a
        request that the provider finds too long. The text in it is copied. */
     phi_compaction_config compaction;
-    phi_compactor compactor; /* makes the compactions near the window; copied (default: none) */
-    const struct phi_policy
-        *policy; /* chooses the messages to send; copied (default: all of them) */
+    phi_compactor compactor;         /* makes compactions near the window; copied (default: none) */
+    const struct phi_policy *policy; /* chooses the messages to send; copied (default: all) */
 
     /* ---- other settings ---- */
 

@@ -353,9 +353,7 @@ typedef struct phi__feature {
     /* True if the feature takes part in a run from its beginning. NULL: it always does. Until it
        joins a run, it is called only at the run's points RUN_LOAD and EFFECTS. */
     bool (*wants)(const phi__run *run);
-    uint8_t
-        /* PHI__FEATURE_AT_ (features/features_in.h): the order of calls at each point. */
-        order;
+    uint8_t order; /* PHI__FEATURE_AT_ (features/features_in.h): order of calls */
     /* Called when the runtime gets the feature, and when the runtime is freed. May be NULL. */
     void (*open)(phi_runtime *rt);
     void (*close)(phi_runtime *rt);
@@ -772,13 +770,11 @@ struct phi__toolcall {
     uint64_t armed_us; /* when the call was first started */
     void *state;
     size_t state_bytes;
-    void (*gone)(
-        /* Releases what the state holds before it is freed; may be NULL. */
-        void *state);
-    phi_message *result;   /* in the thread, not yet logged */
-    phi_str child_loop_id; /* from the result; in the thread */
-    phi_str effects;       /* changes of the tool state, JSON, in the thread; empty: none */
-    struct phi__cap *cap;  /* a too large result while its file is written; NULL: none */
+    void (*gone)(void *state); /* releases what the state holds before it is freed */
+    phi_message *result;       /* in the thread, not yet logged */
+    phi_str child_loop_id;     /* from the result; in the thread */
+    phi_str effects;           /* changes of the tool state, JSON, in the thread; empty: none */
+    struct phi__cap *cap;      /* a too large result while its file is written; NULL: none */
     phi__decision decision;
     uint32_t repeats;      /* calls like this one so far (repeat guard); 0: not counted */
     bool begun;            /* counted in `running` */
