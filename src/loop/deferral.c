@@ -571,7 +571,7 @@ static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str ar
 static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     phi__toolset *set = agent->tools;
     const phi_tool *tool = phi__toolset_find(set, name);
-    if (tool == NULL && !phi__defer_is_own(name)) return NULL; /* avoids a slow plan */
+    if (tool == NULL && !phi__defer_is_own(name)) return NULL; /* skips the slow plan */
     phi__defer_plan plan = phi__defer_plan_of(agent);
     if (tool != NULL) {
         if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;

@@ -194,7 +194,7 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi__list_take(&rt->pressed, &agent->room.link);
 }
 
-/* Handles the agents in rt->pressed. Those with events in use are put back. A compactor may free
+/* Handles the agents in rt->pressed. Agents with events in use are put back. A compactor may free
    any agent: the list is consistent before each call, and contains no freed agent. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__link *last = rt->pressed.last;

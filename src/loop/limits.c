@@ -113,7 +113,7 @@ static phi_spending phi__pot_take(phi__run *pot, const phi_spending *wanted) {
     return taken;
 }
 
-/* Releases the reservation, and wakes runs that waited for it. */
+/* Releases the reservation, and wakes runs that wait for budget. */
 PHI__FN void phi__budget_release(phi__run *run) {
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
     phi__limits_line_take(run->agent, &run->reserved);

@@ -144,7 +144,7 @@ typedef struct phi__toolset_change {
     size_t more_count;
 } phi__toolset_change;
 
-/* Reached by pointer, so that only programs that name phi_feature_tool_sources link them. */
+/* Functions reached by pointer: only programs that name phi_feature_tool_sources link them. */
 typedef struct phi__sources_ops {
     bool (*make)(phi__agent *agent, const phi_tool_source *const *sources, size_t count);
     phi_status (*refresh)(phi__agent *agent, bool quiet);
@@ -180,7 +180,7 @@ typedef struct phi__defer_plan {
     bool above; /* the tools with may_defer are deferred, too */
 } phi__defer_plan;
 
-/* Reached by pointer, so that only programs that name phi_feature_deferral link them. */
+/* Functions reached by pointer: only programs that name phi_feature_deferral link them. */
 typedef struct phi__deferral_ops {
     phi__defer_plan (*plan)(const phi__agent *agent);
     bool (*change)(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
@@ -373,7 +373,7 @@ enum { PHI__FEATURE_MOST = 24 };
 typedef struct phi__feature_place {
     phi_feature_fn name;
     const phi__feature *feature;
-    size_t run_at, agent_at; /* offset of its state after a run and after an agent */
+    size_t run_at, agent_at; /* offset of the feature's state after a run, and after an agent */
 } phi__feature_place;
 
 typedef struct phi__features {
@@ -549,7 +549,7 @@ typedef struct phi__room {
     uint32_t runs_short; /* consecutive runs that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
     phi__link link;
-    phi__limit_failure *at_limit; /* the failure of a run that its limit ended; NULL: none */
+    phi__limit_failure *at_limit; /* failure for runs that this limit ends; NULL: no limit */
 } phi__room;
 
 /* Bytes of log for each token of a summary, which the log holds twice. */

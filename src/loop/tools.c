@@ -243,7 +243,7 @@ static void phi__call_cancel(phi__toolcall *call, const char *text) {
 /* Detaches a call that will have no result. The call's memory stays until dispose, because one of
    the tool's functions may be running. */
 static void phi__call_detach(phi__toolcall *call) {
-    /* Claim first: the tool's cancel may free the agent again. */
+    /* Claim first: the tool's cancel may call this function again by freeing the agent. */
     if (call->slot != NULL && phi__call_claim(call)) phi__call_cancel_tool(call);
     if (call->cap != NULL) phi__cap_drop(call);
     if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook was called */
