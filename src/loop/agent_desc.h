@@ -25,7 +25,7 @@ typedef struct phi_agent_ids {
     const char *config_id;  /* (default: made from the model's names) */
 } phi_agent_ids;
 
-/* How the model is offered an agent's tools, and how tool calls are run. */
+/* Options of an agent's tools and tool calls. */
 typedef struct phi_tool_options {
     phi_tool_mode mode; /* (default: all calls of a turn at once) */
     uint32_t batch;     /* how many calls run at a time in PHI_TOOLS_BATCHED (default 4) */
@@ -39,8 +39,7 @@ typedef struct phi_tool_options {
        sources are borrowed. */
     const struct phi_tool_source *const *sources;
     size_t source_count;
-    const struct phi_raw_tool
-        *raw_tools; /* tools that the provider hosts, as JSON; copied (default: none) */
+    const struct phi_raw_tool *raw_tools; /* JSON of hosted tools; copied (default: none) */
     size_t raw_tool_count;
     phi_effect_policy effects; /* which effects tools may have on the tool state (default: all) */
     /* A run counts calls of the same tool with the same arguments. From the call with this number
@@ -48,12 +47,12 @@ typedef struct phi_tool_options {
     uint32_t repeat_warn_after;
     /* The call with this number is not run, and the run ends (default 5; PHI_UNLIMITED: never). */
     uint32_t repeat_stop_after;
-    /* The size of the texts of one tool result. A longer result keeps its head and its tail, and a
-       line between the two says how much is missing. Details are not cut. (default 2 MiB;
-       PHI_UNLIMITED) */
+    /* The maximum size of the texts of one tool result. A longer result keeps its head and its
+       tail, and a line between the two says how much is missing. Details are not cut. (default 2
+       MiB; PHI_UNLIMITED) */
     uint32_t max_result_bytes;
-    /* The size of one image, document or sound of a result. A larger one is replaced by a text.
-       (default 20 MiB; PHI_UNLIMITED) */
+    /* The maximum size of one image, document or sound of a result. A larger one is replaced by a
+       text. (default 20 MiB; PHI_UNLIMITED) */
     uint32_t max_result_image_bytes;
     /* The absolute path of a directory, which phi makes when it is needed. A result that is cut is
        kept there whole, in a file with mode 0600, and the line in the result names the file. phi
@@ -62,29 +61,28 @@ typedef struct phi_tool_options {
     const char *result_directory;
 } phi_tool_options;
 
-/* How much memory an agent, its events and its answers take. */
+/* Memory limits of an agent, its events and its answers. */
 typedef struct phi_agent_memory {
-    size_t limit_bytes; /* for this agent and its history (default: none) */
-    /* What the agent does at limit_bytes (default: compact, then forget). Without a store, entries
-       that are in no lane's view and all entries of scratch lanes ("~...") are freed for good.
-       PHI_EV_FORGOTTEN and an entry of the log report this; pointers to freed entries are invalid,
-       and older responses are stale. With a store the log stays whole and is recalled when
-       needed. */
+    size_t limit_bytes; /* limit for this agent and its history (default: none) */
+    /* Action at limit_bytes (default: compact, then forget). Without a store, entries that are in
+       no lane's view and all entries of scratch lanes ("~...") are freed for good. PHI_EV_FORGOTTEN
+       and an entry of the log report this; pointers to freed entries are invalid, and older
+       responses are stale. With a store the log stays whole and is recalled when needed. */
     phi_at_memory_limit at_limit;
-    /* Events that wait for the host. When they reach this size, phi stops reading (default 256
+    /* Maximum size of the events that wait for the host. At it phi stops reading (default 256
        KiB). */
     size_t event_queue_bytes;
-    size_t max_event_bytes;      /* of one event in an answer's stream (default 16 MiB) */
-    uint64_t max_response_bytes; /* of one answer (default 256 MiB) */
+    size_t max_event_bytes;      /* limit for one event in an answer's stream (default 16 MiB) */
+    uint64_t max_response_bytes; /* limit for one answer (default 256 MiB) */
 } phi_agent_memory;
 
 /* How user messages reach the agent. */
 typedef struct phi_agent_input {
-    /* in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
+    /* trigger of the first turn in runs that begin with a prompt (default: PHI_TRIGGER_USER) */
     phi_trigger first_turn_trigger;
     phi_queue_mode steering_mode, follow_up_mode;
     uint32_t queue_limit; /* messages that wait in a queue (default 64) */
-    /* see user messages before they are stored; the array is copied */
+    /* The filters get user messages before the messages are stored. The array is copied. */
     const struct phi_filter *filters;
     size_t filter_count;
 } phi_agent_input;
@@ -92,7 +90,7 @@ typedef struct phi_agent_input {
 /* The settings of an agent. In every field but model.protocol and model.id, zero means the
    default. */
 typedef struct phi_agent_desc {
-    /* ---- who it is ---- */
+    /* ---- identity ---- */
 
     phi_model model;           /* copied with its strings */
     const char *system_prompt; /* copied (default: the profile's, or none) */
@@ -103,18 +101,18 @@ typedef struct phi_agent_desc {
     const struct phi_profile *profile; /* fills in unset fields; copied (default: none) */
     void *user_data;                   /* passed to hook_fn and translate_fn; every event has it */
 
-    /* ---- what it may do ---- */
+    /* ---- tools and hooks ---- */
 
-    /* the array is copied; phi_tool says how long its pointers are borrowed */
+    /* The array is copied; phi_tool says how long its pointers are borrowed. */
     const phi_tool *tools;
     size_t tool_count;
     phi_tool_options tool_options;
     phi_hook_fn hook_fn; /* called with hook_user_data (default: none) */
-    /* PHI_HOOK_ bits: where hook_fn is called; at least one bit if hook_fn is set */
+    /* PHI_HOOK_ bits: the points at which hook_fn is called; at least one if hook_fn is set. */
     uint32_t hook_points;
     void *hook_user_data; /* (default: user_data) */
 
-    /* ---- bounds ---- */
+    /* ---- limits ---- */
 
     phi_limits limits;
     phi_budget budget;
@@ -122,7 +120,7 @@ typedef struct phi_agent_desc {
     phi_retry retry;
     phi_agent_memory memory;
 
-    /* ---- how the model is asked ---- */
+    /* ---- model calls ---- */
 
     phi_thinking thinking;
     uint32_t max_tokens;         /* output tokens of one call (default: the model's) */
@@ -146,25 +144,24 @@ typedef struct phi_agent_desc {
     /* How the view is compacted, both before a request that nears the model's window and after a
        request that the provider finds too long. The text in it is copied. */
     phi_compaction_config compaction;
-    phi_compactor compactor; /* makes the compactions near the window; copied (default: none) */
-    const struct phi_policy
-        *policy; /* chooses the messages to send; copied (default: all of them) */
+    phi_compactor compactor;         /* makes compactions near the window; copied (default: none) */
+    const struct phi_policy *policy; /* chooses the messages to send; copied (default: all) */
 
-    /* ---- more ---- */
+    /* ---- other settings ---- */
 
     phi_agent_input input;
     const char *workspace; /* a directory for the host's tools; copied (default: none) */
-    /* Answers for every model of this agent, whatever the model's protocol; copied (default: the
-       provider that is registered under the protocol's name, or else phi's own). */
+    /* The provider for all models of this agent, whatever their protocol; copied (default: the
+       provider that is registered under the protocol's name, or else phi's own code). */
     const struct phi_provider *provider;
     phi_translate_fn translate_fn; /* called with user_data (default: phi_translate) */
     /* counts tokens for policy, warnings, budget, compactions and prunes (default: the estimate) */
     phi_token_counter token_counter;
-    /* the models that a run changes to when a model fails for good (features/failover.h); copied
-       (default: none) */
+    /* The models that a run changes to when a model finally fails (features/failover.h); copied
+       (default: none). */
     const struct phi_failover *failover;
-    /* replaces texts that phi itself sends to the model (model/texts.h); copied (default: the texts
-       of the parent, else phi's own) */
+    /* Replaces texts that phi itself sends to the model (model/texts.h); copied (default: the texts
+       of the parent, else phi's own). */
     const struct phi_texts *texts;
 } phi_agent_desc;
 

@@ -1,12 +1,12 @@
-/* attempt.c - what an attempt needs besides its way through the states (turn.c): its memory and
-   charge, the faults that end it, when it is tried again, and the secrets that it carried. */
+/* attempt.c - functions of an attempt outside of its states (turn.c): its memory and charge, its
+   failures and retries, and hiding the secrets of its requests. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
 
 enum { PHI__ATTEMPT_URL = 400 }; /* bytes of a URL in an error's message */
 
-/* ---- its memory ---- */
+/* ---- memory ---- */
 
 PHI__FN void phi__attempt_rewind(phi__run *run) {
     phi__arena_rewind(&run->arena);
@@ -32,7 +32,7 @@ PHI__FN void phi__attempt_charge(phi__run *run) {
     phi__charge(run, &usage);
 }
 
-/* Frees the attempt. settle: the reply takes the answer's place; else its events stay valid. */
+/* Frees the attempt. settle: its events show the reply from now on; otherwise still the answer. */
 PHI__FN void phi__attempt_close(phi__run *run, bool settle) {
     phi__attempt_detach(run);
     phi__reader_free(&run->attempt.reader);
@@ -48,9 +48,9 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.answer != NULL) phi__attempt_close(run, true); /* else nothing was opened */
 }
 
-/* ---- its faults ---- */
+/* ---- failures ---- */
 
-/* Copied, without control characters and without the secrets that the requests carried. */
+/* Copies the text, without control characters and without the requests' secrets. */
 static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str words, phi_str *out) {
     if (!phi__arena_str(arena, words, out)) return false;
     char *at = (char *)(uintptr_t)out->at;
@@ -60,7 +60,7 @@ static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str wor
     return true;
 }
 
-/* The attempt failed so; the failure is kept in the thread, since it outlives the call. */
+/* Ends the attempt with a copy of the failure in the thread, because it outlives the model call. */
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
@@ -98,14 +98,14 @@ PHI__FN phi__state phi__attempt_broken(phi__run *run) {
     phi_failure failure = phi__failure_of(
         late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
         transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
+            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* bad URL */
         transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
     failure.http_status = transfer->http_status;
     return phi__attempt_failed(run, &failure, status);
 }
 
-/* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
-   URL, without user and query. Without memory they stay as they are. */
+/* Adds the URL, without user and query, to the message of an answer that does not come from a
+   provider and has a status that a wrong base URL causes. Without memory the message stays. */
 static void phi__attempt_name_url(phi__run *run, phi_failure *failure) {
     phi_str url = run->attempt.encoder.request.url, named;
     int status = failure->http_status;
@@ -159,13 +159,13 @@ PHI__FN void phi__end_words(const phi_failure *failure, char *out, size_t size) 
     }
 }
 
-/* ---- another try ---- */
+/* ---- retries ---- */
 
 PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random) {
     double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, power = 1;
-    if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
-    if (!(base >= 0)) base = 1;                 /* negative, or no number */
-    /* by squaring: n may be anything, and pow would need another library */
+    if (retry->initial_delay_ms == 0) return 0; /* zero times infinity is not a number */
+    if (!(base >= 0)) base = 1;                 /* negative, or not a number */
+    /* by squaring: n may be large, and pow would need another library */
     for (uint32_t n = attempt > 0 ? attempt - 1 : 0; n > 0; n >>= 1, base *= base)
         if (n & 1) power *= base;
     double delay = (double)retry->initial_delay_ms * power;
@@ -177,7 +177,7 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms) {
     if (retry->disable || attempt > retry->max_retries) return false;
-    /* A prompt that is too long stays too long until it is made shorter. */
+    /* A prompt that is too long stays too long until it is shortened. */
     if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
     if (!failure->has_retry_after) {
         *delay_ms = phi__retry_delay_ms(retry, attempt, random);
@@ -189,7 +189,7 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 }
 
 PHI__FN bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
-    /* How many attempts there are in all: the first one is no retry. */
+    /* The number of attempts includes the first one, which is not a retry. */
     const phi_retry *retry = &run->agent->desc.retry;
     uint32_t attempts =
         retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
@@ -211,7 +211,7 @@ PHI__FN bool phi__end_emit_retry(phi__run *run, const phi_failure *failure) {
     return phi__events_emit(run->agent, &event);
 }
 
-/* ---- in the log ---- */
+/* ---- the answer in the log ---- */
 
 PHI__FN bool phi__end_unique_ids(phi__run *run) {
     phi__answer *answer = run->attempt.answer;

@@ -1,11 +1,11 @@
-/* cap.c - results cut to max_result_bytes: their texts are taken as one, of which head and tail
-   stay, with a line between them that counts the missing bytes; a line replaces an image, a
+/* cap.c - cuts results to max_result_bytes. The texts of a result are cut as one text: its head and
+   tail stay, with a line between them that counts the missing bytes. A line replaces an image, a
    document or audio that is too large. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
 
-/* ---- a tool's result as a message: it outlives the function that gave it ---- */
+/* ---- a copy of a tool's result, which outlives the tool's function ---- */
 
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result) {
     phi_message message = PHI_ZERO;
@@ -34,7 +34,7 @@ PHI__FN phi_tool_result phi__results_given(const phi_message *message) {
 
 enum { PHI__CAP_SLICE_BYTES = 16384 };
 
-/* Where the texts of a result are cut: [0, head) and [tail, all) stay. */
+/* The place of the cut: bytes [0, head) and [tail, all) stay. */
 typedef struct phi__cap_place {
     size_t head, tail, all;
 } phi__cap_place;
@@ -57,14 +57,14 @@ static bool phi__cap_line(phi__buf *line, const phi_texts *texts, size_t left_ou
     return !line->failed;
 }
 
-/* The first place from `at` on where a character begins. */
+/* Returns the first position from `at` at which a character begins. */
 static size_t phi__cap_forward(phi_str text, size_t at) {
     size_t n = 0;
     while (n < 3 && at + n < text.len && ((unsigned char)text.at[at + n] & 0xc0) == 0x80) n++;
     return at + n;
 }
 
-/* Room for `keep` bytes, half of them of the end; moved to where characters begin. */
+/* Keeps `keep` bytes, half of them at the end. Both places are the beginning of a character. */
 static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all, size_t keep) {
     phi__cap_place place;
     size_t at = 0;
@@ -83,7 +83,7 @@ static phi__cap_place phi__cap_places(const phi_tool_result *result, size_t all,
     return place;
 }
 
-/* The part kept of the text block that begins at `at`, with the line where `first`. */
+/* Cuts the text block that begins at `at`, and inserts the line. */
 static bool phi__cap_cut_text(phi_arena *arena, const phi__cap_place *place, size_t at,
                               phi_str line, phi_str *text) {
     size_t head = place->head > at ? phi__min(place->head - at, text->len) : 0;
@@ -109,20 +109,20 @@ static bool phi__cap_texts(phi_arena *arena, const phi_tool_result *result,
         *block = result->content[i];
         (*count)++;
         if (block->kind != PHI_CONTENT_TEXT) continue;
-        if (block->text.len == 0) { /* kept as its neighbours are */
+        if (block->text.len == 0) { /* an empty block is kept if the text around it is */
             if (at > place->head && at < place->tail) (*count)--;
             continue;
         }
         at += block->text.len;
         if (at <= place->head || begin >= place->tail) continue;
         if (!phi__cap_cut_text(arena, place, begin, line, &block->text)) return false;
-        line.len = 0; /* it is only in the first cut block */
+        line.len = 0; /* only the first cut block gets the line */
         if (block->text.len == 0) (*count)--;
     }
     return true;
 }
 
-/* The bytes of an image, a document or audio; 0 for other blocks. */
+/* Returns the size of an image, a document or audio; 0 for other blocks. */
 static uint64_t phi__cap_media_bytes(const phi_content *c) {
     uint64_t data = (uint64_t)(c->data.len / 4) * 3;
     if (c->kind == PHI_CONTENT_DOCUMENT) return data + c->text.len;
@@ -158,8 +158,8 @@ PHI__FN uint32_t phi__cap_most(const phi__toolcall *call) {
     return (uint32_t)phi__min(most, call->tool->max_result_bytes); /* PHI_UNLIMITED: the largest */
 }
 
-/* Gives as much of the result as agent and tool allow; the arena is freed. path: of the file with
-   all of it, or NULL. */
+/* Gives as much of the result as the limits allow, and frees the arena. path: of the file with the
+   whole result, or NULL. */
 static phi_status phi__cap_give(phi__toolcall *call, phi_arena *arena,
                                 const phi_tool_result *result, const char *path,
                                 phi__cap_give_fn give) {
@@ -173,7 +173,7 @@ static phi_status phi__cap_give(phi__toolcall *call, phi_arena *arena,
     phi__buf line;
     phi__buf_init(&line, arena->memory);
     if (good && most != PHI_UNLIMITED && all > most) {
-        good = phi__cap_line(&line, desc->texts, all, path); /* at its longest: its room */
+        good = phi__cap_line(&line, desc->texts, all, path); /* measures the line */
         place = phi__cap_places(result, all, most > line.len ? most - line.len : 0);
         line.len = 0;
         good = good && phi__cap_line(&line, desc->texts, place.tail - place.head, path);
@@ -208,33 +208,33 @@ PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]) {
     memcpy(out, hash, 16);
 }
 
-/* ---- the file of a whole result ----
+/* ---- the file with a whole result ----
 
-   It is written in slices, for its owner alone (0600), under a new name that says nothing of the
-   text: "phi-", the 32 digits of phi__cap_random, and the ending. A directory that is missing is
-   made. A file that does not become complete is removed. The call is claimed meanwhile, and its run
-   is ready. With a tape the whole file is written at once: a step processes all of its input. A
-   tape that is recorded gets the cut result, and one that is played writes no file. */
+   The file is written in slices, readable only by its owner (0600). Its name does not depend on the
+   text: "phi-", the 32 digits of phi__cap_random, and the extension. A missing directory is
+   created. An incomplete file is removed. Meanwhile the call is claimed, and its run is ready. With
+   a tape the whole file is written at once, because a step processes all of its input. A recording
+   tape gets the cut result. A played tape writes no file. */
 
 #ifndef PHI_NO_FILES
 
 enum {
-    PHI__CAP_TRIES = 100, /* numbers for a name that is taken */
-    PHI__CAP_NAME = 50    /* "/phi-", 32 digits, "-99", ".txt", and the terminator, with room */
+    PHI__CAP_TRIES = 100, /* numbers to try if the name is taken */
+    PHI__CAP_NAME = 50    /* for "/phi-", 32 digits, "-99", ".txt" and the terminator */
 };
 
 struct phi__cap {
     phi_arena arena;
     const phi_message *whole;
-    phi_str *texts; /* of the whole, with a line break between two */
+    phi_str *texts; /* the result's texts, with a line break between two */
     size_t text_count;
-    size_t text, at; /* where the next piece begins */
-    phi__file *file; /* a file that is not committed is removed when it is closed */
+    size_t text, at; /* position of the next piece */
+    phi__file *file; /* closing an uncommitted file removes it */
     char *path;
     phi__cap_give_fn give;
 };
 
-/* The path with that number (0: none), terminated; `path` has room for the directory and a name. */
+/* Writes the path with this number (0: none). `path` has room for the directory and a name. */
 static void phi__cap_path(const char *directory, const unsigned char random[16], int number,
                           char *path) {
     size_t n = strlen(directory);
@@ -266,8 +266,8 @@ static void phi__cap_free(phi__cap *cap) {
     phi__free(memory, cap, sizeof *cap);
 }
 
-/* Keeps the whole result, and opens its file; a name that is taken gets a number. PHI_NO_MEMORY, or
-   as io_in.h has it, with words. */
+/* Keeps the whole result, and opens its file. If the name is taken, adds a number. PHI_NO_MEMORY,
+   or a status of phi__files_open_new, with a message. */
 static phi_status phi__cap_open(const phi__toolcall *call, phi__cap *cap,
                                 const phi_tool_result *result, phi__words *words) {
     const char *directory = call->run->agent->desc.tool_options.result_directory;
@@ -295,7 +295,7 @@ static phi_status phi__cap_open(const phi__toolcall *call, phi__cap *cap,
     return status;
 }
 
-/* The file is complete (path) or will not be (NULL). */
+/* Gives the result. path: of the complete file. NULL: there will be no file. */
 static void phi__cap_over(phi__toolcall *call, const char *path) {
     phi__cap *cap = call->cap;
     phi_tool_result whole = phi__results_given(cap->whole);
@@ -306,7 +306,7 @@ static void phi__cap_over(phi__toolcall *call, const char *path) {
     phi__cap_free(cap);
 }
 
-/* Writes up to `bytes` more. PHI_BUSY: there is more; PHI_OK: the file is complete. */
+/* Writes up to `bytes` bytes. PHI_BUSY: there is more. PHI_OK: the file is complete. */
 static phi_status phi__cap_slice(phi__cap *cap, size_t bytes, phi__words *words) {
     for (; cap->text < cap->text_count; cap->text++, cap->at = 0) {
         phi_str text = cap->texts[cap->text];
@@ -322,7 +322,7 @@ static phi_status phi__cap_slice(phi__cap *cap, size_t bytes, phi__words *words)
     return phi__files_commit(cap->file, words);
 }
 
-/* As much as the step allows, or all; false: there is more to write. */
+/* Writes as much as the slice allows, or all. False: there is more to write. */
 static bool phi__cap_write(phi__toolcall *call, bool all) {
     phi__cap *cap = call->cap;
     phi__words words;
@@ -334,13 +334,13 @@ static bool phi__cap_write(phi__toolcall *call, bool all) {
     }
     if (status == PHI_BUSY) return false;
     if (status != PHI_OK) phi__cap_warn(call, words.text);
-    phi__files_close(cap->file); /* before the model hears of it */
+    phi__files_close(cap->file); /* close the file before the model reads its name */
     cap->file = NULL;
     phi__cap_over(call, status == PHI_OK ? cap->path : NULL);
     return true;
 }
 
-/* A file is worth it: the texts are too long, and the result is the call's last one. */
+/* True if a file is needed: the texts are too long, and no other result will replace this one. */
 static bool phi__cap_wants_file(const phi__toolcall *call, const phi_tool_result *result) {
     uint32_t most = phi__cap_most(call);
     if (call->run->agent->desc.tool_options.result_directory == NULL || most == PHI_UNLIMITED)
@@ -360,7 +360,7 @@ PHI__FN phi_status phi__cap_begin(phi__toolcall *call, const phi_tool_result *re
 #ifndef PHI_NO_FILES
     const phi_tape *tape = call->rt->tape;
     if (phi__cap_wants_file(call, result) && tape != NULL && tape->plays) {
-        /* the name that the file had when the tape was recorded */
+        /* the file's name at the time of the recording */
         const char *directory = call->run->agent->desc.tool_options.result_directory;
         unsigned char random[16];
         char *name = (char *)phi_arena_alloc(&arena, phi__add(strlen(directory), PHI__CAP_NAME));

@@ -21,7 +21,7 @@ typedef struct phi_compaction_request {
     phi_agent agent;
     const struct phi_view_item *items; /* copies of the messages of the view */
     size_t item_count;
-    uint64_t target_tokens;       /* how many tokens the view may have afterwards, by estimate */
+    uint64_t target_tokens;       /* estimated tokens that the view may have afterwards */
     phi_compaction_config config; /* the settings in effect now, with defaults filled in */
     /* True: the reason is that the history nears the agent's memory.limit_bytes;
        config.max_summary_tokens is then the size for which there is room */

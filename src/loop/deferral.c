@@ -1,23 +1,23 @@
-/* deferral.c - which tools a request names instead of defining them, and which were loaded. */
+/* deferral.c - chooses tools that requests name but do not define, and keeps the loaded ones. */
 #include "loop/inner_in.h"
 
 #define PHI__DEFERRAL_SEARCH "search_tools"
 #define PHI__DEFERRAL_LOAD "load_tools"
 
-/* The details of a result of load_tools begin so. */
+/* The start of the details in a result of load_tools. */
 #define PHI__DEFERRAL_DETAILS "{\"loaded\":["
 
-enum { PHI__DEFERRAL_LOADED = 1024 }; /* tools of an agent; more are not kept */
+enum { PHI__DEFERRAL_LOADED = 1024 }; /* maximum of loaded tools for an agent; more are not kept */
 
 enum {
-    PHI__DEFERRAL_WINDOW = 128000, /* phi_model.context_window's default */
-    PHI__DEFERRAL_INDEX = 8192,    /* bytes of names in the system prompt */
-    PHI__DEFERRAL_HITS = 1024      /* tools that a provider's search has found, of one view */
+    PHI__DEFERRAL_WINDOW = 128000, /* default of phi_model.context_window */
+    PHI__DEFERRAL_INDEX = 8192,    /* maximum of bytes for names in the system prompt */
+    PHI__DEFERRAL_HITS = 1024      /* maximum of found tools for a view */
 };
 
-/* ---- which tools ---- */
+/* ---- choosing the deferred tools ---- */
 
-/* One of phi's two tools has this name. */
+/* True if the name is that of one of phi's two tools. */
 static bool phi__defer_is_own(phi_str name) {
     return phi__str_is(name, PHI__DEFERRAL_SEARCH) || phi__str_is(name, PHI__DEFERRAL_LOAD);
 }
@@ -32,8 +32,7 @@ static bool phi__defer_native(const phi__agent *agent) {
            agent->codec->rules->defers(&agent->desc.model);
 }
 
-/* 1 and the tokens of the tools that may be deferred; counted once, and again for another
-   counter. */
+/* Returns 1 + the tokens of the tools that may be deferred. Counts once for each counter. */
 static uint64_t phi__defer_sum(const phi__agent *agent) {
     phi__toolset *set = agent->tools;
     phi_token_counter none = PHI_ZERO;
@@ -43,7 +42,7 @@ static uint64_t phi__defer_sum(const phi__agent *agent) {
         set->counted_by.user_data == by->user_data)
         return set->deferrable;
     set->counted_by = *by;
-    set->deferrable = 1; /* a set that was counted is not zero */
+    set->deferrable = 1; /* 0 means that the set was not counted */
     for (size_t i = 0; i < set->count; i++) {
         const phi__tool_view *view = &set->views[i];
         if (!set->tools[i].may_defer || set->tools[i].raw != NULL) continue;
@@ -81,7 +80,7 @@ PHI__FN bool phi__defer_is_loaded(const phi__agent *agent, phi_str name) {
     return false;
 }
 
-/* Loaded from now on, where there is room. False: no memory. */
+/* Records a tool as loaded if there is room. False: no memory. */
 static bool phi__defer_keep(phi__agent *agent, phi_str name) {
     phi__deferral *d = agent->prior.deferral;
     if (phi__defer_is_loaded(agent, name)) return true;
@@ -102,7 +101,7 @@ static bool phi__defer_keep(phi__agent *agent, phi_str name) {
     return true;
 }
 
-/* Keeps what the view says was loaded. False: no memory. */
+/* Records the tools that results in the view have loaded. False: no memory. */
 static bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
     const phi__fold *fold = &agent->thread->fold;
     for (size_t i = 0; i < fold->count; i++) {
@@ -110,7 +109,6 @@ static bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
         if (m->role != PHI_ROLE_TOOL_RESULT || !phi__str_is(m->tool_name, PHI__DEFERRAL_LOAD) ||
             !phi__str_starts(m->details, PHI__DEFERRAL_DETAILS))
             continue;
-        /* Keeps the names in the details of one result. */
         phi_str details = m->details;
         phi_arena_mark mark = phi_arena_save(arena);
         phi_json *root = NULL;
@@ -126,7 +124,7 @@ static bool phi__defer_look(phi__agent *agent, phi_arena *arena) {
     return true;
 }
 
-/* What a model reads of phi's two tools, the search first. */
+/* Describes phi's two tools for a model, the search first. */
 static void phi__defer_describe(phi__tool_view out[2]) {
     memset(out, 0, 2 * sizeof *out);
     out[0].name = PHI__LIT(PHI__DEFERRAL_SEARCH);
@@ -145,7 +143,7 @@ static void phi__defer_describe(phi__tool_view out[2]) {
         "{\"type\":\"string\"},\"description\":\"1 to 32 names\"}},\"required\":[\"names\"]}");
 }
 
-/* phi's tools, and those that were loaded, in the order of loading. */
+/* Adds phi's tools and the loaded tools, in the order of loading. False: no memory. */
 static bool phi__defer_more(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
                             phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
@@ -164,8 +162,8 @@ static bool phi__defer_more(const phi__agent *agent, const uint8_t *marks, phi_a
     return true;
 }
 
-/* The system prompt with the names of all deferred tools, loaded or not: it stays the same. False:
-   no memory. */
+/* Appends the names of all deferred tools, loaded or not, to the system prompt, so that it does not
+   change when a tool is loaded. False: no memory. */
 static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_arena *arena,
                              phi_str *system_prompt) {
     const phi__toolset *set = agent->tools;
@@ -196,12 +194,12 @@ static bool phi__defer_index(const phi__agent *agent, const uint8_t *marks, phi_
 /* ---- tools that a provider's search has found ---- */
 
 typedef struct phi__defer_hits {
-    phi_str names[PHI__DEFERRAL_HITS]; /* each once */
+    phi_str names[PHI__DEFERRAL_HITS]; /* without duplicates */
     size_t count;
 } phi__defer_hits;
 
-/* What the view says was found. A name with an escape in it is none of a tool's. False: no
-   memory. */
+/* Finds the names that the provider's searches in the view have found. A tool's name contains no
+   escape sequence, so others are skipped. False: no memory. */
 static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
                                  phi__defer_hits **hits) {
     const phi__fold *fold = &agent->thread->fold;
@@ -225,8 +223,9 @@ static bool phi__defer_look_hits(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-/* Claude refuses a history whose search found a tool that is not there any more: such a one stays,
-   as a name, and a call of it fails. Raw tools may be those. False: no memory. */
+/* Claude refuses a history whose search found a tool that no longer exists. So such a tool is
+   defined as a name, and its calls fail. If there are raw tools, the name may be one of them.
+   False: no memory. */
 static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi__defer_hits *hits,
                             phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
@@ -245,8 +244,8 @@ static bool phi__defer_gone(const phi__agent *agent, phi_arena *arena, const phi
     return true;
 }
 
-/* A tool that was found stays deferred while the view says so, loaded or not: the answers after it
-   were made with it in that place. False: no memory. */
+/* A tool that a search found stays deferred while the view contains the search, even if it is
+   loaded: later answers were made with the tool in that place. False: no memory. */
 static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
                                 const phi__defer_hits *hits, phi__toolset_change *change) {
     const phi__toolset *set = agent->tools;
@@ -263,7 +262,7 @@ static bool phi__deferral_found(const phi__agent *agent, phi_arena *arena,
     return true;
 }
 
-/* What it changes in a request, and in its system prompt; in the arena. False: no memory. */
+/* Computes the changes of a request's tools and system prompt, in the arena. False: no memory. */
 static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
                               phi_str *system_prompt) {
     phi__defer_hits *hits;
@@ -280,7 +279,7 @@ static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_
         for (size_t i = 0; i < set->count; i++) {
             if (!phi__defer_defers(plan, &set->tools[i])) continue;
             if (plan.way == PHI__DEFERRAL_OWN)
-                marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded one is among `more` */
+                marks[i] = PHI__TOOLSET_HIDDEN; /* a loaded tool is in `more` */
             else if (!phi__defer_is_loaded(agent, set->views[i].name))
                 marks[i] = PHI__TOOLSET_DEFERRED;
         }
@@ -294,10 +293,10 @@ static bool phi__defer_change(phi__agent *agent, phi_arena *arena, phi__toolset_
 
 /* ---- search_tools and load_tools, for models whose provider has no tool search ----
 
-   A search counts words: those in a name more than those in a description. It looks at so many
-   tools in a step, and continues in the next one. */
+   A search ranks tools by the words they contain; a word in a name counts more than one in a
+   description. Each step searches a limited number of tools. */
 
-/* The name of a tool that is refused, since another one is deferred; NULL: there is none. */
+/* Returns the name of a tool that must not exist together with deferred tools. NULL: none. */
 static const char *phi__defer_refuses(const phi_tool *tools, size_t count) {
     bool any = false;
     for (size_t i = 0; i < count; i++) any = any || (tools[i].deferred && tools[i].raw == NULL);
@@ -306,7 +305,6 @@ static const char *phi__defer_refuses(const phi_tool *tools, size_t count) {
     return NULL;
 }
 
-/* nothing is loaded any more */
 static void phi__defer_free(phi__agent *agent) {
     phi__deferral *d = agent->prior.deferral;
     if (d == NULL) return;
@@ -327,7 +325,7 @@ static void phi__defer_save(phi__buf *out, const phi__agent *agent) {
     phi__buf_char(out, ']');
 }
 
-/* false: no memory */
+/* Loads the names from a snapshot. False: no memory. */
 static bool phi__defer_load(phi__agent *agent, const phi_json *names) {
     phi_json_iter it = phi_json_each(names);
     const phi_json *name;
@@ -337,22 +335,22 @@ static bool phi__defer_load(phi__agent *agent, const phi_json *names) {
 }
 
 enum {
-    PHI__DEFERRAL_WORDS = 8,       /* of a query; more are not looked at */
-    PHI__DEFERRAL_WORD = 32,       /* bytes of one */
+    PHI__DEFERRAL_WORDS = 8,       /* words of a query; more are ignored */
+    PHI__DEFERRAL_WORD = 32,       /* bytes of a word */
     PHI__DEFERRAL_FOUND = 10,      /* tools in an answer */
-    PHI__DEFERRAL_SLICE = 256,     /* tools in a step */
+    PHI__DEFERRAL_SLICE = 256,     /* tools searched in a step */
     PHI__DEFERRAL_LOOKED = 1024,   /* bytes of a description that are searched */
-    PHI__DEFERRAL_SHOWN = 200,     /* ... and that are shown */
+    PHI__DEFERRAL_SHOWN = 200,     /* bytes of a description that are shown */
     PHI__DEFERRAL_LOADS = 32,      /* names in a call of load_tools */
-    PHI__DEFERRAL_NAME = 10,       /* points of a word in a name */
-    PHI__DEFERRAL_DESCRIPTION = 1, /* ... in a description */
-    PHI__DEFERRAL_ALL = 5          /* of a tool that has all words */
+    PHI__DEFERRAL_NAME = 10,       /* points for a word in the name */
+    PHI__DEFERRAL_DESCRIPTION = 1, /* points for a word in the description */
+    PHI__DEFERRAL_ALL = 5          /* points for a tool that contains all words */
 };
 
 typedef struct phi__defer_search {
     char words[PHI__DEFERRAL_WORDS][PHI__DEFERRAL_WORD];
     size_t word_count, at, found_count;
-    size_t found[PHI__DEFERRAL_FOUND]; /* the best first */
+    size_t found[PHI__DEFERRAL_FOUND]; /* best first */
     uint32_t points[PHI__DEFERRAL_FOUND];
 } phi__defer_search;
 
@@ -383,7 +381,7 @@ static uint32_t phi__defer_points(const phi__defer_search *s, const phi__tool_vi
     return points + (had == s->word_count ? (uint32_t)PHI__DEFERRAL_ALL : 0u);
 }
 
-/* Among the best, behind those that are as good. */
+/* Inserts a tool into the best ones, after those with equal points. */
 static void phi__defer_rank(phi__defer_search *s, size_t tool, uint32_t points) {
     size_t at = s->found_count;
     while (at > 0 && s->points[at - 1] < points) at--;
@@ -440,7 +438,7 @@ static phi_flow phi__defer_search_step(void *user_data, phi_call handle) {
     return PHI_PENDING;
 }
 
-/* The arguments are an object. False: it has a result. */
+/* Parses the arguments. False: they are not JSON; the call has got a result. */
 static bool phi__defer_parse(phi_call call, phi_arena *arena, phi_str arguments, phi_json **root) {
     phi_status status = phi_json_parse(arena, arguments, PHI_JSON_BORROW, root, NULL);
     if (status == PHI_OK) return true;
@@ -485,7 +483,7 @@ static phi_flow phi__defer_search_start(void *user_data, phi_call call, phi_str 
 
 typedef struct phi__defer_answer {
     phi__agent *agent;
-    phi__buf loaded, missing; /* words for the model */
+    phi__buf loaded, missing; /* texts for the model */
     phi__buf details;
     bool failed, full;
 } phi__defer_answer;
@@ -495,7 +493,7 @@ static void phi__defer_add(phi__buf *out, phi_str name) {
     phi__buf_add(out, name.at, phi__utf8_cut(name, 128));
 }
 
-/* A tool that is not deferred can be called as well. */
+/* Loads a tool. One that is not deferred is reported as loaded, because it can be called, too. */
 static void phi__defer_load_one(phi__defer_answer *a, phi__defer_plan plan, phi_str name) {
     const phi_tool *tool = phi__toolset_find(a->agent->tools, name);
     if (tool == NULL) {
@@ -569,16 +567,16 @@ static phi_flow phi__defer_load_start(void *user_data, phi_call call, phi_str ar
     return PHI_DONE;
 }
 
-/* The tool that a call of this name starts; NULL: there is none, or it is not loaded. */
+/* Returns the tool that a call of this name starts. NULL: no such tool, or it is not loaded. */
 static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     phi__toolset *set = agent->tools;
     const phi_tool *tool = phi__toolset_find(set, name);
-    if (tool == NULL && !phi__defer_is_own(name)) return NULL; /* a plan may count every tool */
+    if (tool == NULL && !phi__defer_is_own(name)) return NULL; /* skips the slow plan */
     phi__defer_plan plan = phi__defer_plan_of(agent);
     if (tool != NULL) {
         if (plan.way != PHI__DEFERRAL_OWN || !phi__defer_defers(plan, tool)) return tool;
         if (!phi__defer_is_loaded(agent, name)) {
-            /* Its own memory ended: then the names of before count. */
+            /* Without memory for this, only the tools recorded before are loaded. */
             phi_arena scratch;
             phi_arena_init(&scratch, &agent->memory, 0);
             (void)phi__defer_look(agent, &scratch);
@@ -588,7 +586,7 @@ static const phi_tool *phi__defer_find(phi__agent *agent, phi_str name) {
     }
     if (plan.way != PHI__DEFERRAL_OWN) return NULL;
     phi__tool_view views[2];
-    phi_tool *out = set->finders; /* their set has room for them, and their deadline */
+    phi_tool *out = set->finders; /* the set's room for these two tools, with their timeout set */
     phi__defer_describe(views);
     for (size_t i = 0; i < 2; i++) {
         out[i].name = views[i].name.at;

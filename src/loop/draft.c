@@ -7,15 +7,15 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     uint32_t n;
     if (order->loop_id.len > 0)
         return phi__arena_str(phi__thread_room(agent->thread), order->loop_id, &run->loop_id);
-    /* A history that came from elsewhere, or that runs of other agents went over, has runs that are
-       not counted yet. The run it continues need not be in the log. */
+    /* A history from elsewhere, or one that runs of other agents have extended, contains runs that
+       are not counted yet. The parent run need not be in the log. */
     phi__sessions *sessions = &agent->rt->sessions;
     if (!phi__session_read(sessions, agent->line.session, agent->thread) ||
         (order->parent_loop_id.len > 0 &&
          !phi__session_saw(sessions, agent->line.session, order->parent_loop_id)))
         return false;
     phi__buf_init(&name, &agent->memory);
-    do { /* a host may have given an id of this form */
+    do { /* the host may have given a run such an id */
         n = phi__session_next(sessions, agent->line.session, agent->line.segment);
         phi__buf_clear(&name);
         phi__buf_add_str(&name, agent->line.session->id);
@@ -31,7 +31,7 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     return done;
 }
 
-/* Who and from where, in the thread: a lent one outlives the agent. */
+/* Makes the run's info in the thread, because a lent thread outlives the agent. */
 static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     phi__agent *agent = run->agent;
     phi_arena *arena = phi__thread_room(agent->thread);
@@ -48,7 +48,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     info->loop_id = run->loop_id;
     info->continuation = order->continuation;
     run->info = info;
-    bool ours = phi__str_starts(run->loop_id, session.at); /* it begins with the session's id */
+    bool ours = phi__str_starts(run->loop_id, session.at); /* a loop id of this session */
     if (ours) info->session_id = phi__str(run->loop_id.at, session.len);
     return phi__arena_str(arena, agent->agent_id, &info->agent_id) &&
            (ours || phi__arena_str(arena, session, &info->session_id)) &&
@@ -58,8 +58,8 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
            phi__arena_str(arena, phi_str_of(tag), &info->tag);
 }
 
-/* The prompts are in the thread's segment and their room is taken, but they are not in the log
-   before the filters have seen them. In front of them: the entry of the run's beginning. */
+/* Makes the entry of the run's start, and entries for the prompts. The prompts are in the thread's
+   segment and have reserved room, but are logged only after the filters have passed them. */
 static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__entry **first) {
     phi_thread *thread = run->agent->thread;
     size_t n = order->prompt_count;
@@ -100,12 +100,12 @@ PHI__FN bool phi__draft_run(phi__run *run, const phi__run_order *order) {
     }
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->line.session, run->agent->line.segment);
-    /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
+    /* A prompt that is retried often must use no memory. Results for orphaned calls stay. */
     if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;
 }
 
-/* Copies the entries of its start and its prompts; NULL: no memory. */
+/* Copies the entries of the run's start and prompts. NULL: no memory. */
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
                                     const phi_thread *before) {
     phi_thread *thread = run->agent->thread;
@@ -150,7 +150,7 @@ PHI__FN bool phi__draft_rehome(phi__run *run, const phi_thread *before) {
 
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
-    /* The run's last answer: after it come at most results of its calls, and what stopped it. */
+    /* The run's last answer. Only tool results and the message of a limit can follow it. */
     response->message = NULL;
     response->message_in = NULL;
     for (size_t i = thread->messages.held; i > 0 && response->message == NULL; i--) {
@@ -161,7 +161,7 @@ PHI__FN void phi__responses_update(phi__response *response, const phi__run *run)
         response->message_in = entry->segment;
     }
     response->loop_id = run->loop_id;
-    response->rest_in = thread->log.segments.current; /* where the run's last words are */
+    response->rest_in = thread->log.segments.current; /* holds the end of the run */
     response->failure = run->failure;
     response->usage = run->spent.usage;
     response->cost = run->spent.cost;

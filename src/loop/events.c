@@ -1,35 +1,30 @@
-/* events.c - the event queue between the pump and the host: a list of records in shared blocks; and
-   streaming answers, which events show as they are when popped.
+/* events.c - the event queue between the pump and the host, and streaming answers, which events
+   show as they are when popped.
 
-   A block without records is freed, but for a spare: a steady stream takes no memory. `partial` is
-   a length into the answer, which may move, until the event is popped. */
+   The queue is a list of records in shared blocks. A block without records is freed, except for one
+   spare block, so a steady stream allocates nothing. Until the event is popped, `partial` is only a
+   length, because the answer may move. */
 #include "loop/inner_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- the event queue, a list of records in shared blocks; and streaming answers ----
-
-   Events show an answer as it is when they are popped. A block without records is freed, but for a
-   spare: a steady stream takes no memory. `partial` is a length into the answer, which may move,
-   until the event is popped. */
-
-/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
+/* Records for a run that lacks memory: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
 enum { PHI__RESERVE = 3 };
 
-/* A few dozen events; more would be held by one slow reader. */
+/* Room for a few dozen events. A larger block would be held longer by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, besides as many as came since the last: some 50 us. So a queue
-   that was left for long is freed bit by bit, and nothing grows meanwhile. */
+/* Popped events that a step frees, in addition to as many as were queued since the last step. This
+   takes about 50 us. So a long queue is freed step by step, and does not grow meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 
 typedef struct phi__event_block {
-    uint32_t live; /* records that were not released */
+    uint32_t live; /* records that are not freed yet */
     size_t bytes, used;
 } phi__event_block;
 
-/* ---- an answer while it streams, and what takes its place ---- */
+/* ---- an answer while it streams, and afterwards ---- */
 
 static phi_str phi__answer_name(char **at, phi_str name) {
     phi_str out = phi__str(*at, name.len);
@@ -86,7 +81,7 @@ PHI__FN bool phi__answer_room(phi__answer *answer) {
     return true;
 }
 
-/* The event without its content. The earlier view is gone, or does not fit. */
+/* Returns the view without content, because its content was freed or is too small. */
 static const phi_message *phi__answer_empty(phi__answer *answer) {
     phi_message shown = answer->view;
     memset(&answer->view, 0, sizeof answer->view);
@@ -99,8 +94,8 @@ static const phi_message *phi__answer_empty(phi__answer *answer) {
 }
 
 static const phi_message *phi__answer_message(phi__answer *answer) {
-    phi_message before = answer->view; /* the model of the request */
-    /* An answer without memory for its content shows its model only: never NULL. */
+    phi_message before = answer->view; /* has the names of the request's model */
+    /* Without memory for the content the view shows only the model. Never returns NULL. */
     if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
     if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
     if (!answer->viewed) {
@@ -147,7 +142,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     if (need < text_bytes) return NULL;
     if (block == NULL || block->bytes - block->used < need) {
         size_t bytes = phi__max(PHI__EVENT_BLOCK_BYTES, phi__add(head, need));
-        while (events->spare == NULL && phi__events_free_one(events)) {} /* before more is taken */
+        while (events->spare == NULL && phi__events_free_one(events)) {} /* before allocating */
         if (bytes == PHI__EVENT_BLOCK_BYTES && events->spare != NULL) {
             block = events->spare;
             events->spare = NULL;
@@ -167,7 +162,7 @@ static phi__record *phi__events_take(phi__events *events, size_t text_bytes) {
     block->live++;
     record->block = block;
     record->in_use = record->popped = false;
-    return record; /* its links and its event are the caller's to fill */
+    return record; /* the caller sets its links and its event */
 }
 
 static void phi__events_unblock(phi__events *events, phi__event_block *block) {
@@ -176,7 +171,7 @@ static void phi__events_unblock(phi__events *events, phi__event_block *block) {
         block->used = phi__events_round(sizeof(phi__event_block));
         return;
     }
-    if (block == events->current) events->current = NULL; /* a large one is not kept */
+    if (block == events->current) events->current = NULL; /* a large block is not reused */
     if (events->spare == NULL && block->bytes == PHI__EVENT_BLOCK_BYTES)
         events->spare = block;
     else
@@ -202,7 +197,6 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
     return true;
 }
 
-/* The list that holds the record. */
 static phi__list *phi__events_list(phi__events *events, const phi__record *record) {
     if (record->popped) return &events->popped;
     return record->agent->events.held ? &events->held : &events->queued;
@@ -222,7 +216,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     phi__events_unreserve(record->agent);
 }
 
-/* Frees one event that was popped before this step; false: there is none. */
+/* Frees one event that was popped before this step. False: there is none. */
 static bool phi__events_free_one(phi__events *events) {
     if (events->popped.first == events->kept) return false;
     phi__events_drop(events, PHI__OWNER(events->popped.first, phi__record, link));
@@ -244,7 +238,7 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__list_push(phi__events_list(events, record), &record->link);
 }
 
-/* A record with so many bytes after it, its event still to be filled; NULL: no memory. */
+/* Allocates a record with `bytes` bytes after it. The caller sets its event. NULL: no memory. */
 static phi__record *phi__events_room(phi__agent *agent, size_t bytes) {
     phi__record *record = phi__events_take(&agent->rt->events, bytes);
     if (record == NULL) return NULL;
@@ -255,7 +249,7 @@ static phi__record *phi__events_room(phi__agent *agent, size_t bytes) {
     return record;
 }
 
-/* The same with a copy of the text. */
+/* Allocates a record with a copy of the text. */
 static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answer *answer,
                                      size_t partial_len) {
     phi__record *record = phi__events_room(agent, text.len);
@@ -267,7 +261,7 @@ static phi__record *phi__events_make(phi__agent *agent, phi_str text, phi__answe
     return record;
 }
 
-/* Bytes after a record of a part: its message, its blocks and their strings, terminated. */
+/* Returns the size of a part's message, blocks and null-terminated strings after a record. */
 static size_t phi__events_part_bytes(const phi_event *event, const phi_message *part) {
     size_t bytes = phi__add(sizeof *part, phi__mul(part->content_count, sizeof *part->content));
     bytes = phi__add(bytes, phi__add(event->text.len, event->child_loop_id.len));
@@ -289,7 +283,7 @@ static phi_str phi__events_put(char **at, phi_str text) {
     return phi__str(to, text.len);
 }
 
-/* Shows an event to the agent's watcher. True: the host is not to get it. */
+/* Shows an event to the agent's watcher. True: the host must not get it. */
 static bool phi__events_unwanted(phi__agent *agent, const phi_event *event) {
     const phi__child_watch *watch = agent->tree.watch;
     if (watch == NULL) return false;
@@ -333,7 +327,7 @@ PHI__FN bool phi__events_emit_of(phi__agent *agent, const phi_event *event, phi_
     if (record == NULL) return false;
     record->event = *event;
     if (event->text.len > 0) record->event.text.at = (const char *)(record + 1);
-    if (event->kind == PHI_EV_WARNING) /* quotes the names of calls and of files */
+    if (event->kind == PHI_EV_WARNING) /* the text quotes names of calls and files */
         record->event.text.len = phi__words_clean((char *)(record + 1), event->text.len);
     phi__events_queue(agent, record);
     return true;
@@ -435,7 +429,7 @@ static void phi__events_look_up(phi__record *record) {
     record->event.partial = phi__events_partial(record);
 }
 
-/* Fewer bytes wait now: a run that had stopped because of the queue continues. */
+/* Subtracts a popped event from the queue's size. Wakes a run that was stopped by a full queue. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
     bool stopped = phi__events_backlog(agent);
@@ -443,8 +437,7 @@ static void phi__events_paid(phi__record *record) {
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__schedule_wake(agent->run);
-    /* Reports input dropped while there was no room for its events; without memory, the next
-       time. */
+    /* Report input that was dropped without an event. If this lacks memory, try again later. */
     if (agent->events.untold_drops == 0) return;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_INPUT_DROPPED;
@@ -532,7 +525,7 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
     phi__events_paid(record);
     phi__events_look_up(record);
     *out = record->event;
-    if (record->block == NULL) { /* it holds nothing that its copy points to */
+    if (record->block == NULL) { /* a reserve record: its event points to no memory of the record */
         phi__events_drop(events, record);
         return true;
     }

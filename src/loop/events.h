@@ -1,4 +1,4 @@
-/* events.h - the queue of events, from which the host pops. */
+/* events.h - the event queue, from which the host pops events. */
 #ifndef PHI_LOOP_EVENTS_H
 #define PHI_LOOP_EVENTS_H
 

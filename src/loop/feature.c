@@ -1,7 +1,7 @@
 /* feature.c - calls features at the points that they want, each with its own state.
 
-   The state of all of them follows the run, or the agent, in one block with it: a feature's place
-   is the sum of the sizes of those before it in the table. */
+   The states of all features follow the run or the agent in one block. The offset of a feature's
+   state is the sum of the sizes of the features before it in the table. */
 #include "loop/inner_in.h"
 
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order) {
@@ -22,7 +22,7 @@ PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const
                       what, name);
 }
 
-/* NULL: the runtime does not have it. */
+/* Returns NULL if the runtime does not have the feature. */
 static const phi__feature_place *phi__feature_find(const phi_runtime *rt, phi__feature_fn feature) {
     for (size_t i = 0; i < rt->features.count; i++)
         if (rt->features.places[i].name == feature) return &rt->features.places[i];
@@ -39,7 +39,7 @@ PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn 
     return place != NULL ? (char *)(uintptr_t)agent + sizeof *agent + place->agent_at : NULL;
 }
 
-/* holder: that feature alone, by its place from 1; 0: all that want the point. */
+/* Calls the features that want the point. holder: only the one in this place, from 1; 0: all. */
 static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
@@ -109,7 +109,7 @@ PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, 
     phi__moment moment = PHI_ZERO;
     moment.point = point;
     moment.agent = agent;
-    moment.run = (phi__run *)(uintptr_t)run; /* SAVE and HELD_AS change nothing of it */
+    moment.run = (phi__run *)(uintptr_t)run; /* SAVE and HELD_AS do not change the run */
     return moment;
 }
 
@@ -131,7 +131,7 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
 
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
-    agent->prior.thinking.barred = 0; /* it counts entries of the log that is gone */
+    agent->prior.thinking.barred = 0; /* it is an entry number of the old log */
     if (copied == NULL && !shortened && agent->prior.deferral != NULL)
         agent->rt->features.deferral->free(agent);
     moment.fold = copied;

@@ -1,33 +1,32 @@
-/* forget.c - makes room for the next run of an agent with a memory limit, when its log takes more
-   than its part.
+/* forget.c - makes room for the next run of an agent with a memory limit, if its log is too large.
 
-   A run begins with it, before its first event and while no event of the agent is in use: then
-   nothing outside points into the log but the run itself. The view is made smaller, and the log is
-   copied: the rest of it is freed. If the log is in a store, only the view is made smaller; the
-   store has the rest (stored.c).
+   A run starts with this, before its first event and while no event of the agent is in use. Then
+   only the run itself points into the log. The view is made smaller and copied to a new log, and
+   the old log is freed. If the log is in a store, only the view is made smaller, and stored entries
+   are evicted (stored.c).
    During the run a part of the limit is kept back, so that the next prompt, a compaction and the
-   copy find memory even after a run that took all it could get. After a run that ends without
-   memory the next begins with half the log, and so on. */
+   copy find memory even after a run that used all it could get. After a run that ended without
+   memory, the next run may keep only half as much log, and so on. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
 
 enum {
-    PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
-    PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
-    PHI__FORGET_RUN = 12288, /* bytes that it takes at least, with the reserve of a small limit */
-    PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
-    PHI__FORGET_LEAST = 512      /* bytes of a log below which nothing of it is kept */
+    PHI__FORGET_HALVES = 6,       /* how often the log's limit can be halved */
+    PHI__FORGET_HEADROOM = 32768, /* bytes for a run, in addition to limit / 4 */
+    PHI__FORGET_RUN = 12288,      /* bytes that a run needs at least */
+    PHI__FORGET_RESERVE = 32768,  /* maximum kept back during a run; at most limit / 8 */
+    PHI__FORGET_LEAST = 512       /* a log of fewer bytes is not kept */
 };
 
-/* ---- how much ---- */
+/* ---- computing the log's limit ---- */
 
 static size_t phi__forget_headroom(size_t limit) {
     size_t most = phi__min(limit / 2, PHI__FORGET_HEADROOM + limit / 4);
     return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
-/* The bytes that the log may take, so that a run fits next to it and the agent's other memory. */
+/* Returns the bytes that the log may take next to a run and the agent's other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
     size_t limit = agent->desc.memory.limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
@@ -35,8 +34,8 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
 }
 
-/* True when nothing outside points into the log: its events were released, and no summary of it is
-   being written. */
+/* True if nothing outside points into the log: the agent's events were freed, and no summary of the
+   log is being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
     return !phi__find_reader(agent) && agent->events.all.first == NULL;
 }
@@ -49,8 +48,7 @@ static bool phi__forget_may(const phi__agent *agent) {
 
 /* ---- the copy ---- */
 
-/* Rebuilds the log, with the items of its view that `keep` marks. False: no memory, and nothing
-   changed. */
+/* Rebuilds the log with the view's items that `keep` marks. False: no memory; nothing changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
     phi_thread *thread = agent->thread, before;
     phi__run *run = agent->run;
@@ -75,8 +73,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     return true;
 }
 
-/* Copies as much of the view as there is memory for; at last nothing of it, or, for a run without a
-   prompt, the messages that it continues. */
+/* Copies as much of the view as fits into memory. In the end it copies nothing, or, for a run
+   without a prompt, only the messages that the run continues. */
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
@@ -94,7 +92,7 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
 
 /* ---- making room ---- */
 
-/* A log in a store: makes only the view smaller, in proportion to the log. */
+/* Makes only the view smaller, in proportion to the log. For a log in a store. */
 static void phi__forget_shrink(phi__agent *agent, size_t target) {
     phi_thread *thread = agent->thread;
     size_t bytes = phi__thread_bytes(thread), removed = 0;
@@ -105,8 +103,8 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
                         &removed);
 }
 
-/* By the host's compactor, if its result is there, and by phi's own plan where that is not
-   enough. The host may free the agent. */
+/* Compacts the log: uses the result of the host's compactor, if there is one, then phi's own plan
+   if that is not enough. The host may free the agent. */
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     if (agent->desc.memory.at_limit != PHI_AT_MEMORY_LIMIT_COMPACT) return false;
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_SHRINK);
@@ -118,12 +116,11 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     moment.point = PHI__POINT_SHRINK;
     moment.agent = agent;
     moment.tokens = target / PHI__FORGET_SUMMARY;
-    (void)phi__feature_take(&moment); /* without memory for it the oldest turns go */
+    (void)phi__feature_take(&moment); /* without memory for this, the oldest turns are removed */
     return did || moment.did;
 }
 
-/* Makes the log as small as it must be, with room to grow again. False: no memory for the event.
-   The host may free the agent. */
+/* Makes the log small enough to grow again. False: no memory for the event. May free the agent. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
@@ -137,7 +134,7 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
         phi__thread_evictable(thread);
         return true;
     }
-    if (!phi__forget_copy_some(agent, target, &made)) return true; /* the run may do all the same */
+    if (!phi__forget_copy_some(agent, target, &made)) return true; /* the run may succeed anyway */
     made->compacted = compacted;
     made->bytes = used > agent->memory.used_bytes ? used - agent->memory.used_bytes : 0;
     phi_event event = PHI_ZERO;
@@ -146,7 +143,7 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     return phi__events_emit(agent, &event);
 }
 
-/* More than it may take; a log that has but the beginning of a run has nothing to give. */
+/* True if the log is too large. A log that holds only a run's beginning cannot be made smaller. */
 static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
     size_t bytes = phi__thread_bytes(agent->thread);
     return agent->thread->log.held > 1 && bytes > phi__forget_room(agent, bytes, halves);
@@ -197,8 +194,8 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi__list_take(&rt->pressed, &agent->room.link);
 }
 
-/* An agent whose events are in use waits in the list again. A compactor may free any agent: the
-   list is consistent before it is called, and a freed agent is no longer in it. */
+/* Handles the agents in rt->pressed. Agents with events in use are put back. A compactor may free
+   any agent: the list is consistent before each call, and contains no freed agent. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__link *last = rt->pressed.last;
     bool more = last != NULL;
@@ -206,7 +203,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
         phi__agent *agent = PHI__OWNER(rt->pressed.first, phi__agent, room.link);
         more = &agent->room.link != last && PHI__OWNER(last, phi__agent, room.link)->room.pressed;
         phi__forget_unpress(agent);
-        if (agent->run != NULL) continue; /* it has begun after all */
+        if (agent->run != NULL) continue; /* its run has begun after all */
         if (!phi__forget_unseen(agent)) {
             phi__forget_press(agent);
             continue;

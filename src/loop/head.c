@@ -1,12 +1,12 @@
-/* head.c - keeps the head of a conversation as it was first sent, and appends what changes. */
+/* head.c - keeps the head of a conversation as it was first sent, and appends changes. */
 #include "loop/inner_in.h"
 
-/* Raw tools, and deferred ones that the model has not known as its own. They are sent as they are,
-   after those of the head. */
+/* Tools that are not part of a head: raw tools, and deferred tools that the model has not known as
+   normal ones. They follow the head's tools in a request. */
 typedef struct phi__head_aside {
     phi__tool_view *tools;
     size_t count;
-    bool deferred; /* one is */
+    bool deferred; /* one of them is deferred */
 } phi__head_aside;
 
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
@@ -21,7 +21,7 @@ PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
     phi__events_stamp(run, &update);
     phi_message *kept = phi__append_keep(thread, &update);
     if (kept == NULL || !phi__events_log(run, kept)) return false;
-    /* One more item. The list is the turn's own, or that of the view, which may have moved. */
+    /* Add an item. The list belongs to the turn, or to the view, which may have moved. */
     size_t n = spec->item_count;
     phi__item *items = fold->items;
     if (!of_view) {
@@ -35,9 +35,9 @@ PHI__FN bool phi__tell(phi__run *run, const phi_message *message) {
     return true;
 }
 
-/* ---- tools that are no part of a head ---- */
+/* ---- tools outside of a head ---- */
 
-/* True if a JSON string of the text is the name. */
+/* True if the text contains the name as a JSON string. */
 static bool phi__head_aside_names(phi_str text, phi_str name) {
     for (size_t at = 0; at + name.len + 1 < text.len; at++)
         if (text.at[at] == '"' && text.at[at + 1 + name.len] == '"' &&
@@ -46,7 +46,7 @@ static bool phi__head_aside_names(phi_str text, phi_str name) {
     return false;
 }
 
-/* The head defines a tool of this name, or an update of it has, though it may be removed since. */
+/* True if the head or an update of it has ever defined a tool of this name. */
 static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec *spec,
                                  phi_str name) {
     char id[17];
@@ -63,7 +63,7 @@ static bool phi__head_aside_knew(const phi__head *head, const phi__request_spec 
     return false;
 }
 
-/* Takes them out of the request. head: NULL where a new one is made. False: no memory. */
+/* Moves these tools from the request to `aside`. head NULL: for a new head. False: no memory. */
 static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec, phi_arena *arena,
                                  phi__head_aside *aside) {
     phi__tool_view *own;
@@ -78,7 +78,7 @@ static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec,
     aside->tools = own + spec->tool_count;
     for (size_t i = 0; i < spec->tool_count; i++) {
         const phi__tool_view *tool = &spec->tools[i];
-        /* a tool that the model knew already, or that the head defines, stays where it is */
+        /* a tool that the model already knows stays in its place */
         if (tool->is_raw ||
             (tool->deferred && (head == NULL || !phi__head_aside_knew(head, spec, tool->name)))) {
             aside->deferred = aside->deferred || tool->deferred;
@@ -93,8 +93,8 @@ static bool phi__head_aside_take(const phi__head *head, phi__request_spec *spec,
     return true;
 }
 
-/* Adds them after the tools of the request. searches: the model has had a tool search, which stays
-   where it was. False: no memory. */
+/* Appends these tools to the request. searches: an earlier request had a tool search, so this one
+   needs it, too. False: no memory. */
 static bool phi__head_aside_give(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena,
                                  const phi__head_aside *aside, bool searches) {
     phi__tool_view *all;
@@ -135,7 +135,7 @@ PHI__FN void phi__head_free(phi__agent *agent) {
     agent->prior.head = NULL;
 }
 
-/* An empty head in the place of the agent's. NULL: no memory, and the agent may have none. */
+/* Replaces the agent's head by an empty one. NULL: no memory; the agent may have lost its head. */
 static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     phi__head *head = (phi__head *)phi__alloc(&agent->memory, sizeof *head);
     if (head == NULL) return NULL;
@@ -151,7 +151,7 @@ static phi__head *phi__head_new(phi__agent *agent, size_t count) {
     return NULL;
 }
 
-/* A head of these; the texts are copied. NULL: no memory, and the agent may have none. */
+/* Makes a head with copies of these texts. NULL: no memory; the agent may have lost its head. */
 static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__tool_view *tools,
                                size_t count) {
     phi__head *head = phi__head_new(agent, count);
@@ -169,8 +169,8 @@ static phi__head *phi__head_of(phi__agent *agent, phi_str system, const phi__too
     return NULL;
 }
 
-/* Makes a head of the agent's present prompt and tools. apart: its id differs from that of an equal
-   earlier head, so earlier updates are none of it. */
+/* Makes a head from the request's prompt and tools. apart: gives it a new id, so that the updates
+   of an equal earlier head are not its own. */
 static bool phi__head_make(phi__run *run, bool apart) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__head *head = phi__head_of(run->agent, spec->system_prompt, spec->tools, spec->tool_count);
@@ -255,17 +255,17 @@ PHI__FN phi_status phi__head_load(phi__agent *agent, const phi_json *node) {
 
 /* ---- the head that the model knows ---- */
 
-/* The state after the newest update that counts. */
+/* The state after the last valid update. */
 typedef struct phi__head_told {
-    int64_t number;        /* 0: none, the head itself holds */
-    uint64_t system;       /* a hash */
-    const phi_json *tools; /* names and hashes */
-    bool broken;           /* updates are missing */
-    bool foreign;          /* there are updates of another head */
-    bool answered;         /* there is an answer */
+    int64_t number;        /* the update's N; 0: no update */
+    uint64_t system;       /* hash of the system prompt */
+    const phi_json *tools; /* names and hashes of the tools */
+    bool broken;           /* an update is missing */
+    bool foreign;          /* the view has updates of other heads */
+    bool answered;         /* the view has an answer */
 } phi__head_told;
 
-/* NULL: it is no update of a head, or (*no_memory) memory ended. */
+/* Parses the details of a head's update. NULL: it is not an update, or no memory (*no_memory). */
 static const phi_json *phi__head_details(const phi_message *m, phi_arena *arena, bool *no_memory) {
     phi_json *root = NULL;
     if (!m->is_update || phi__str_find(m->details, 0, "{\"head\":") != 0) return NULL;
@@ -274,7 +274,7 @@ static const phi_json *phi__head_details(const phi_message *m, phi_arena *arena,
     return status == PHI_OK ? root : NULL;
 }
 
-/* True if a system message may come here: after the user's message, or after results. */
+/* True if a system message may follow here: after a user's message, or after tool results. */
 static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     while (at > 0) {
         const phi_message *m = spec->items[--at].message;
@@ -288,8 +288,9 @@ static bool phi__head_may_stand(const phi__request_spec *spec, size_t at) {
     return false;
 }
 
-/* Only system messages change tools. An update told nothing if it cannot be a system message any
-   more, because a message of the user follows it, or if it changed tools over another wire. */
+/* True if the model has seen the update as a system message, which alone can change tools. False if
+   a user's message follows it, so that it cannot be a system message any more, or if it changed
+   tools for another protocol. */
 static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *codec, size_t at) {
     const phi_message *update = spec->items[at].message;
     for (size_t i = 0; i < update->content_count; i++)
@@ -305,7 +306,7 @@ static bool phi__head_counts(const phi__request_spec *spec, const phi__codec *co
     return true;
 }
 
-/* False: no memory. */
+/* Finds the head's state in the view. False: no memory. */
 static bool phi__head_look(const phi__request_spec *spec, const phi__codec *codec,
                            const phi__head *head, phi_arena *arena, phi__head_told *told) {
     bool no_memory = false;
@@ -334,7 +335,7 @@ static bool phi__head_look(const phi__request_spec *spec, const phi__codec *code
     return !no_memory;
 }
 
-/* Removes updates that tell nothing from the request. */
+/* Removes invalid updates, and updates of other heads, from the request. False: no memory. */
 static bool phi__head_filter(phi__request_spec *spec, const phi__codec *codec,
                              const phi__head *head, phi_arena *arena) {
     phi__item *items =
@@ -356,7 +357,7 @@ static bool phi__head_filter(phi__request_spec *spec, const phi__codec *codec,
 
 /* ---- the next update ---- */
 
-/* The hash of a tool as the model knows it; 0: it knows none of that name. */
+/* Returns the hash of the tool that the model knows by this name. 0: none. */
 static uint64_t phi__head_told_tool(const phi__head *head, const phi__head_told *told,
                                     phi_str name) {
     if (told->number > 0) {
@@ -405,7 +406,7 @@ static void phi__head_put(phi__head_update *u, phi_content_kind kind, const phi_
     u->count++;
 }
 
-/* One tool that came, or, `removed`, is not in the request. */
+/* Adds a block for a new tool. removed: for a tool that is no longer in the request. */
 static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, bool removed) {
     phi__buf text;
     if (removed && phi__head_has(&u->run->attempt.spec, tool->name)) return;
@@ -415,7 +416,7 @@ static void phi__head_put_tool(phi__head_update *u, const phi__tool_view *tool, 
     phi__buf_free(&text);
 }
 
-/* Blocks for tools that came, went, and have another definition. */
+/* Adds blocks for removed, new and changed tools. */
 static void phi__head_put_tools(phi__head_update *u, const phi__head_told *told) {
     const phi__head *head = u->run->agent->prior.head;
     const phi__request_spec *spec = &u->run->attempt.spec;
@@ -518,9 +519,9 @@ static bool phi__head_show(phi__agent *agent, phi__request_spec *spec) {
                                    &head->arena);
 }
 
-/* Makes a new head and finds its updates that the model has seen. If an earlier head was equal, its
-   updates count, unless some of them have left the view: they would remove a tool that no update
-   added. False: no memory. */
+/* Makes a new head, and finds its updates in the view. The updates of an equal earlier head are its
+   updates, too, unless some have left the view: the rest might remove a tool that no update added.
+   False: no memory. */
 static bool phi__head_renew(phi__run *run, phi__head_told *told) {
     const phi__request_spec *spec = &run->attempt.spec;
     phi__agent *agent = run->agent;
@@ -532,7 +533,7 @@ static bool phi__head_renew(phi__run *run, phi__head_told *told) {
             phi__head_look(spec, agent->codec, agent->prior.head, &run->arena, told));
 }
 
-/* NULL: the agent's model takes no updates. It leaves the head to those that do. */
+/* Returns NULL if the agent's model takes no updates. The head then stays for models that do. */
 static const phi__codec_rules *phi__head_rules(const phi__agent *agent) {
     const phi__codec_rules *rules = agent->provider == NULL ? agent->codec->rules : NULL;
     if (rules == NULL || rules->takes_updates == NULL) return NULL;
@@ -580,7 +581,7 @@ PHI__FN bool phi__head_apply(phi__run *run) {
            phi__head_aside_give(agent, spec, &run->arena, &aside, head->searches);
 }
 
-/* As phi__head_renew, in place of the agent's head. */
+/* Like phi__head_renew, but does not change the agent's head. */
 static bool phi__head_foresee_new(const phi__request_spec *spec, const phi__codec *codec,
                                   phi_arena *arena, phi__head *fresh, phi__head_told *told) {
     fresh->system = spec->system_prompt;
@@ -589,7 +590,7 @@ static bool phi__head_foresee_new(const phi__request_spec *spec, const phi__code
     fresh->id = phi__head_hash(fresh->system, fresh->tools, fresh->count);
     if (!phi__head_look(spec, codec, fresh, arena, told)) return false;
     if (!told->broken) return true;
-    fresh->id = phi__hash_mix(fresh->id) | 1; /* no update has it */
+    fresh->id = phi__hash_mix(fresh->id) | 1; /* no update has this id */
     return phi__head_look(spec, codec, fresh, arena, told);
 }
 

@@ -1,8 +1,8 @@
 /* hook.h - hooks at eighteen points of a run, decisions that may wait, and the list of everything
    that a runtime's runs wait for.
 
-   An agent has one hook function; hook->point says where phi calls it. The hook answers at once
-   (PHI_ALLOW, PHI_DENY), or it returns PHI_WAIT, and the host calls phi_decide later with
+   An agent has one hook function; hook->point is the point at which phi calls it. The hook answers
+   at once (PHI_ALLOW, PHI_DENY), or it returns PHI_WAIT, and the host calls phi_decide later with
    hook->ticket, from any thread. A permission dialog is such a waiting hook. Meanwhile the run
    waits (at a tool call only that call), but phi_step does not. Each wait has a deadline,
    phi_agent_desc.deadlines.decision_ms. After the deadline the point is denied; at points without a
@@ -24,36 +24,39 @@ extern "C" {
    fields of phi_hook that are set at this point, and what PHI_DENY does (DENY). Without such a note
    PHI_DENY does nothing. */
 typedef enum phi_hook_point {
-    /* message_count. DENY: there is no run, AGENT_END is the only event */
+    /* Fields: message_count. DENY: there is no run, AGENT_END is the only event. */
     PHI_HOOK_BEFORE_LOOP = 1 << 0,
-    /* turn_index, message_count. DENY: the run ends before the turn */
+    /* Fields: turn_index, message_count. DENY: the run ends before the turn. */
     PHI_HOOK_BEFORE_TURN = 1 << 1,
-    /* messages: the messages to send, chosen by the policy; the hook may replace them. Called once
-       a turn, and again after a compaction */
+    /* Fields: messages, which the policy chose for sending; the hook may replace them. Called once
+       a turn, and again after a compaction. */
     PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
-    /* messages, including extensions; extensions that the hook leaves in the list are dropped */
+    /* Fields: messages, including extensions. The remaining extensions are dropped after the
+       hook. */
     PHI_HOOK_CONVERT_TO_LLM = 1 << 3,
-    /* compaction. DENY: no compaction; after an overflow the run then ends with that error */
+    /* Fields: compaction. DENY: no compaction; a run with an overflow then ends with that error. */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
-    PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* compaction */
-    /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: the reply replaces the
+    PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* fields: compaction */
+    /* Fields: call, tool_name, tool_call_id, arguments. ALLOW with a reply: the reply replaces the
        arguments. DENY: the call is not run, and the model reads the reply. The arguments are
-       checked after the hook, so in the hook they may not fit the schema */
+       checked after the hook, so in the hook they may not fit the schema. */
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
-    PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
-    /* tool_name, tool_call_id, text; message: from phi_call_update. DENY: no event. This hook
-       cannot wait: PHI_WAIT counts as PHI_DENY */
+    /* Fields: tool_name, tool_call_id, is_error, message (the result). */
+    PHI_HOOK_AFTER_TOOL = 1 << 7,
+    /* Fields: tool_name, tool_call_id, text; message if it comes from phi_call_update. DENY: no
+       event. This hook cannot wait: PHI_WAIT counts as PHI_DENY. */
     PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same fields, after the event; cannot wait */
-    PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
-    PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count; usage: of the turn */
+    PHI_HOOK_ON_ERROR = 1 << 10,   /* fields: text, failure; a model call has finally failed */
+    PHI_HOOK_AFTER_TURN = 1 << 11, /* fields: message_count, usage of the turn */
     /* Called when the run looks for steering and the queue is empty (in PHI_QUEUE_ALL: always, and
        again until there is no reply). ALLOW with a reply: the reply is a steering message. */
     PHI_HOOK_STEERING = 1 << 12,
     PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same for follow-ups, when the run would otherwise end */
-    PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END; message_count and usage: of the run */
-    /* Before a user's message is stored, after the agent's `filters`: text, input. WARN: the reply
-       is appended for the model. DENY: the input is refused, and the reply says why. */
+    PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END; fields: message_count, usage of the run */
+    /* Called before a user's message is stored, after the agent's `filters`. Fields: text, input.
+       WARN: the reply is added for the model. DENY: the input is refused, and the reply says
+       why. */
     PHI_HOOK_FILTER = 1 << 15,
     /* Before each attempt of a model call. ALLOW with a reply: the reply is the API key of this
        attempt; without a reply the model's own key is sent. model: the model that the key is for.
@@ -75,7 +78,7 @@ typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, if the hook returns PHI_WAIT */
-    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: true if called again, after phi_decide or the deadline */
+    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: true in a second call, after phi_decide or the deadline */
     bool decided;
     uint64_t seq; /* the `seq` of the last event that the runtime queued before this call */
     phi_str loop_id;
@@ -90,7 +93,7 @@ typedef struct phi_hook {
     const phi_usage *usage;
     const phi_failure *failure;
     const phi_compaction *compaction;
-    const phi_model *model; /* CREDENTIAL */
+    const phi_model *model; /* CREDENTIAL: the model that the key is for */
     /* message_count is the number of messages in the history (phi_thread_message_at reads them).
        Only TRANSFORM_CONTEXT and CONVERT_TO_LLM get `messages`, the list to send with message_count
        messages. The hook may set both fields to its own list. phi copies this list when the hook
@@ -98,7 +101,7 @@ typedef struct phi_hook {
        without their content are left out. */
     const phi_message *const *messages;
     size_t message_count;
-    /* out */
+    /* The hook sets the next four fields. */
     phi_str reply; /* copied when the hook returns */
     /* the deadline of a wait (default: the run's or agent's decision_ms; PHI_UNLIMITED) */
     uint32_t timeout_ms;
@@ -106,11 +109,11 @@ typedef struct phi_hook {
        with PHI_ALLOW: `round` is one higher, `reply` is the reply of phi_decide, and the hook may
        wait again. */
     bool ask_again;
-    bool quiet;     /* of a wait: no PHI_EV_DECISION, because the program decides by itself */
+    bool quiet;     /* if the hook waits: no PHI_EV_DECISION, because the program decides itself */
     uint32_t round; /* in: how often the hook has already waited with ask_again for this answer */
-    /* In and out, kept from round to round, 0 in the first. A hook that calls other hooks notes
-       here which of them has waited. phi_permissions_hook uses the lowest 8 bits; its hook_fn sees
-       the bits above them, shifted down. */
+    /* In and out. Kept from round to round; 0 in the first round. A hook that calls other hooks
+       notes here which of them has waited. phi_permissions_hook uses the lowest 8 bits; its hook_fn
+       sees the bits above them, shifted down. */
     uint32_t waited;
     /* QUESTION: the name of the server that asks. BEFORE_TOOL: phi_tool.source, or empty */
     phi_str source;
@@ -143,11 +146,11 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
 
 typedef enum phi_waiting {
     PHI_WAITING_NOTHING = 0,  /* no run is active, or the run continues with the next phi_step */
-    PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
-    PHI_WAITING_CALL,         /* for a tool: call */
-    PHI_WAITING_RETRY,        /* for the next attempt of a model call */
-    PHI_WAITING_BUDGET,       /* for phi_budget_raise: text is the limit */
-    PHI_WAITING_MODEL         /* for a model's answer, from the request until the answer's end */
+    PHI_WAITING_DECISION = 1, /* waits for phi_decide; see ticket, point */
+    PHI_WAITING_CALL,         /* waits for a tool; see call */
+    PHI_WAITING_RETRY,        /* waits for the next attempt of a model call */
+    PHI_WAITING_BUDGET,       /* waits for phi_budget_raise; text is the limit */
+    PHI_WAITING_MODEL /* waits for a model's answer, from the request until the answer's end */
 } phi_waiting;
 
 /* One thing that a run waits for. The agent owns the strings; they are valid until the next
@@ -155,7 +158,7 @@ typedef enum phi_waiting {
 typedef struct phi_pending_item {
     phi_waiting kind;
     phi_agent agent;
-    phi_str loop_id; /* of the run */
+    phi_str loop_id;
     uint32_t turn_index;
     phi_ticket ticket;
     phi_hook_point point;
@@ -163,12 +166,12 @@ typedef struct phi_pending_item {
     phi_str tool_name, tool_call_id, arguments;
     /* DECISION of a filter: the input; of a question: its text; BUDGET: the limit */
     phi_str text;
-    /* BUDGET: the agent to call phi_budget_raise with: this agent, or one above */
+    /* BUDGET: the agent to call phi_budget_raise with: this agent, or an ancestor */
     phi_agent payer;
     bool has_deadline;             /* false: the wait has no limit */
     uint64_t left_ms;              /* time until the deadline */
     phi_str source, question_kind; /* of a question or a tool call, as in phi_hook */
-    /* DECISION: phi_hook.quiet: the waiting hook decides by itself, for example by a script. A
+    /* DECISION: the waiting hook decides by itself (phi_hook.quiet), for example by a script. A
        dialog should not ask the person about it. */
     bool quiet;
     struct phi_permissions *permissions; /* DECISION: phi_hook.permissions; NULL: no rules ask */

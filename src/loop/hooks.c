@@ -1,27 +1,26 @@
-/* hooks.c - calls the host's hooks: for an answer at once, or a decision that the run waits for.
+/* hooks.c - calls the host's hooks. A hook answers at once, or makes the run wait for a decision.
 
-   A ticket has its own slot, as a tool call has: the first to move its word from OPEN to CLAIMED
-   decides, be it another thread, the deadline or the end of the run. Whatever happens during the
-   hook, its decision is a member of the run or call, and dies with it. */
+   A ticket has its own slot, as a tool call has. The first to move the slot's word from OPEN to
+   CLAIMED decides: another thread, the deadline or the end of the run. The decision is a member of
+   the run or call and is freed with it, whatever happens during the hook. */
 #include "loop/inner_in.h"
 
-/* A question under way. */
 struct phi__question {
-    phi__link link; /* of its agent's */
+    phi__link link; /* in its agent's list */
     phi__agent *agent;
-    phi_call call; /* where `of_call` */
+    phi_call call; /* set if `of_call` */
     bool of_call;
     bool due;
-    bool asking; /* its hook is being called: it cannot be freed now */
-    bool closed; /* ... and the asker has withdrawn it meanwhile */
-    bool over;   /* its call is */
-    bool freed;  /* its agent is, and it is in no list */
+    bool asking; /* its hook is running: the question must not be freed now */
+    bool closed; /* withdrawn while its hook was running */
+    bool over;   /* its call is over */
+    bool freed;  /* its agent was freed; the question is in no list */
     phi__asked asked;
     phi__decision decision;
     uint32_t timeout_ms;
     void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
     void *ctx;
-    size_t bytes; /* of this, and of the strings after it */
+    size_t bytes; /* of the struct and the strings after it */
 };
 
 PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *run,
@@ -34,8 +33,8 @@ PHI__FN void phi__decision_init(phi__decision *d, phi__agent *agent, phi__run *r
     phi__buf_init(&d->reply, &agent->memory);
 }
 
-/* Moves a ticket that waits to another state. False: it is dead, or decided, or is held and the
-   verdict does not deny. */
+/* Moves an open ticket to another state. False: the ticket is stale or decided, or it is held and
+   the verdict is not a denial. */
 static bool phi__hooks_claim(phi__slots *tickets, uint32_t index, uint32_t gen, phi_verdict verdict,
                              uint32_t state) {
     return phi__slots_move(tickets, index, gen, PHI__TICKET_OPEN, state) ||
@@ -63,25 +62,25 @@ static void phi__decision_close(phi__decision *d) {
 }
 
 PHI__FN void phi__decision_drop(phi__decision *d) {
-    if (d->rt == NULL) return; /* never begun */
+    if (d->rt == NULL) return; /* it was never used */
     phi__decision_close(d);
     d->state = PHI__DECISION_NONE;
     phi__buf_free(&d->reply);
 }
 
-/* Only filters warn. */
+/* Returns the verdict that applies: only a filter can warn. */
 static phi_verdict phi__hooks_verdict(phi_hook_point point, phi_verdict verdict) {
     return verdict == PHI_WARN && point != PHI_HOOK_FILTER ? PHI_ALLOW : verdict;
 }
 
 static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str reply) {
-    /* the hook's own reply counts until there is another */
+    /* keep the hook's own reply unless there is a new one */
     bool again = d->round > 0 || d->ask_again;
     if (!again || verdict != PHI_ALLOW || reply.len > 0) {
         phi__buf_clear(&d->reply);
         phi__buf_add_str(&d->reply, reply);
     }
-    phi__decision_close(d); /* may free the reply */
+    phi__decision_close(d); /* this may free the reply */
     d->state = PHI__DECISION_MADE;
     d->verdict = phi__hooks_verdict(d->point, verdict);
     if (d->run != NULL)
@@ -91,7 +90,7 @@ static void phi__decision_settle(phi__decision *d, phi_verdict verdict, phi_str 
 }
 
 static void phi__decision_timer(phi__timer *timer) {
-    /* Where a denial has a meaning, silence is one. */
+    /* At the points that can be denied, a missed deadline denies. */
     const uint32_t can_deny = (uint32_t)PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN |
                               PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_BEFORE_TOOL | PHI_HOOK_FILTER |
                               PHI_HOOK_CREDENTIAL | PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP |
@@ -110,8 +109,7 @@ static void phi__decision_timer(phi__timer *timer) {
     phi__buf_free(&words);
 }
 
-/* The arguments of its call that a person is to decide on: those of the round before, if it changed
-   them. */
+/* Returns the call's arguments that a person decides on, as the previous round has changed them. */
 static phi_str phi__hooks_arguments(const phi__decision *d) {
     return d->round > 0 && d->point == PHI_HOOK_BEFORE_TOOL && d->reply.len > 0
                ? phi__buf_str(&d->reply)
@@ -174,7 +172,7 @@ PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point) {
     return hook;
 }
 
-/* Asks the hook. `again`: it was decided, and only the list is wanted. */
+/* Calls the hook. `again`: the decision was made, and only the hook's list is needed. */
 static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
                                          void *user_data, bool again) {
     phi__agent *agent = d->agent;
@@ -187,14 +185,14 @@ static phi__hooked phi__hooks_decide_now(phi__decision *d, phi_hook *hook, phi_h
     d->point = hook->point;
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
-    phi__buf before = d->reply; /* of the round before; the hook may give it as its own reply */
+    phi__buf before = d->reply; /* of the last round; the hook may return it as its reply */
     if (d->round > 0) {
         phi__buf_init(&d->reply, before.memory);
         hook->round = d->round;
         hook->waited = d->waited;
         if (before.len > 0) hook->reply = phi__buf_str(&before);
     }
-    /* the hook's own copy of the point may have been written to */
+    /* use d->point, because the hook may have changed hook->point */
     phi_verdict verdict = phi__hooks_verdict(d->point, fn(user_data, hook));
     bool gone = agent->slot == NULL;
     if (!gone && hook->reply.at != NULL) phi__buf_add_str(&d->reply, hook->reply);
@@ -233,7 +231,7 @@ PHI__FN phi__hooked phi__hooks_decide(phi__decision *d, phi_hook *hook, phi_hook
     return (phi__hooked)d->verdict;
 }
 
-/* A run without memory calls no more hooks: it could not wait for a decision. */
+/* Calls the agent's hook, except for a run that lacks memory: it could not wait for a decision. */
 static phi__hooked phi__hooks_agent(phi__decision *d, phi_hook *hook) {
     phi__agent *agent = d->run->agent;
     if (!phi__hooks_wanted(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
@@ -256,18 +254,18 @@ PHI__FN phi__hooked phi__hooks_call(phi__toolcall *call, phi_hook *hook) {
     return phi__hooks_agent(&call->decision, hook);
 }
 
-/* ---- what other threads say ---- */
+/* ---- decisions from other threads ---- */
 
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
-    if (slot == NULL) return; /* the wait is over already */
+    if (slot == NULL) return; /* the wait is already over */
     phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->tickets, index);
     uint32_t state = phi__slots_state_of(PHI__LOAD(&slot->word));
-    if ((state & PHI__TICKET_SAID) == 0) return; /* the wait is over already */
+    if ((state & PHI__TICKET_SAID) == 0) return; /* the wait is already over */
     phi__decision_settle((phi__decision *)slot->object,
                          (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
 }
@@ -311,7 +309,7 @@ PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_WARN: return next;
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
-        if (run->end.cancelled) { /* it does not wait */
+        if (run->end.cancelled) { /* a cancelled run does not wait */
             phi__decision_drop(&run->decision);
             return denied;
         }
@@ -329,7 +327,8 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
         return PHI_BAD_ARG;
     phi__slots *tickets = &ticket.rt->tickets;
     if (reply == NULL || reply[0] == '\0') {
-        /* Without a text it needs no room: the ticket's own word takes it. */
+        /* A decision without a text is stored in the ticket's word: it needs no room in the
+           inbox. */
         if (!phi__hooks_claim(tickets, ticket.index, ticket.gen, verdict,
                               (uint32_t)PHI__TICKET_SAID | (uint32_t)verdict))
             return phi__slots_state(tickets, ticket.index, ticket.gen) == PHI__TICKET_HELD
@@ -356,12 +355,12 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
     return won ? PHI_OK : PHI_STALE;
 }
 
-/* ---- questions of rooms above to an agent's host ---- */
+/* ---- questions to an agent's host ---- */
 
 static void phi__question_due(phi__question *q) {
     phi__io *io = q->agent->rt->io;
     q->due = true;
-    /* it has a place */
+    /* cannot fail, because the timer is already set */
     (void)phi__io_timer_set(io, &q->agent->questions->timer, phi__io_now_us(io));
 }
 
@@ -369,7 +368,7 @@ static void phi__question_settled(phi__decision *decision) {
     phi__question_due(PHI__OWNER(decision, phi__question, decision));
 }
 
-/* ---- its end ---- */
+/* ---- ending a question ---- */
 
 static void phi__question_unlist(phi__question *q) {
     phi__questions *questions = q->agent->questions;
@@ -384,8 +383,8 @@ static void phi__question_free(phi__question *q) {
     phi__free(&q->agent->memory, q, q->bytes);
 }
 
-/* The reply may be that of the question's decision. The agent's memory stays until the step's
-   end. */
+/* Ends a question. `reply` may be in the question's decision. The agent's memory is valid until the
+   step's end. */
 static void phi__question_conclude(phi__question *q, phi_verdict verdict, phi_str reply) {
     void (*decided)(void *ctx, phi_verdict verdict, phi_str reply) = q->decided;
     void *ctx = q->ctx;
@@ -451,12 +450,13 @@ static void phi__question_serve(phi__question *q) {
         phi__question_hooked(q, hooked);
 }
 
-/* As many as are open now: those that come meanwhile are due in the next step. */
+/* Serves the questions that are due, at most as many as are open now. Later ones are due in the
+   next step. */
 static void phi__question_fire(phi__timer *timer) {
     phi__questions *questions = PHI__OWNER(timer, phi__questions, timer);
     phi__agent *agent = questions->agent;
     size_t left = questions->count;
-    /* its place was given back just now */
+    /* cannot fail: the timer's place was just freed */
     (void)phi__io_timer_set(agent->rt->io, timer, UINT64_MAX);
     while (left-- > 0 && agent->slot != NULL) {
         phi__link *link = questions->list.first;
@@ -466,7 +466,7 @@ static void phi__question_fire(phi__timer *timer) {
     }
 }
 
-/* ---- what others do ---- */
+/* ---- called by other files ---- */
 
 PHI__FN void phi__question_call_over(const phi__toolcall *call) {
     phi__link *link = call->run->agent->questions->list.first;
@@ -475,7 +475,7 @@ PHI__FN void phi__question_call_over(const phi__toolcall *call) {
         if (!q->of_call || q->call.index != call->index || q->call.gen != call->gen) continue;
         q->over = true;
         q->of_call = false;
-        q->decision.call = NULL; /* it may go before the question does */
+        q->decision.call = NULL; /* the call may be freed before the question */
         if (!q->asking) phi__decision_drop(&q->decision);
         phi__question_due(q);
     }
@@ -493,7 +493,7 @@ PHI__FN void phi__question_drop_all(phi__agent *agent) {
     }
 }
 
-/* clean: a person reads it, on a terminal perhaps, and somebody outside wrote it. */
+/* Copies a string. clean: removes control characters, because a person may read the string. */
 static phi_str phi__question_copy(char **at, phi_str text, bool clean) {
     char *to = *at;
     if (text.len > 0) memcpy(to, text.at, text.len);
@@ -529,7 +529,7 @@ PHI__FN phi_status phi__question_open(phi_agent handle, const phi__question_desc
     if (agent == NULL || (desc->call.rt != NULL && (call == NULL || call->run->agent != agent)))
         return PHI_STALE;
     if (agent->rt->closing) return PHI_MISUSE;
-    if (agent->questions == NULL) { /* the list begins with the first question, and stays */
+    if (agent->questions == NULL) { /* made for the first question, then kept */
         agent->questions = (phi__questions *)phi__alloc(&agent->memory, sizeof *agent->questions);
         if (agent->questions == NULL) return PHI_NO_MEMORY;
         agent->questions->agent = agent;
@@ -563,12 +563,12 @@ PHI__FN void phi__question_close(phi__question *q) {
         phi__question_free(q);
 }
 
-/* ---- what the runs wait for, for hosts that show it or search for hanging runs ---- */
+/* ---- listing what runs wait for, for hosts that display it or look for stuck runs ---- */
 
 typedef struct phi__pending_list {
     phi_pending_item *out;
     size_t most, count;
-    bool no_decisions, no_others; /* left out in this walk */
+    bool no_decisions, no_others; /* items to skip in this pass */
 } phi__pending_list;
 
 static void phi__pending_add(phi__pending_list *list, const phi_pending_item *item) {
@@ -621,7 +621,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     phi__pending_add(list, &item);
 }
 
-/* In front of what the run waits for: a call may wait for its questions. */
+/* Questions come before the run's items, because a call may wait for its questions. */
 static void phi__pending_questions(phi__pending_list *list, const phi__agent *agent) {
     const phi__link *link = agent->questions != NULL ? agent->questions->list.first : NULL;
     for (; link != NULL; link = link->next) {
@@ -655,7 +655,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    /* Calls that have begun and whose results are not in the log yet. */
+    /* Calls that have begun and are not logged yet. */
     for (size_t i = run->tools.emitted; run->tools.calls != NULL && i < run->tools.next; i++) {
         const phi__toolcall *call = &run->tools.calls[i];
         phi__pending_decision(list, run, &call->decision, call);

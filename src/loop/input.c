@@ -1,10 +1,10 @@
 /* input.c - the input of a run, from the queues to the log: polled, filtered, delivered.
 
-   A message waits in its own memory; only when it is delivered does it enter the log. Polled
-   messages are pending until the next turn begins; if that turn does not come, they go back.
-   All filters see the same text, in order; their warnings are appended to the message for the
-   model, and the first that refuses ends the input. A filter may wait: the text and the index of
-   the filter are kept. */
+   A message waits in its own memory, and enters the log when it is delivered. Polled messages are
+   pending until the next turn begins. If there is no next turn, they go back to their queues.
+   All filters get the same text, in order. Their warnings are appended to the message for the
+   model. The first filter that refuses ends the input. A filter may wait: the text and the filter's
+   index are kept. */
 #include "loop/inner_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
@@ -98,7 +98,7 @@ PHI__FN void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str 
     event.input = kind;
     event.text = text;
     event.source = phi_str_of(why);
-    if (phi__events_backlog(agent)) { /* the host does not listen: it hears how many there were */
+    if (phi__events_backlog(agent)) { /* the host does not pop events: only count */
         agent->events.untold_drops++;
         return;
     }
@@ -126,7 +126,7 @@ PHI__FN void phi__input_drop_injected(phi__agent *agent) {
     phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
 }
 
-/* In front of the queue, in the order it was taken. */
+/* Puts pending messages back at the front of their queues, in their old order. */
 PHI__FN void phi__input_return(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__inputs from = run->poll.pending;
@@ -196,9 +196,9 @@ PHI__FN void phi__input_take_injected(phi__run *run) {
         phi__input_list_push(&run->poll.pending, input);
 }
 
-/* A message in the log is no longer pending, even without memory for its event: else it would come
-   again. A message not in the log goes back to its queue as it came: only the copy in the log has
-   the run's id, which is in the log. */
+/* A logged message is no longer pending, even if there is no memory for its event; otherwise it
+   would be logged again. A message that could not be logged returns to its queue unchanged, because
+   only the log's copy has the run's id. */
 PHI__FN bool phi__input_deliver(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     while (run->poll.pending.head != NULL) {
@@ -238,7 +238,7 @@ PHI__FN void phi__filter_end(phi__run *run) {
     phi__buf_free(&run->filter.warnings);
 }
 
-/* Text blocks, joined by line breaks. */
+/* Adds the message's text blocks, joined by line breaks. */
 static void phi__filter_add(phi__run *run, const phi_message *message) {
     for (size_t i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
@@ -247,13 +247,13 @@ static void phi__filter_add(phi__run *run, const phi_message *message) {
     }
 }
 
-/* The agent's own hook function is the last one, where it wants to be. */
+/* True if there is a filter. The agent's own hook function may be the last one. */
 static bool phi__filter_any(const phi__agent *agent) {
     return agent->desc.input.filter_count > 0 ||
            (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
-/* Passes run->filter.text through the filters that were not called yet. */
+/* Calls the remaining filters with run->filter.text. */
 static phi__hooked phi__filter_decide(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
@@ -280,7 +280,7 @@ static phi__hooked phi__filter_decide(phi__run *run, phi_input input) {
     return PHI__HOOK_ALLOW;
 }
 
-/* The message with one more block for the warnings; NULL: no memory. */
+/* Returns the message's blocks and one more block with the warnings. NULL: no memory. */
 static phi_content *phi__filter_warned(phi__run *run, const phi_message *message,
                                        phi_arena *arena) {
     size_t n = message->content_count;
@@ -294,7 +294,7 @@ static phi_content *phi__filter_warned(phi__run *run, const phi_message *message
                                                                                         : NULL;
 }
 
-/* A rejection always has a reason: a reason marks it. */
+/* Returns the reason, which is never empty, because an empty reason means no rejection. */
 static phi_str phi__filter_reason(const phi__run *run) {
     phi_str reason = phi__buf_str(&run->decision.reply);
     return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
@@ -367,9 +367,9 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
     return PHI__HOOK_ALLOW;
 }
 
-/* ---- checks and posts of a host's input ---- */
+/* ---- checking and posting a host's input ---- */
 
-enum { PHI__ENQUEUE_ID = 128 }; /* bytes of a request's id */
+enum { PHI__ENQUEUE_ID = 128 }; /* maximum length of a request's id */
 
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count) {

@@ -1,9 +1,9 @@
-/* limits.c - the spending of a run: its own limits, the budgets of its agent and of all above it,
-   the charges for attempts, and the pause of a run that has reached a limit.
+/* limits.c - the spending of a run: its own limits, the budgets of its agent and all ancestors, the
+   charges for attempts, and the pause of a run that has reached a limit.
 
-   A reservation counts in the agent's own budget and in all above it, so that children which spend
-   at the same time cannot together go beyond what their parent has. The words of a limit are part
-   of the log. */
+   A reservation is counted in the agent's own budget and in those of all ancestors. So children
+   that spend at the same time cannot exceed their parent's budget together. The message of a limit
+   is part of the log. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -71,12 +71,12 @@ static bool phi__budget_fits(const phi__budget *b, const phi_spending *more, cha
 static void phi__limits_give_back(phi_spending *seen, const phi_spending *reserved) {
     seen->reserved_tokens -= phi__limits_less(reserved->tokens, seen->reserved_tokens);
     seen->reserved_cost -= reserved->cost;
-    /* rates are doubles: the rounding error that is left of released reservations is not money */
+    /* costs are doubles: remove the rounding error when nothing is reserved */
     if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
-/* Adds a reservation to the budgets of a line. */
+/* Adds a reservation to the budgets of an agent and its ancestors. */
 static void phi__limits_line_add(phi__agent *agent, const phi_spending *more) {
     for (; agent != NULL; agent = agent->tree.parent) {
         agent->budget.seen.reserved_tokens += more->tokens;
@@ -90,7 +90,7 @@ static void phi__limits_line_take(phi__agent *agent, const phi_spending *less) {
         phi__limits_give_back(&agent->budget.seen, less);
 }
 
-/* The run whose pot pays for an agent's calls; NULL: none. */
+/* Returns the run whose pot pays for an agent's calls. NULL: none. */
 static phi__run *phi__pot_of(const phi__agent *agent) {
     for (; agent->tree.of_run && agent->tree.parent != NULL; agent = agent->tree.parent)
         if (agent->tree.parent->run != NULL && agent->tree.parent->run->pot)
@@ -98,7 +98,7 @@ static phi__run *phi__pot_of(const phi__agent *agent) {
     return NULL;
 }
 
-/* Moves up to so much out of a pot: until the line reserves it again, it is nobody's. */
+/* Takes up to `wanted` out of a pot. The caller then reserves it again for the calling agent. */
 static phi_spending phi__pot_take(phi__run *pot, const phi_spending *wanted) {
     phi_spending taken = PHI_ZERO;
     if (pot == NULL) return taken;
@@ -113,7 +113,7 @@ static phi_spending phi__pot_take(phi__run *pot, const phi_spending *wanted) {
     return taken;
 }
 
-/* Wakes runs that paused because others had reserved the rest. */
+/* Releases the reservation, and wakes runs that wait for budget. */
 PHI__FN void phi__budget_release(phi__run *run) {
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
     phi__limits_line_take(run->agent, &run->reserved);
@@ -129,7 +129,7 @@ PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted,
     for (phi__agent *agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__budget_fits(&agent->budget, wanted, reason, size)) {
             run->pause.payer = agent->handle;
-            if (pot != NULL) { /* gives back the share taken so far */
+            if (pot != NULL) { /* give back the share taken so far */
                 pot->reserved.tokens += taken.tokens;
                 pot->reserved.cost += taken.cost;
                 pot->reserved.requests += taken.requests;
@@ -150,7 +150,7 @@ PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint6
     wanted.tokens = tokens;
     wanted.cost = cost;
     wanted.requests = calls;
-    /* its own call was counted when the attempt began */
+    /* its own call was already counted when the attempt began */
     own.requests = run->reserved.requests == 0 && !run->pot ? 1 : 0;
     phi__limits_line_take(run->agent, &own);
     run->pot = true;
@@ -194,7 +194,8 @@ static void phi__charge_run(phi__run *run, const phi_usage *usage, double cost) 
     run->agent->spent.run_cost += cost;
 }
 
-/* What a hidden agent costs is its parent's cost, too, and its active run's where it is of that. */
+/* Charges a hidden agent's cost to its ancestors. Their active runs are charged if the agent is
+   of_run. */
 static void phi__charge_above(const phi__agent *child, const phi_usage *usage, double cost) {
     bool of_run = true;
     while (child->tree.parent != NULL && phi__find_hidden(child)) {

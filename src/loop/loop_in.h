@@ -1,26 +1,26 @@
-/* loop_in.h - the functions that loop/ offers to other rooms, by file; state_in.h has its structs.
-   Threads: the pumping thread. */
+/* loop_in.h - the functions that loop/ offers to other rooms, by file. Its structs are in
+   state_in.h.
+   Threads: only the pumping thread calls them. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
 #include "loop/state_in.h"
 
 /* ---- schedule.c ---- */
-PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: stale */
+PHI__FN phi__agent *phi__find_agent(phi_agent handle); /* NULL: the handle is stale */
 
-/* PHI_OK, or PHI_BUSY during a run or while the agent is held, with words that begin with
-   `what`. */
+/* Returns PHI_BUSY, with a message that begins with `what`, during a run or a hold. */
 PHI__FN phi_status phi__find_idle(phi__agent *agent, const char *what);
 
-/* Keeps prompts and changes from an agent that a room above works on, outside of a run: they answer
-   PHI_BUSY and quote `what` (static: "an evaluation is going on"). NULL: no longer. */
+/* Protects an agent that code above the loop works on outside of a run. Prompts and changes then
+   return PHI_BUSY and quote `what` (static: "an evaluation is going on"). NULL: ends the hold. */
 static inline void phi__find_hold(phi__agent *agent, const char *what) { agent->held = what; }
 
 static inline bool phi__find_hidden(const phi__agent *agent) {
     return agent->tree.watch != NULL && agent->tree.watch->hidden;
 }
 
-/* The agent that the host knows: of a hidden one, the nearest above it that is not. */
+/* Returns the agent that the host knows: a hidden agent's nearest ancestor that is not hidden. */
 static inline phi_agent phi__find_seen(const phi__agent *agent) {
     while (phi__find_hidden(agent) && agent->tree.parent != NULL) agent = agent->tree.parent;
     return agent->handle;
@@ -28,290 +28,288 @@ static inline phi_agent phi__find_seen(const phi__agent *agent) {
 
 PHI__FN void phi__schedule_wake(phi__run *run);
 
-/* The runs of an agent and of those below it. after_turn: when their turns are over. */
+/* Cancels the runs of an agent and its descendants. after_turn: when their turns are over. */
 PHI__FN void phi__schedule_cancel_tree(phi__agent *agent, bool after_turn);
 
-/* Keeps both for phi_last_error, and returns the status. */
+/* Stores the status and the message for phi_last_error. Returns the status. */
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
 /* words: may be NULL. */
 PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words);
 
-/* NULL: stale. */
+/* Returns NULL if the handle is stale. */
 PHI__FN phi__toolcall *phi__call_find(phi_call call);
 PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
 
-/* A copy of a text in its own memory, terminated (text.at NULL: none, without memory); false: no
-   memory. And frees it. */
+/* own: copies a text into separate memory, null-terminated. If text.at is NULL, it allocates
+   nothing. False: no memory. disown: frees the copy. */
 PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
 PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
 
 /* ---- pump.c ---- */
-/* A step: the inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
+/* Runs a step: the inbox, cancels and timers, I/O, polled tools, then runs. */
 PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
-PHI__FN int phi__pump_next(const phi_runtime *rt); /* as phi_next_timeout */
+PHI__FN int phi__pump_next(const phi_runtime *rt); /* see phi_next_timeout */
 
 /* ---- session.c ---- */
 PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
 
-/* every session must have been dropped */
+/* Every session must have been dropped before. */
 PHI__FN void phi__session_free_all(phi__sessions *sessions);
 
-/* The session of an id, made where there is none, with one more user. NULL: no memory. */
+/* Returns the session with this id and adds a user. Creates it if needed. NULL: no memory. */
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
-PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: harmless */
+PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: ignored */
 
-PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment); /* given */
+PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 
-/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a
-   run was: numbers count on from it. False: no memory. */
+/* number: returns N of "session.segment.N", and the segment. 0: the id is not from this session.
+   saw: records that this run exists, so that later runs get larger numbers. False: no memory. */
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 
-/* The same of every loop id that a log in memory names, in view or not. Entries are read once.
-   False: no memory. */
+/* Calls phi__session_saw for every loop id of a log in memory, once for each entry. False: no
+   memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
-/* Replaces the session by another, with one more user. */
+/* Replaces the agent's session. Takes over the caller's use of the new one. */
 PHI__FN void phi__line_move(phi__agent *agent, phi__session *session);
 
-/* Exchanges the session for an empty one of another id. False: no memory, and nothing changed. */
+/* Replaces the session by an empty one with another id. False: no memory; nothing changed. */
 PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id);
 
-/* The agent's last run is of another session: this one has had none. */
+/* Forgets the agent's last run, because it belongs to another session. */
 PHI__FN void phi__line_restart(phi__agent *agent);
 
-/* Takes the parent of the next run, which is in the agent's memory. */
+/* Sets the parent of the next run. Takes over loop_id, which is in the agent's memory. */
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
 
-/* So many runs were before, at least. */
+/* Sets the minimum number of the agent's earlier runs. */
 PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 
 /* ---- feature.c ---- */
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order);
 
-/* PHI_UNSUPPORTED, with the line to add: what wants it ("failover"), and its name. */
+/* Returns PHI_UNSUPPORTED, with a message that `what` ("failover") needs the feature `name`. */
 PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const char *name);
 
-/* PHI_OK, or the same. */
+/* Returns PHI_OK, or calls phi__feature_missing if the runtime lacks the feature. */
 PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
                                      const char *name);
 
-/* A feature takes part in the run from now on. */
+/* From now on the feature takes part in the run. */
 PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 
-/* ... in all runs of the runtime, those under way and those to come. */
+/* From now on the feature takes part in all runs of the runtime, current and future ones. */
 PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
 
-/* A `wants` that is always false: the feature only joins. */
+/* A `wants` function that always returns false: the feature must join a run. */
 PHI__FN bool phi__feature_late(const phi__run *run);
 
-/* The arguments of a point of a run, or, at NULL, of an agent; the caller adds the point's own. */
+/* Makes the arguments of a point of a run (NULL: of an agent). The caller sets more fields. */
 PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, phi__point point);
 
-/* Calls the features at the point; returns the outcome. */
+/* Calls the features at the point. Returns the outcome. */
 PHI__FN phi__state phi__feature_take(phi__moment *moment);
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 
-/* The log of an agent is another one: it has what `copied` showed, or, at NULL, nothing.
-   shortened: for want of memory. */
+/* Reports that the agent has a new log with a copy of the view `copied`. NULL: the log is empty.
+   shortened: the reason was a lack of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 
-/* The state of one of them; NULL: it was left out. */
+/* Returns the feature's state. NULL: the feature is not named. */
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 
 /* ---- events.c ---- */
 PHI__FN void phi__events_free(phi__events *events);
 
-/* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
-   copied; its other strings must live as long as the agent's thread. False: no memory. */
+/* Queues a copy of `event` and sets agent, seq and time. The event's text is copied. Its other
+   strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event);
 
-/* PHI_EV_WARNING with that text. False: no memory. */
+/* Emits PHI_EV_WARNING with the text. False: no memory. */
 PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text);
 
-/* As phi__events_emit, with copies of all strings of a question. */
+/* Like phi__events_emit, but copies all strings of a question. */
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event);
 
-/* The reserve of an agent that is to run: taken before, and given back when there is no run and it
-   is not in use. False: no memory. */
+/* Allocates the event reserve of an agent before a run. unreserve frees it if there is no run and
+   the reserve is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);
 PHI__FN void phi__events_unreserve(phi__agent *agent);
 
-/* The same for an event that must not be lost: without memory it takes a record of the reserve, and
+/* Queues an event that must not be lost. If there is no memory, it takes a reserve record and
    returns false; the run must then end. */
 PHI__FN bool phi__events_emit_surely(phi__agent *agent, const phi_event *event);
 
-PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* or there is none */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent); /* also if there is no reserve */
 
-/* phi__edit_rewrite and phi__truncate by the run. */
+/* Calls phi__edit_rewrite or phi__truncate for the run. */
 PHI__FN phi_status phi__events_rewrite(phi__run *run, const phi_rewrite *rewrite);
 
 /* ---- hooks.c ---- */
-/* PHI_STALE: the agent is gone, or the call is over; PHI_MISUSE: the runtime closes; PHI_FULL:
-   PHI__QUESTION_MOST are open; PHI_NO_MEMORY. Then nothing was opened. */
+/* Opens a question. On failure nothing was opened. PHI_STALE: the agent was freed, or the call is
+   over. PHI_MISUSE: the runtime is closing. PHI_FULL: PHI__QUESTION_MOST questions are open.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__question_open(phi_agent agent, const phi__question_desc *desc,
                                       phi__question **out);
 
-/* Withdraws it: its ticket dies, and `decided` is not called. Not for one that is gone; NULL is
-   harmless. */
+/* Withdraws a question: its ticket becomes stale, and `decided` is not called. The question must
+   still exist. NULL is allowed. */
 PHI__FN void phi__question_close(phi__question *question);
 
-/* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
+/* Fills in the arguments that every hook of a run gets. The caller sets those of the point. */
 PHI__FN phi_hook phi__hooks_make(const phi__run *run, phi_hook_point point);
 
-/* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
-   point. */
+/* Calls the agent's hook function. Returns PHI__HOOK_ALLOW if the agent does not want the point. */
 PHI__FN phi__hooked phi__hooks_run(phi__run *run, phi_hook *hook);
 
-/* Where a state goes after a hook: on, back to itself, or out. */
+/* Returns the state after a hook: `next`, `here` to wait, `denied`, or an outcome. */
 PHI__FN phi__state phi__hooks_next(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hooks_wanted(const phi__agent *agent, phi_hook_point point);
 
-/* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
+/* Drops a decision that is not needed any more; its ticket becomes stale. Works in any state. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 
-/* For hooks of rooms above. watch: `over` is called once, when the ticket dies, however; it must
-   not call the host. False: the ticket is dead, or watched. hold: phi_decide can only deny it from
-   now on. settle: as phi_decide, but at once, for any reply and verdict, on the pumping thread;
-   calls `over`; stale is harmless. */
+/* For hooks of other rooms. watch: `over` is called once when the ticket becomes stale for any
+   reason; it must not call the host. False: the ticket is stale or watched already. hold: from now
+   on phi_decide can only deny. settle: like phi_decide, but at once, with any reply and verdict,
+   and only on the pumping thread; calls `over`. A stale ticket is ignored. */
 PHI__FN bool phi__hooks_watch(phi_ticket ticket, void (*over)(void *ctx), void *ctx);
 PHI__FN void phi__hooks_unwatch(phi_ticket ticket);
 PHI__FN void phi__hooks_hold(phi_ticket ticket);
 PHI__FN void phi__hooks_settle(phi_ticket ticket, phi_verdict verdict, phi_str reply);
 
-/* the first thing that an agent waits for, or its model's answer. */
+/* Describes the first thing that an agent waits for, or its model's answer. */
 PHI__FN void phi__pending_of(const phi__agent *agent, phi_pending_item *out);
 
 /* ---- input.c ---- */
-PHI__FN void phi__input_free_queues(phi__agent *agent); /* all three: they are empty */
+PHI__FN void phi__input_free_queues(phi__agent *agent); /* leaves all three queues empty */
 
-/* A block of text, which stays the caller's. */
+/* Makes a text block. The text still belongs to the caller. */
 PHI__FN phi_content phi__input_text(phi_str text);
 
-/* Messages injected before this place in the inbox were for an earlier run. */
+/* Messages injected before this position in the inbox were for an earlier run. */
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 
-/* Reports each message of the queues that outlive a run as dropped, and empties them. */
+/* Reports the messages in the queues that outlive a run as dropped, and empties the queues. */
 PHI__FN void phi__input_drop_kept(phi__agent *agent, const char *why);
 
-/* A host's id and refs as the message's details: empty where both are NULL. And their check: false
-   with a message that begins with `what`. */
+/* details: writes a host's id and refs as a message's details; nothing if both are NULL. check:
+   sets a message that begins with `what` if they are invalid. */
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
 PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
                                               const char *refs);
 
-/* PHI_BAD_ARG "what: name is no JSON", if it is none; NULL is good. */
+/* Returns PHI_BAD_ARG "what: name is no JSON" if the text is not JSON. NULL is allowed. */
 PHI__FN phi_status phi__enqueue_check_json(phi_runtime *rt, const char *what, const char *name,
                                            const char *text);
 
-/* PHI_OK if content can be a user's message; else words that begin with `what`. */
+/* Returns PHI_OK if content can be a user's message, or else a message that begins with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
 
 /* ---- posts.c ---- */
-/* Reads all posts of other threads so far. */
+/* Reads all posts that other threads have made so far. */
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
 
-/* The aborts alone: before a run begins, for they mean earlier ones. */
+/* Reads only the aborts. Called before a run begins, because they apply to earlier runs. */
 PHI__FN void phi__posts_read_aborts(phi_runtime *rt);
 PHI__FN bool phi__posts_any(phi_runtime *rt);
-PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* the place of the next post */
+PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* position of the next post */
 
 /* ---- limits.c ---- */
-/* Runs of children that are now in the agent's log; their budgets were charged already. */
+/* Adds children's runs that are now in the agent's log. Their budgets were already charged. */
 PHI__FN void phi__charge_runs(phi__agent *agent, const phi_usage *usage, double cost);
-PHI__FN void phi__pause_end(phi__run *run); /* not pausing: harmless */
+PHI__FN void phi__pause_end(phi__run *run); /* no effect if the run does not pause */
 
-/* All look again. */
+/* Lets all paused runs check their limits again. */
 PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 
-/* it, or one above, has a limit */
+/* True if the agent or an ancestor has a limit. */
 PHI__FN bool phi__budget_limited(const phi__agent *agent);
 
-/* In place of the reservation for its own model call, which it does not make: a pot for as many
-   calls of agents below it that are `of_run`, of so many tokens and dollars in all. What they
-   reserve leaves the pot; the rest is released with the turn. False: too much, with the reason;
-   then nothing is reserved. Without a budget: true. */
+/* Replaces the run's own reservation, whose model call is not made, by a pot. The pot pays for
+   `calls` calls of descendants that are `of_run`, with the given tokens and dollars in total. Their
+   reservations are taken out of the pot; the rest is released with the turn. True without a budget.
+   False: the budget is too small; `reason` is set, and nothing is reserved. */
 PHI__FN bool phi__pot_reserve(phi__run *run, uint64_t tokens, double cost, uint64_t calls,
                               char *reason, size_t size);
 
-/* A reservation for a model call whose run has not begun: in *held, and in the budgets of the agent
-   and of all above it, until it is given back to each of them: the tree may be another by then. */
+/* hold: reserves a model call of a run that has not begun, in *held and in the budgets of the agent
+   and all ancestors. give: returns it to one agent. The caller returns it to each agent separately,
+   because the tree may have changed. */
 PHI__FN bool phi__budget_hold(phi__agent *agent, uint64_t tokens, double cost, phi_spending *held,
                               char *reason, size_t size);
 PHI__FN void phi__budget_give(phi__agent *agent, const phi_spending *held);
-PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
+PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* true if time is left */
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 /* ---- turn.c ---- */
-/* Reserves what the run's next model call may cost, with so many tokens of input more than are in
-   view; its older reservation is given back first. False: there is no room, and `reason` says
-   where. */
+/* Reserves the cost of the run's next model call, with `more` input tokens than in the view. An
+   older reservation is released first. False: a budget is too small; `reason` is set. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size);
 
-/* Pauses the run at a limit: then *wait, and the outcome is its state, which looks again when it is
-   woken. RUN_ON: it may not pause, or has for long enough. Its caller ends the pause. */
+/* Pauses the run at a limit. *wait: the returned state checks the limit again when the run is
+   woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
-/* What each request of the agent's has, without its items and its tools; and its tools, as they are
-   named or defined in it. False: no memory. */
+/* spec: returns the common part of all requests of the agent, without items and tools. offer: adds
+   the tools, by name or definition. False: no memory. */
 PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent);
 PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
 
 /* ---- projection.c ---- */
-/* The projection by the effective policy now; false: there is no policy. */
+/* Computes the projection by the effective policy. False: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__proj_order *order);
-PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made again */
+PHI__FN void phi__projection_clear(phi__run *run); /* forces a new projection */
 
-/* The items that a projection sends of a view, in the arena; places NULL: all of them. rendered:
-   with the renderings kept with them, which belong to the runs. NULL: no memory. */
+/* Returns the items that a projection selects from a view, in the arena. All of them if it has no
+   places. rendered: with their cached renderings, which belong to the runs. NULL: no memory. */
 PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold,
                                          const phi__projection *made, bool rendered);
 
-/* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
+/* Returns the agent's counter. If it or its count_text is NULL, the built-in estimate is used. */
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
 
-/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
-   its format. */
+/* Token counts by that counter. view: of all in the agent's view. tool: of its tools and the schema
+   of its format. */
 PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
 
-/* Tokens of the messages that the run would send now: those reported with the last answer, without
-   the overhead, and an estimate of the messages since; where the list was changed since then, or
-   nothing was reported, the estimate of all. */
+/* Returns the tokens of the messages that the run would send now: the count reported with the last
+   answer, without the overhead, plus an estimate of later messages. If the list was changed since,
+   or nothing was reported, all messages are estimated. */
 PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 /* ---- head.c ---- */
-/* At PHI__POINT_REQUEST: appends a message of the program (is_update) to the history. It is copied
-   into the log, emitted, and becomes the last item of the request. Nothing is appended after an
-   answer that paused, since the provider continues that. False: no memory. */
+/* Called at PHI__POINT_REQUEST. Appends a message of the program (is_update) to the history: it is
+   copied into the log, emitted, and becomes the last item of the request. After an answer that
+   paused nothing is appended, because the provider continues that answer. False: no memory. */
 PHI__FN bool phi__tell(phi__run *run, const phi_message *message);
 
-/* Puts the head, where there is one, into another request of the agent's; appends nothing. The
-   same. */
+/* Puts the agent's head, if it has one, into another request. Appends nothing. False: no memory. */
 PHI__FN bool phi__head_keep(phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 
-/* The head that phi__head_apply would put into a request, without the update that it would append;
-   changes nothing but the request. False: no memory. */
+/* Puts the head that phi__head_apply would use into a request, without appending the update.
+   Changes only the request. False: no memory. */
 PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec, phi_arena *arena);
 
-/* Gives the agent the head of another one whose history it continues; no head is harmless. False:
-   no memory. */
+/* Copies the head of an agent whose history this one continues, if it has one. False: no memory. */
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
-/* The rules of an agent with that own provider (or NULL) and model. */
+/* Returns the rules for an agent with this provider (or NULL) and model. */
 PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
                                               const phi_model *model, bool can_approve);
 
-/* PHI_OK, or phi_last_error says which tool is at fault, and why: one that has a name, but for the
-   rules about it; names alone, which another model may not take; all of a list. */
+/* Check tools. phi_last_error names the faulty tool and the fault. one: a named tool, except for
+   its name's form. names: only the names, which another model may not accept. all: everything. */
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool);
 PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules *rules,
@@ -319,23 +317,23 @@ PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules 
 PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tools, size_t count);
 
-/* JSON text of an object, for the list of tools; `what` names the field. */
+/* Checks the JSON text of an object for the list of tools. `what` names the field. */
 PHI__FN phi_status phi__tool_check_raw(phi_runtime *rt, const char *what, const char *json);
 
-/* Every provider wants a schema to describe an object, by properties that are schemas. True when
-   this one does not: `out` then has the place and the words. */
+/* True if a schema does not describe an object by properties that are schemas, as every provider
+   requires. `out` then holds the place and the message. */
 PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size);
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
                                const struct phi__features *features);
 
-/* Replaces its tools by copies of these, which may be part of the old ones. timeout_ms: of tools
-   that have none. False: no memory, and nothing changed. */
+/* Replaces the set's tools by copies. `tools` may be part of the old ones. timeout_ms: for tools
+   without a timeout. False: no memory; nothing changed. */
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
 
-/* What tools must fit has changed: the next refresh checks all of them. */
+/* The next refresh checks all tools again, because the rules for tools have changed. */
 PHI__FN void phi__sources_recheck(phi__agent *agent);
 PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
 
@@ -343,44 +341,44 @@ PHI__FN const phi__sources_ops *phi__tool_sources_ops(void);
 PHI__FN const phi__deferral_ops *phi__deferral_tools_ops(void);
 
 /* ---- provider.c ---- */
-/* PHI_OK, or its fault in phi_last_error, with a message that begins with `what`. */
+/* PHI_OK, or sets a message that begins with `what`. */
 PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
                                        const phi_provider *provider);
 
-/* The registered one of a protocol, or NULL. */
+/* Returns the registered provider of a protocol, or NULL. */
 PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol);
 PHI__FN void phi__provider_free_all(phi_runtime *rt);
 
-/* Copies a model and its provider into the arena, with defaults filled in. False: no memory. */
+/* Copies a model and its provider into the arena, and fills in defaults. False: no memory. */
 PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const phi_provider *own,
                                const phi_model *model, phi__speaker *out);
 
-/* Another provider for it; borrowed. */
+/* Sets another provider for the model. The provider is borrowed. */
 PHI__FN void phi__speaker_by(phi__speaker *seat, const phi_provider *own);
 
-/* The agent's, and giving it another one. */
+/* Gets or sets the agent's model with its provider. */
 PHI__FN phi__speaker phi__speaker_of(const phi__agent *agent);
 PHI__FN void phi__speaker_set(phi__agent *agent, const phi__speaker *seat);
 
 /* ---- transfer.c ---- */
-/* PHI_BAD_ARG: a URL or a header that cannot be sent; PHI_MISUSE: the runtime closes, or a tape is
-   played; PHI_FULL: too many stay open in silence; PHI_NO_MEMORY. phi_last_error has the message.
-   What the transport refuses comes by on_end. */
+/* Opens a fetch. phi_last_error has the message. PHI_BAD_ARG: the URL or a header cannot be sent.
+   PHI_MISUSE: the runtime is closing, or a tape is played. PHI_FULL: too many fetches stay open in
+   silence. PHI_NO_MEMORY. Errors of the transport are reported by on_end. */
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out);
 
-/* Cancels it; on_end is not called. NULL is harmless, and so is a close inside its own on_end. */
+/* Cancels the fetch without on_end. NULL is allowed, and so is a call inside its on_end. */
 PHI__FN void phi__fetch_close(phi__fetch *fetch);
 
-/* True if text can be in a header's value: no control characters but the tab. */
+/* True if the text can be a header's value: no control characters except the tab. */
 PHI__FN bool phi__fetch_value_fits(phi_str value);
-PHI__FN bool phi__fetch_name_fits(phi_str name); /* a token of RFC 9110 */
+PHI__FN bool phi__fetch_name_fits(phi_str name); /* true for a token of RFC 9110 */
 
-/* All: they end with PHI_CANCELLED in the next step, or at once. */
+/* Ends all fetches with PHI_CANCELLED: in the next step (cancel), or at once (end). */
 PHI__FN void phi__fetch_cancel_all(phi_runtime *rt);
 PHI__FN void phi__fetch_end_all(phi_runtime *rt);
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
 
-/* Input of a transfer, past the tape. */
+/* Input of a transfer that bypasses the tape. */
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
 PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
                                           const char *headers, size_t len);
@@ -389,96 +387,95 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 
 /* ---- model_call.c ---- */
-/* Who changed the messages before thinking that is left out, as far as it is known. Static. */
+/* Names the cause, as far as known, of thinking being left out. The string is static. */
 PHI__FN const char *phi__thinking_cause(const phi__agent *agent, phi__prefix_cause cause,
                                         bool hooks, bool policy);
 
 /* ---- attempt.c ---- */
-/* A turn begins, with its memory given back. */
+/* Clears the attempt when a turn begins, and frees the turn's memory. */
 PHI__FN void phi__attempt_clear(phi__run *run);
 
-/* For good: PHI__RUN_GIVE_UP. failure: in the thread. */
+/* Fails the attempt without a retry. Returns PHI__RUN_GIVE_UP. failure: in the thread. */
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
-PHI__FN void phi__attempt_rewind(phi__run *run); /* the turn's memory, and what points into it */
+PHI__FN void phi__attempt_rewind(phi__run *run); /* frees the turn's memory, resets the secrets */
 
 /* ---- tools.c ---- */
-/* Results that are being written to files get there now. */
+/* Finishes writing results to files. */
 PHI__FN void phi__round_settle(phi__run *run);
 
-/* `gone` is called with the call's state before that is freed, also where somebody else has
-   finished the call, of which a tool's `cancel` does not hear. */
+/* Sets a function that is called before the call's state is freed, even if the call was finished
+   from outside; the tool's `cancel` is not called then. */
 PHI__FN void phi__call_on_gone(phi_call call, void (*gone)(void *state));
 
-/* an error result, if none yet */
+/* Gives an error result, unless the call has a result. */
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
 
 static inline const char *phi__loop_words(const phi__toolcall *call, phi_text which) {
     return phi__texts_get(call->run->agent->desc.texts, which);
 }
 
-/* True while it waits for its result; from any thread. */
+/* True while the call waits for its result. Any thread may call it. */
 PHI__FN bool phi__call_pending(phi_call handle);
 
-/* With a tape: settles a call with the result that was let in; or gives a claim back. */
+/* With a tape. take: settles the call with a result that was let in. unclaim: undoes a claim. */
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 
-/* As phi_call_get_info on the pumping thread. */
+/* Like phi_call_get_info on the pumping thread. */
 PHI__FN phi_call_info phi__update_info(phi_call call);
 
-/* phi_call_update and phi_call_progress of a text that may not be terminated */
+/* Like phi_call_update and phi_call_progress, for a text that need not be null-terminated. */
 PHI__FN phi_status phi__update_text(phi_call call, phi_str text);
 PHI__FN phi_status phi__update_progress(phi_call call, phi_str text);
 
 /* ---- cap.c ---- */
-/* A copy: its run is the message's loop_id, its effects are the extension_data. NULL: no memory. */
+/* Copies a result into a message: loop_id is its run, extension_data its effects. NULL: no
+   memory. */
 PHI__FN phi_message *phi__results_keep(phi_arena *arena, const phi_tool_result *result);
 
-/* And back; it points into the message. */
+/* Converts such a message back into a result, which points into the message. */
 PHI__FN phi_tool_result phi__results_given(const phi_message *message);
 
-/* For names that a call makes. With a tape a hash of the call: the runtime's random source would
-   give other ids and delays to what comes behind where the tape is played, for then no tool
-   runs. */
+/* Makes random bytes for file names. With a tape they are a hash of the call instead: when a tape
+   is played, no tool runs, so using the random source here would change later ids and delays. */
 PHI__FN void phi__cap_random(const phi__toolcall *call, unsigned char out[16]);
 
 /* ---- run.c ---- */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 
-/* The same with one prompt, a user's message of these blocks. NULL: without a prompt. */
+/* Like phi__run_new, with one prompt: a user message of these blocks. NULL: no prompt. */
 PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
                                    const phi_content *content, size_t count);
 
-/* The members of an agent in a snapshot but its thread, each with its comma; and back, of an idle
-   agent without a log: its thread, too. PHI_PARSE: they do not fit; PHI_MISUSE: its store has the
-   thread; PHI_NO_MEMORY. */
+/* save: writes the members of an agent for a snapshot, without its thread, each with its comma.
+   load: reads them into an idle agent with an empty log, and its thread. PHI_PARSE: they do not
+   fit. PHI_MISUSE: the agent's store already has the thread. PHI_NO_MEMORY. */
 PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool interrupt,
                                    char *words, size_t words_size);
 
-/* An agent goes: nothing calls or wakes it any more (false: it is gone already); its events and
-   responses go; and all its state but its settings. */
+/* Free an agent in steps. detach: nothing calls or wakes the agent any more; false: it was already
+   freed. drop: frees its events and responses. free: frees all of its state except its settings. */
 PHI__FN bool phi__gone_detach(phi__agent *agent);
 PHI__FN void phi__gone_drop(phi__agent *agent);
 PHI__FN void phi__gone_free(phi__agent *agent);
 
 /* ---- draft.c ---- */
-/* The request's, or the agent's. */
+/* Return the run's own format or temperature, or else the agent's. */
 PHI__FN const phi_format *phi__run_format_of(const phi__run *run);
-PHI__FN double phi__run_temperature(const phi__run *run); /* negative: none was set */
+PHI__FN double phi__run_temperature(const phi__run *run); /* negative: not set */
 
-/* Copies the state of the run so far. */
+/* Copies the run's state so far into the response. */
 PHI__FN void phi__responses_update(phi__response *response, const phi__run *run);
-PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle is stale */
+PHI__FN void phi__responses_drop_one(phi__response *response); /* its handle becomes stale */
 
 /* ---- stored.c ---- */
-/* Evicts messages that an agent with a memory limit has just cleared: at once, since no pointer to
-   them is valid any more. */
+/* Evicts messages that an agent with a memory limit has just cleared. This is possible at once,
+   because no pointer to them is valid any more. */
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
 
 /* ---- forget.c ---- */
-/* The bytes that the log may take, when it nears them and a compaction is what comes next; else
-   0. */
+/* Returns the log's limit in bytes if the log is near it and a compaction would be done; else 0. */
 PHI__FN size_t phi__forget_near(const phi__agent *agent);
 
 #endif

@@ -1,19 +1,19 @@
-/* model_call.c - the messages of a model call, as the host changes them, and the thinking of
-   earlier answers that it leaves out.
+/* model_call.c - the messages of a model call with the host's changes, and the earlier thinking
+   that the call leaves out.
 
-   The list is prepared once a turn and is the same for all attempts. Without a hook for it, the
-   thread's own projection is used as it is, with its kept renderings. */
+   The list is made once for a turn, and used by all its attempts. Without a hook for it, the
+   thread's own projection is used, with its cached renderings. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
 
-/* ---- the thinking of earlier answers that a request leaves out ----
+/* ---- earlier thinking that a request leaves out ----
 
-   The messages before it have changed (wire/wire_in.h): a warning for the host, and figures for
-   explain. */
+   Thinking is left out if the messages before it have changed (wire/wire_in.h). The host gets a
+   warning, and phi_agent_explain gets figures. */
 
 static const phi__prefix *phi__thinking_prefix(const phi__run *run) {
-    if (run->agent->provider != NULL) return NULL; /* a host's own model: no codec has rendered */
+    if (run->agent->provider != NULL) return NULL; /* a host's provider: no codec rendered it */
     return run->attempt.encoder.prefix;
 }
 
@@ -50,7 +50,7 @@ PHI__FN bool phi__thinking_look(phi__run *run) {
         now.cause = phi__thinking_cause(run->agent, p->cause, run->listed.messages != NULL,
                                         phi__thinking_left_out(run));
     }
-    bool same = now.cause == was->cause; /* they are static */
+    bool same = now.cause == was->cause; /* causes are static strings */
     *was = now;
     if (same || now.cause == NULL) return true;
     char words[200];
@@ -77,7 +77,7 @@ PHI__FN void phi__thinking_mark(const phi__run *run, phi_message *answer) {
 
 /* ---- the host's list ---- */
 
-/* What there is to be changed. */
+/* Returns the list before the host's changes. */
 static const phi__item *phi__ask_list_ours(const phi__run *run, size_t *count) {
     const phi__fold *fold = &run->agent->thread->fold;
     const phi__item *shown = phi__projection_list(run, count);
@@ -97,10 +97,10 @@ PHI__FN bool phi__ask_list_make(phi__run *run) {
     return true;
 }
 
-/* The indexes of messages by address: a host's list may have any order, and its own messages. An
-   open table, half empty. */
+/* Maps messages by their address to indexes, because a host's list may have any order, and may
+   contain the host's messages. An open hash table, at most half full. */
 typedef struct phi__place {
-    const phi_message *message; /* NULL: free */
+    const phi_message *message; /* NULL: free place */
     size_t at;
 } phi__place;
 
@@ -201,7 +201,7 @@ PHI__FN phi_status phi__ask_items(phi__run *run, const phi__item **items, size_t
             if (list == NULL || list[i] == NULL ||
                 (list[i]->content == NULL && list[i]->content_count > 0))
                 return PHI_BAD_ARG;
-        known = phi__ask_list_ours(run, &known_count); /* the host was called: read it again */
+        known = phi__ask_list_ours(run, &known_count); /* read again, because the host was called */
     }
     phi__places ours;
     phi__item *made =

@@ -40,7 +40,7 @@ static void phi__posts_abort(phi_runtime *rt, uint32_t index) {
         phi__schedule_cancel_tree((phi__agent *)slot->object, false);
 }
 
-/* As many as a read does; false: those were all. */
+/* Handles a limited number of marked slots. False: there are no more. */
 static bool phi__posts_marks(phi_runtime *rt, phi__slots *slots,
                              void (*handle)(phi_runtime *rt, uint32_t index)) {
     uint32_t marked[PHI__POSTS_PER_READ];
@@ -53,7 +53,7 @@ PHI__FN void phi__posts_read_aborts(phi_runtime *rt) {
     while (phi__posts_marks(rt, &rt->agents, phi__posts_abort)) {}
 }
 
-/* The inbox counts its bytes in 32 bits, and a run may live while more than that pass through. */
+/* Returns a 64-bit position in the inbox, whose 32-bit counters may wrap during a run. */
 static uint64_t phi__posts_place(const phi_runtime *rt, uint32_t count) {
     return rt->posts_read + (uint32_t)(count - (uint32_t)rt->posts_read);
 }

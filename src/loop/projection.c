@@ -1,14 +1,14 @@
-/* projection.c - chooses the messages to send in a model call, by the request's policy or the
-   agent's, estimates their tokens, and warns near the limit.
+/* projection.c - chooses the messages for a model call by the policy of the request or the agent,
+   estimates their tokens, and warns near the limit.
 
-   Made once for a model call, before the hooks see the list, and again after a compaction. Its cost
-   depends on the messages sent, not on the length of the thread. A provider's report about the last
-   answer is exact as long as the list has only grown since. */
+   The list is made once for a model call, before the hooks get it, and again after a compaction.
+   The cost depends on the messages sent, not on the length of the thread. The token count in a
+   provider's last answer is exact as long as the list has only grown since then. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
 
-/* ---- how many tokens ---- */
+/* ---- counting tokens ---- */
 
 PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent) {
     return agent->projected != NULL ? &agent->projected->counter : NULL;
@@ -50,7 +50,7 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
     const phi_token_counter *counter = phi__projection_counter(run->agent);
     const phi_thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
-    uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
+    uint64_t changed = thread->ops.last_seq; /* in any lane, because rewrites are rare */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
     size_t from;
     phi__tracker tracker = PHI_ZERO;
@@ -73,7 +73,7 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
 
 enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
-#define PHI__PROJECTION_PART 0.85 /* of the limit: where compaction begins with its defaults */
+#define PHI__PROJECTION_PART 0.85 /* warn at this part of the limit; compaction begins here, too */
 
 PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent) {
     const phi__projected *projected = agent->projected;
@@ -165,7 +165,7 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
     return phi__events_emit(agent, &event);
 }
 
-/* Once, until more entries need a summary; also when the summary cannot be begun. */
+/* Emits SUMMARY_NEEDED once, until more entries need one. Begins it if the policy says so. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__projection_policy(agent);
@@ -187,7 +187,7 @@ PHI__FN phi__item *phi__projection_items(phi_arena *arena, const phi__fold *fold
         (phi__item *)phi__arena_zero(arena, phi__mul(phi__max(made->count, 1), sizeof *items));
     for (size_t i = 0; items != NULL && i < made->count; i++) {
         size_t place = made->places != NULL ? made->places[i] : i;
-        if (place != SIZE_MAX) { /* as it is in the thread */
+        if (place != SIZE_MAX) { /* the message is in the thread */
             items[i] = fold->items[place];
             if (rendered) continue;
             items[i].rendered = NULL;
@@ -211,7 +211,7 @@ static bool phi__projection_make(phi__run *run) {
         if (projected != NULL) memset(&projected->last, 0, sizeof projected->last);
         return true;
     }
-    order.extensions = true; /* a hook may make messages of them */
+    order.extensions = true; /* a hook may convert them to messages */
     if (phi__project(&order, &run->arena, &made) != PHI_OK) return false;
     phi__item *items = phi__projection_items(&run->arena, fold, &made, true);
     if (items == NULL) return false;
@@ -226,7 +226,7 @@ PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
     run->projection.made = true;
     *next = PHI__RUN_LOST;
     if (!phi__projection_make(run)) return false;
-    /* One warning each time a level is reached from below. */
+    /* Warn once each time a higher level is reached. */
     uint8_t was = run->agent->context_level, now = phi__projection_level(run);
     run->agent->context_level = now;
     if (now > was &&
@@ -236,7 +236,7 @@ PHI__FN bool phi__projection_ensure(phi__run *run, phi__state *next) {
         return false;
     if (!phi__projection_need(run)) return false;
     if (run->projection.items == NULL || !run->agent->projected->last.overflow) return true;
-    /* It is known before it is sent: handled like a provider's refusal. */
+    /* An overflow known before sending is handled like a provider's refusal. */
     const phi_projection_meta *meta = &run->agent->projected->last;
     uint64_t around = meta->system_tokens + meta->tools_tokens;
     char words[160];

@@ -1,8 +1,8 @@
-/* provider.c - a host's own models: registered by name, called and polled in its process, or over
-   HTTP with their own encoder and decoder.
+/* provider.c - a host's own models: registered by name, and polled in this process, or called over
+   HTTP with the host's encoder and decoder.
 
-   Over HTTP the provider is one codec more: its functions are called in the places of ours. In
-   process there is no transfer: the run is woken in each step and polls. */
+   A provider over HTTP is used as a codec. A provider in this process has no transfer: its run is
+   woken in each step and polls it. */
 #include "loop/inner_in.h"
 
 struct phi__provider_node {
@@ -84,9 +84,9 @@ PHI__FN phi_status phi__provider_request(phi__run *run) {
                          &request->message_count);
 }
 
-/* ---- its stream, over HTTP ---- */
+/* ---- decoding over HTTP ---- */
 
-/* Before the host's own state, which is aligned for anything. */
+/* Precedes the host's own state, which is aligned for any type. */
 typedef struct phi__provider_state {
     const phi_provider *provider;
 } phi__provider_state;
@@ -125,7 +125,7 @@ static void phi__provider_whole(void *state, phi__assembly *out, phi_str body) {
     phi__provider_end(state, out);
 }
 
-/* Stands for the codec of every provider. */
+/* Returns the codec that is used for every provider. */
 static const phi__codec *phi__provider_codec(void) {
     static const phi__codec_rules rules = {
         NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL,
@@ -179,7 +179,7 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_status status = provider->open(provider->user_data, run->hosted.request, &run->hosted.call);
     if (status != PHI_OK) return status;
     run->hosted.open = true;
-    if (run->agent->slot == NULL) { /* it has freed its agent */
+    if (run->agent->slot == NULL) { /* the provider has freed its agent */
         phi__provider_close(run);
         return PHI_STALE;
     }
@@ -211,7 +211,7 @@ PHI__FN void phi__provider_close(phi__run *run) {
     if (!run->hosted.open) return;
     if (run->hosted.in_list) phi__list_take(&run->agent->rt->polled, &run->hosted.link);
     run->hosted.in_list = false;
-    if (run->hosted.in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
+    if (run->hosted.in_call && !run->agent->rt->abandoned) return; /* its poll runs: close later */
     run->hosted.open = false;
     provider->close(provider->user_data, run->hosted.call);
 }
@@ -233,14 +233,14 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
     return PHI_OK;
 }
 
-/* ---- a model and how it is spoken to ----
+/* ---- a model with its provider or codec ----
 
-   It is what an agent has of its model, as one value that can be made before it is needed and
+   A phi__speaker holds all that an agent knows about its model. It can be made in advance, and
    exchanged without memory. */
 
 enum {
     PHI__SPEAKER_WINDOW = 128000,
-    PHI__SPEAKER_MAX_TOKENS = 8192 /* conformance C-48 */
+    PHI__SPEAKER_MAX_TOKENS = 8192 /* see C-48 in docs/conformance.md */
 };
 
 static bool phi__speaker_text(phi_arena *arena, const char *text, const char **out) {

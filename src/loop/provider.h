@@ -37,7 +37,7 @@ typedef struct phi_model_request {
     size_t tool_count;
     phi_tool_choice tool_choice;
     phi_thinking thinking;
-    uint32_t max_tokens; /* 0: the model's */
+    uint32_t max_tokens; /* 0: the model's own limit */
     phi_format format;
     phi_str session_id;
     phi_request_options options; /* extra: merged from the model's, the agent's and the run's */
@@ -47,7 +47,7 @@ typedef struct phi_model_request {
 typedef struct phi_http_request {
     const char *method; /* (default: POST) */
     const char *url;    /* (default: the model's base_url) */
-    /* Sent with the model's headers, which win over these. Content-Type is application/json unless
+    /* Sent with the model's headers, which take precedence. Content-Type is application/json unless
        a header here sets it. */
     const phi_model_header *headers;
     size_t header_count;

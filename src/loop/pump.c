@@ -1,13 +1,12 @@
-/* pump.c - pumps a step: inbox, then cancels and timers, then I/O, then tools that poll, then runs.
-   */
+/* pump.c - runs a step: the inbox, cancels and timers, I/O, polled tools, then runs. */
 #include "loop/inner_in.h"
 
 #include <limits.h>
 
 enum {
-    PHI__PUMP_READY_BATCH = 16, /* descriptors between two looks at the clock */
+    PHI__PUMP_READY_BATCH = 16, /* descriptors handled between two clock readings */
     PHI__PUMP_TIMERS_PER_STEP = 256,
-    PHI__PUMP_POLL_MS = 10 /* a wait is cut to this while tools want to be polled */
+    PHI__PUMP_POLL_MS = 10 /* maximum sleep while tools must be polled */
 };
 
 static bool phi__pump_has_work(phi_runtime *rt) {
@@ -16,8 +15,8 @@ static bool phi__pump_has_work(phi_runtime *rt) {
            phi__posts_any(rt);
 }
 
-/* Cuts a sleep (-1: for ever) to a second while deadlines count or a run is active, whose duration
-   counts: the rest would be a gap. */
+/* Limits a sleep (-1: forever) to a second while there are deadlines or an active run, because a
+   longer sleep would be treated as a gap in the counted time. */
 static int phi__pump_sleep_ms(const phi_runtime *rt, int timeout_ms) {
     int most = -1;
     if (rt->polls.count > 0 || rt->polled.first != NULL)
@@ -27,7 +26,7 @@ static int phi__pump_sleep_ms(const phi_runtime *rt, int timeout_ms) {
     return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
 }
 
-/* How long this step may sleep: not at all while something is waiting already. */
+/* Returns how long this step may sleep. 0 if there is work already. */
 static int phi__pump_timeout(phi_runtime *rt, int timeout_ms) {
     if (timeout_ms == 0 || phi__pump_has_work(rt)) return 0;
     return phi__pump_sleep_ms(rt, timeout_ms);
@@ -39,11 +38,11 @@ static void phi__pump_budget(phi_runtime *rt) {
     phi__slice_begin(&rt->slice);
 }
 
-/* Descriptors, for at most half of the budget, so that the runs get their share. The poller
-   continues next time where it stopped. */
+/* Handles descriptors, for at most half of the slice, so that runs get their share. The poller
+   continues in the next step. */
 static void phi__pump_io(phi_runtime *rt, int wait) {
     int done = phi__io_wait(rt->io, wait, PHI__PUMP_READY_BATCH);
-    if (wait != 0) { /* sleeping is not work */
+    if (wait != 0) { /* the sleep is not part of the slice */
         phi__pump_budget(rt);
         phi__io_step_begin(rt->io);
     }
@@ -55,13 +54,13 @@ static void phi__pump_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
 }
 
-/* the models to poll in this step */
+/* Wakes the runs whose in-process models are polled. */
 static void phi__provider_wake_all(phi_runtime *rt) {
     for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
         phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
 }
 
-/* Tools, and models of the host's own. */
+/* Polls tools and in-process models, and delivers fetches. */
 static void phi__pump_poll(phi_runtime *rt) {
     rt->step.round++;
     phi__call_poll_all(rt);
@@ -69,7 +68,7 @@ static void phi__pump_poll(phi_runtime *rt) {
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
 }
 
-/* All that are due: those of tools are not there when the tape is played. */
+/* Fires all timers that are due. Timers of tools do not exist when the tape is played. */
 static void phi__pump_taped_timers(phi_runtime *rt) {
     if (phi__io_next_timer_us(rt->io) > phi__io_now_us(rt->io)) return;
     rt->tape->ops->fires(rt->tape);
@@ -96,7 +95,7 @@ static void phi__pump_record(phi_runtime *rt, int wait) {
     phi__pump_taped_timers(rt);
 }
 
-/* The same as phi__pump, in the order of phi__tape_ops (loop/state_in.h). */
+/* Like phi__pump, in the order of phi__tape_ops (loop/state_in.h). */
 static void phi__pump_taped(phi_runtime *rt, int timeout_ms) {
     const phi__tape_ops *ops = rt->tape->ops;
     int wait = phi__pump_timeout(rt, timeout_ms);
@@ -106,7 +105,7 @@ static void phi__pump_taped(phi_runtime *rt, int timeout_ms) {
     phi__pump_taped_posts(rt);
     if (rt->tape->plays) {
         ops->rest(rt->tape);
-        phi__pump_io(rt, 0); /* tools that are run again */
+        phi__pump_io(rt, 0); /* for tools that run again */
     } else
         phi__pump_record(rt, wait);
     phi__pump_poll(rt);
@@ -117,7 +116,7 @@ static void phi__pump_taped(phi_runtime *rt, int timeout_ms) {
 }
 
 PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms) {
-    phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
+    phi__events_release(rt, timeout_ms != 0); /* a step that may sleep has time to free all */
     if (rt->grown.of[PHI__DIRTY_LEAVES].first != NULL) phi__stored_evict(rt);
     if (rt->pressed.first != NULL) phi__forget_step(rt);
     if (rt->tape != NULL)
@@ -131,13 +130,13 @@ PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms) {
         phi__pump_transport(rt);
         if (rt->ready.first != NULL) wait = 0;
         phi__pump_io(rt, wait);
-        if (wait != 0) { /* what ended the wait is done in the same step */
+        if (wait != 0) { /* handle the cause of the wake-up in the same step */
             phi__posts_read(rt);
             (void)phi__io_timers(rt->io, PHI__PUMP_TIMERS_PER_STEP);
         }
         phi__pump_poll(rt);
         if (rt->ready.first != NULL) phi__turn_advance_all(rt);
-        phi__pump_transport(rt); /* requests that the runs have opened are sent in this step */
+        phi__pump_transport(rt); /* sends requests that the runs have just opened */
     }
     if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);
 }

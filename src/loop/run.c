@@ -1,9 +1,10 @@
-/* run.c - makes, begins, detaches, destroys and fails runs, and writes them and their agents as
+/* run.c - makes, begins, detaches, destroys and fails runs, and writes runs and their agents as
    JSON.
 
-   A run without memory ends with an error event that needs none, and leaves an agent that can be
-   prompted again. What can be made again is not written: a request, a stream under way, a question
-   to a hook. The states between a turn's beginning and its answer are all written as the first. */
+   A run that lacks memory ends with an error event that needs no memory. Its agent can be prompted
+   again. A snapshot leaves out everything that can be made again: a request, a current stream, a
+   question to a hook. All states from a turn's beginning to its answer are saved as the first
+   one. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -14,12 +15,12 @@ static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
 
 /* ---- beginning ---- */
 
-/* The state of features follows it. */
+/* The features' state follows the struct. */
 static size_t phi__run_bytes(const phi__agent *agent) {
     return sizeof(phi__run) + agent->rt->features.run_bytes;
 }
 
-/* The same for its format; NULL: it has none. */
+/* Copies the run's format, if there is one. False: no memory. */
 static bool phi__run_take_format(phi__run *run, const phi_format *format) {
     if (format == NULL) return true;
     phi_str schema = phi_str_of(format->kind == PHI_FORMAT_JSON_SCHEMA ? format->schema : NULL);
@@ -29,7 +30,7 @@ static bool phi__run_take_format(phi__run *run, const phi_format *format) {
     if (run->own.format == NULL) return false;
     run->own.format->bytes = bytes;
     run->own.format->format = *format;
-    char *at = (char *)(run->own.format + 1); /* zeroed: both end with a NUL */
+    char *at = (char *)(run->own.format + 1); /* zeroed memory: both strings end with a zero */
     if (schema.len > 0) memcpy(at, schema.at, schema.len);
     run->own.format->format.schema = schema.len > 0 ? at : NULL;
     at += schema.len + 1;
@@ -137,8 +138,8 @@ PHI__FN phi_status phi__run_new_of(phi__agent *agent, phi__run_order order,
     return phi__run_new(agent, &order);
 }
 
-/* A run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
-   no memory. */
+/* Makes a run that began with this entry of the agent's thread. The agent owns the run after
+   phi__run_take. NULL: no memory. */
 static phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) {
     phi__run_order order = PHI_ZERO;
     order.continuation = start->of.loop->continuation;
@@ -161,10 +162,10 @@ PHI__FN bool phi__run_emit_start(phi__run *run) {
 
 /* ---- continuing, ending ---- */
 
-/* nothing wakes it or is called by it any more */
+/* After this, nothing wakes the run, and the run calls nothing. */
 static void phi__run_detach(phi__run *run) {
     phi__schedule_unready(run);
-    if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
+    if (!run->end.over) phi__attempt_charge(run); /* the agent's ancestors pay for it */
     run->end.over = true;
     phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
@@ -192,12 +193,12 @@ PHI__FN void phi__run_destroy(phi__run *run) {
 
 /* ---- failing ---- */
 
-/* It needs no memory, and outlives every agent: a lent thread keeps it. */
+/* Static: needs no memory, and outlives every agent, because a lent thread keeps the pointer. */
 static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
-    (void)phi__run_emit_start(run); /* every run with events has one */
+    (void)phi__run_emit_start(run); /* every run that emits events emits AGENT_START */
     run->failure = failure;
     run->status = status;
     phi_event event = PHI_ZERO;
@@ -216,8 +217,8 @@ static phi__refusals phi__run_refusals(const phi__agent *agent) {
     return now;
 }
 
-/* The limit that refused memory to an agent: its own or the runtime's, where it has refused since
-   then; NULL: neither. It outlives the log that it is put into. */
+/* Returns the failure of the memory limit, the agent's or the runtime's, that has refused memory
+   since `since`. NULL: neither has. The failure outlives the log that contains it. */
 static const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                  const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
@@ -232,7 +233,7 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 }
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
-    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was emitted already */
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was already emitted */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
@@ -244,12 +245,12 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     const phi_failure *why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
-    run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
+    run->failure = why; /* a run emits one PHI_EV_ERROR, and this one has failed before */
     run->status = PHI_NO_MEMORY;
     return PHI__RUN_TURN_END;
 }
 
-/* ---- tables of the plain fields: written as they are, and read back ---- */
+/* ---- tables of the plain fields, for saving and loading ---- */
 
 static const phi__field phi__save_run_fields[] = {
     PHI__FIELD(phi__run, start.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
@@ -334,7 +335,7 @@ static const phi__save_state_row phi__save_states[] = {
     {"top", PHI__RUN_TOP},
     {"before", PHI__RUN_BEFORE_TURN},
     {"turn", PHI__RUN_TURN},
-    {"ask", PHI__RUN_TRANSFORM}, /* and what follows it, up to the answer */
+    {"ask", PHI__RUN_TRANSFORM}, /* and the following states, up to the answer */
     {"tools", PHI__RUN_TOOLS},
     {"failed", PHI__RUN_FAILED},
     {"turn_end", PHI__RUN_TURN_END},
@@ -343,8 +344,8 @@ static const phi__save_state_row phi__save_states[] = {
     {"follow", PHI__RUN_FOLLOW},
     {"close", PHI__RUN_CLOSE}};
 
-/* The name of a state; NULL: the run is over. A run held by a feature is written as the state that
-   the feature names. */
+/* Returns the name of the run's state. NULL: the run is over. A run held by a feature is saved as
+   the state that the feature returns. */
 static const char *phi__save_state(const phi__run *run) {
     phi__state state = run->state;
     if (state == PHI__RUN_HELD) state = phi__feature_held_as(run);
@@ -354,7 +355,7 @@ static const char *phi__save_state(const phi__run *run) {
     return NULL;
 }
 
-/* As an entry of the log has it. */
+/* Writes a message in the form of log entries. */
 static void phi__save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__json_write_comma(out);
     phi__buf_char(out, '{');
@@ -362,7 +363,6 @@ static void phi__save_message(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-/* A queue as an array. */
 static void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
     phi__buf_char(out, '[');
     for (const phi__input *input = inputs->head; input != NULL; input = input->next) {
@@ -378,7 +378,7 @@ static void phi__save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena
     phi__buf_char(out, ']');
 }
 
-/* A call whose result is in the log is written as its id only. */
+/* Writes a call. If its result is logged, only its id is written. */
 static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged,
                            phi_arena *scratch) {
     phi__json_write_comma(out);
@@ -399,7 +399,7 @@ static void phi__save_call(phi__buf *out, const phi__toolcall *call, bool logged
     phi__buf_char(out, '}');
 }
 
-/* The request's own; without it, the agent's holds after loading. */
+/* Writes the request's own settings. For others, the agent's settings apply after loading. */
 static void phi__save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     if (run->own.waits_ms != agent->desc.deadlines.decision_ms)
@@ -474,7 +474,7 @@ static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scr
                          &failure);
         phi__buf_char(out, '}');
     }
-    /* The answer's entry: the last assistant message of the log. */
+    /* The entry of the answer is the log's last assistant message. */
     const phi__entry *entry = phi__stored_reply_entry(run);
     if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
     phi__records_u64(out, "call_count", run->tools.count);
@@ -486,7 +486,7 @@ static void phi__save_members(phi__buf *out, const phi__run *run, phi_arena *scr
     phi__buf_char(out, ']');
 }
 
-/* The agent's run as an object; null where none is active, or it is over but for its last hook. */
+/* Writes the agent's run as an object; null if there is none, or if it only lacks its last hook. */
 static void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
     const char *state = run != NULL && !run->end.over ? phi__save_state(run) : NULL;
@@ -500,13 +500,12 @@ static void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scr
     phi__buf_char(out, '}');
 }
 
-/* ---- loading: a run over its thread, from JSON ----
+/* ---- loading a run from JSON ----
 
-   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
-   taken up by the tools of their names when the run is stepped first, so that no function of the
-   host's is called in here. */
+   Everything is checked against the log, and a text that does not fit it is refused. Loading calls
+   no function of the host: the tools resume their calls in the first step. */
 
-/* And back, added to the queue. PHI_PARSE, PHI_NO_MEMORY. */
+/* Reads an array into the queue. Returns PHI_PARSE or PHI_NO_MEMORY on failure. */
 static phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
@@ -527,7 +526,7 @@ static phi_status phi__load_inputs(phi__agent *agent, const phi_json *node, phi_
     return status;
 }
 
-/* PHI__RUN_OVER: it is no state's name. */
+/* Returns the state with this name, or PHI__RUN_OVER if there is none. */
 static phi__state phi__load_state(const phi_json *node) {
     phi_str name = phi__records_get_str(node, "state");
     for (size_t i = 0; i < PHI__COUNT(phi__save_states); i++)
@@ -535,7 +534,7 @@ static phi__state phi__load_state(const phi_json *node) {
     return PHI__RUN_OVER;
 }
 
-/* The entry that began the run. */
+/* Returns the entry that began the run. */
 static const phi__entry *phi__load_start(const phi_thread *thread, phi_str loop_id) {
     size_t i = thread->log.held;
     while (i > 0) {
@@ -567,7 +566,7 @@ static phi_status phi__load_extra(phi__run *run, const phi_json *node) {
     return phi__own(&run->agent->memory, extra, &run->own.extra) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The format, temperature and context of a request. */
+/* Loads the format, temperature and context of a request. */
 static phi_status phi__load_own(phi__run *run, const phi_json *node) {
     run->own.temperature = phi_json_num(phi_json_get(node, "temperature"), -1.0);
     run->own.has_temperature = run->own.temperature >= 0.0;
@@ -577,7 +576,7 @@ static phi_status phi__load_own(phi__run *run, const phi_json *node) {
     if (!phi_json_is(own, PHI_JSON_OBJECT)) return PHI_OK;
     uint64_t kind = phi__json_get_uint(phi_json_get(own, "kind"), UINT64_MAX);
     phi_format format = PHI_ZERO;
-    format.schema = phi_json_str(phi_json_get(own, "schema"), "").at; /* terminated, as the name */
+    format.schema = phi_json_str(phi_json_get(own, "schema"), "").at; /* null-terminated strings */
     format.name = phi_json_str(phi_json_get(own, "name"), "").at;
     format.strict = phi__records_get_bool(own, "strict");
     if (kind > PHI_FORMAT_JSON_SCHEMA ||
@@ -587,7 +586,7 @@ static phi_status phi__load_own(phi__run *run, const phi_json *node) {
     return phi__run_take_format(run, &format) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The run's own tools, as far as the agent has them now: they are in no save file. */
+/* Loads the run's own tools by name. Tools that the agent does not have now are left out. */
 static phi_status phi__load_offered(phi__run *run, const phi_json *root) {
     phi__agent *agent = run->agent;
     const phi_json *node = phi_json_get(root, "tools"), *name;
@@ -609,7 +608,7 @@ static phi_status phi__load_offered(phi__run *run, const phi_json *root) {
     return status;
 }
 
-/* A message of the run, of that role, in the thread's segment. */
+/* Loads a message of the run into the thread's segment. PHI_PARSE: it has another role. */
 static phi_status phi__load_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
     phi_thread *thread = run->agent->thread;
@@ -691,7 +690,7 @@ static phi_status phi__load_reply(phi__run *run, const phi_json *node) {
     return PHI_OK;
 }
 
-/* The block of its tool, if that keeps it. */
+/* Loads the state of the call's tool, if the tool keeps it. */
 static phi_status phi__load_call_state(phi__toolcall *call, phi_str text) {
     phi_memory *memory = &call->run->agent->memory;
     phi_status status = PHI_PARSE;
@@ -731,7 +730,7 @@ static phi_status phi__load_call(phi__toolcall *call, const phi_json *node) {
     return PHI_OK;
 }
 
-/* The state of a call between two steps. */
+/* True if the call's flags are possible between two steps. */
 static bool phi__load_call_fits(const phi__toolcall *call) {
     if (!call->begun)
         return !call->decided && !call->quiet && !call->emitted && !call->started && !call->ended &&
@@ -741,8 +740,7 @@ static bool phi__load_call_fits(const phi__toolcall *call) {
            call->emitted == call->started && (call->started || !call->again);
 }
 
-/* The results that the log has behind the answer are those of its first calls, in their order, and
-   no more than the run says. */
+/* True if the results in the log after the answer belong to its first `emitted` calls, in order. */
 static bool phi__load_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
@@ -763,7 +761,7 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     phi_json_iter it = phi_json_each(list);
     size_t count = phi__records_get_size(node, "call_count");
     phi_status status = PHI_OK;
-    if (list == NULL) { /* of a turn that is over */
+    if (list == NULL) { /* the turn of these calls is over */
         run->tools.count = count;
         return PHI_OK;
     }
@@ -804,7 +802,7 @@ static phi_status phi__load_members(phi__run *run, const phi_json *node) {
     uint64_t elapsed = phi__records_get_u64(node, "elapsed_us");
     (void)phi__records_get(node, phi__save_limits_fields, PHI__COUNT(phi__save_limits_fields),
                            &run->limits, NULL);
-    /* The host's clock may have begun at 0 again: the value wraps, and differences are right. */
+    /* If the host's clock has restarted at 0, the value wraps, but differences are right. */
     run->started_us = phi__io_counted_us(run->agent->rt->io) - elapsed;
     phi_status status = phi__load_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__load_extra(run, phi_json_get(node, "extra"));
@@ -825,11 +823,11 @@ static phi_status phi__load_members(phi__run *run, const phi_json *node) {
     return status == PHI_OK ? phi__run_load_calls(run, node) : status;
 }
 
-/* True if everything that the run's state needs is there. */
+/* True if the run has everything that its state needs. */
 static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
-        return false; /* nothing would finish them */
+        return false; /* nothing would finish these calls */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;
@@ -841,8 +839,8 @@ static bool phi__run_load_fits(const phi__run *run) {
     }
 }
 
-/* For an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
-   PHI_NO_MEMORY. Then there is no run. */
+/* Loads the run of an idle agent whose thread is loaded. On failure there is no run. PHI_PARSE: the
+   run does not fit the thread. Or PHI_NO_MEMORY. */
 static phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
     const phi__entry *start = phi__load_start(agent->thread, phi__records_get_str(node, "loop_id"));
     phi__state state = phi__load_state(node);
@@ -884,13 +882,13 @@ static void phi__save_features(phi__buf *out, const phi__agent *agent, phi_arena
                                phi__point point) {
     phi__moment moment = PHI_ZERO;
     moment.point = point;
-    moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    moment.agent = (phi__agent *)(uintptr_t)agent; /* the agent is not changed */
     moment.out = out;
     moment.scratch = scratch;
     (void)phi__feature_take(&moment);
 }
 
-/* The queues of an agent, by their names in a snapshot. */
+/* The queues of an agent and their names in a snapshot. */
 typedef struct phi__save_queue {
     const char *name;
     phi_input kind;
@@ -900,8 +898,9 @@ static const phi__save_queue phi__save_queues[] = {{"steering", PHI_INPUT_STEERI
                                                    {"follow_ups", PHI_INPUT_FOLLOW_UP},
                                                    {"injected", PHI_INPUT_INJECTED}};
 
-/* Requests for a snapshot: without those of a pot, which the restored run reserves again, giving
-   back its own call for it; and of a run that reserves its call again, without that. */
+/* Returns the request count for a snapshot. The requests of a pot are left out: the restored run
+   reserves them again and then gives back the request of its own call. again: the run reserves its
+   call again, so that request is left out, too. */
 static uint64_t phi__budget_requests(const phi__agent *agent, bool again) {
     uint64_t seen = agent->budget.seen.requests;
     const phi__run *run = agent->run;
@@ -930,7 +929,7 @@ PHI__FN void phi__save_agent(phi__buf *out, const phi__agent *agent, phi_arena *
     phi__buf_char(out, '}');
     phi__head_save(out, agent);
     if (agent->prior.deferral != NULL) agent->rt->features.deferral->save(out, agent);
-    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    phi__agent *owner = (phi__agent *)(uintptr_t)agent; /* the agent is not changed */
     for (size_t i = 0; i < PHI__COUNT(phi__save_queues); i++) {
         phi__json_write_key(out, phi_str_of(phi__save_queues[i].name));
         phi__save_inputs(out, phi__input_list_of(owner, phi__save_queues[i].kind), scratch);
@@ -997,11 +996,11 @@ PHI__FN phi_status phi__load_agent(phi__agent *agent, const phi_json *root, bool
     return status == PHI_OK ? phi__load_features(agent, root, PHI__POINT_AGENT_LOAD_LATE) : status;
 }
 
-/* ---- an agent goes ---- */
+/* ---- freeing an agent ---- */
 
 PHI__FN bool phi__gone_detach(phi__agent *agent) {
     if (agent->run != NULL) phi__run_detach(agent->run);
-    if (agent->slot == NULL) return false; /* a tool's cancel freed it meanwhile */
+    if (agent->slot == NULL) return false; /* a tool's cancel has freed the agent */
     agent->slot = NULL;
     if (agent->questions != NULL) phi__question_drop_all(agent);
     phi__forget_unpress(agent);

@@ -1,5 +1,5 @@
-/* run.h - the settings of runs: limits, budgets, deadlines, retries, and the order of tools. In
-   every field zero means the default. */
+/* run.h - the settings of runs: limits, budgets, deadlines, retries, and the order of tool calls.
+   In every field zero means the default. */
 #ifndef PHI_LOOP_RUN_H
 #define PHI_LOOP_RUN_H
 
@@ -14,7 +14,7 @@ extern "C" {
    max_tokens is called max_total_tokens there. */
 typedef struct phi_limits {
     uint32_t max_turns; /* model calls of one run (default 50; PHI_UNLIMITED) */
-    /* input and output of the whole run (default 1,000,000; UINT64_MAX: none) */
+    /* input and output tokens of the whole run (default 1,000,000; UINT64_MAX: none) */
     uint64_t max_tokens;
     /* measured like the deadlines below (default 600,000; PHI_UNLIMITED) */
     uint32_t max_duration_ms;
@@ -53,9 +53,8 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* The spending of a budget. The reserved_ fields: reserved by active turns. requests is
-   counted only while this budget or one above it has a limit; tokens and cost are always
-   counted. */
+/* The spending of a budget. The reserved_ fields are reserved by active turns. requests is counted
+   only while this budget or one above it has a limit; tokens and cost are always counted. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
@@ -98,9 +97,9 @@ typedef struct phi_deadlines {
     uint32_t connect_ms;     /* from the start of a transfer to its connection (default 15,000) */
     uint32_t first_event_ms; /* from the connection to the answer's first event (default 300,000) */
     uint32_t idle_ms; /* between two events of the answer; pings do not count (default 120,000) */
-    /* of a whole model call (default: none; the run's max_duration_ms applies) */
+    /* for a whole model call (default: none; the run's max_duration_ms applies) */
     uint32_t total_ms;
-    /* of waiting for phi_decide or phi_budget_raise (default 300,000) */
+    /* for waiting for phi_decide or phi_budget_raise (default 300,000) */
     uint32_t decision_ms;
 } phi_deadlines;
 

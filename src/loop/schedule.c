@@ -41,7 +41,7 @@ PHI__FN bool phi__schedule_timer_set(phi__run *run, uint64_t at_us) {
 
 /* ---- ending early ---- */
 
-/* Down, along, and up again, without a stack: trees are as deep as the host makes them. */
+/* Walks the tree without recursion, because a host may make it arbitrarily deep. */
 PHI__FN void phi__schedule_cancel_tree(phi__agent *top, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {

@@ -67,7 +67,7 @@ PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *sessio
         count->next = session->counts;
         session->counts = count;
     }
-    if (count->runs == UINT32_MAX) return 0; /* none is given twice */
+    if (count->runs == UINT32_MAX) return 0; /* no number is given twice */
     return ++count->runs;
 }
 
@@ -76,8 +76,8 @@ PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segmen
     return count != NULL ? count->runs : 0;
 }
 
-/* A larger number is not phi's count, but comes from a changed file. It is ignored: continuing from
-   it would use up the numbers of all agents that share the session, and numbers below it do not
+/* A larger number is not phi's count, but comes from a changed file, and is ignored. Continuing
+   from it would use up the numbers of all agents that share the session. Smaller numbers do not
    collide with it. */
 #define PHI__SESSION_RUNS_MOST ((uint64_t)1 << 31)
 
@@ -179,7 +179,7 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
     return true;
 }
 
-/* ---- how an agent's runs are named and follow each other ---- */
+/* ---- the sequence of an agent's runs ---- */
 
 PHI__FN void phi__line_move(phi__agent *agent, phi__session *session) {
     phi__session_drop(&agent->rt->sessions, agent->line.session);

@@ -1,13 +1,14 @@
 /* state_in.h - the structs of the pump: the runtime, its agents, their runs, transfers and calls.
 
-   The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
-   slice at a time from the runtime's ready list, and leaves the list when it waits. The event that
-   ends its wait (a push, a result, a timer, a cancel) puts it back with phi__schedule_wake.
+   The runtime owns everything. A run exists from its prompt to AGENT_END. The runtime advances each
+   run on its ready list by one slice at a time. A run that waits leaves the list. The event that
+   ends the wait (a push, a result, a timer, a cancel) puts the run back with phi__schedule_wake.
    Callbacks into the host (a tool's start, step, cancel and on_field, hooks, filters, providers,
    compactors) may free any agent. During a step, a freed agent is taken out of every table at once
    and destroyed when the step ends. After any host callback, check agent->slot: NULL means the
    agent was freed.
-   Threads: the pumping thread, but for the words of slots and the inbox. */
+   Threads: only the pumping thread uses these structs. Other threads use only the words of slots
+   and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
@@ -36,114 +37,114 @@ struct phi_model_request;
 
 /* ---- states of a run, outcomes of a hook ---- */
 
-/* In the order of a run. Each calls one hook at most, so that a state whose hook waited is entered
-   again. */
+/* The states, in the order of a run. A state calls at most one hook, because a state is entered
+   again after its hook has waited. */
 typedef enum phi__state {
-    PHI__RUN_ON = 0, /* no state: a feature leaves it to the others where the run goes */
+    PHI__RUN_ON = 0, /* not a state: the next feature is called, or the run continues */
     PHI__RUN_BEFORE_LOOP = 1,
     PHI__RUN_OPEN,
-    PHI__RUN_FILTER, /* the prompts; then they are in the log */
-    PHI__RUN_POLL,   /* steering, before the first turn */
-    PHI__RUN_TOP,    /* filters of polled input, limits, budgets; may pause */
+    PHI__RUN_FILTER, /* filters check the prompts, which are logged if they pass */
+    PHI__RUN_POLL,   /* polls for steering messages before the first turn */
+    PHI__RUN_TOP,    /* filters polled input, checks limits and budgets; may pause */
     PHI__RUN_BEFORE_TURN,
     PHI__RUN_TURN,
     PHI__RUN_TRANSFORM,
     PHI__RUN_CONVERT,
     PHI__RUN_REQUEST,
-    PHI__RUN_CREDENTIAL, /* each attempt: its key, where the host gives one */
-    PHI__RUN_SIGN,       /* each attempt, where the codec signs */
-    PHI__RUN_SEND,       /* each attempt */
+    PHI__RUN_CREDENTIAL, /* for each attempt: the hook may replace the key */
+    PHI__RUN_SIGN,       /* for each attempt, if the codec signs requests */
+    PHI__RUN_SEND,       /* sends the request of each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
-    PHI__RUN_HELD, /* by a feature, until it returns the next state */
+    PHI__RUN_HELD, /* a feature holds the run until it returns the next state */
     PHI__RUN_TOOLS,
-    PHI__RUN_FAILED, /* the on_error hook */
+    PHI__RUN_FAILED, /* calls the on_error hook */
     PHI__RUN_TURN_END,
     PHI__RUN_AFTER_TURN,
-    PHI__RUN_NEXT,   /* another turn, for tools or steering? */
-    PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
+    PHI__RUN_NEXT,   /* decides if tools or steering need another turn */
+    PHI__RUN_FOLLOW, /* polls for follow-ups; if there are none, closes the queues */
     PHI__RUN_CLOSE,
     PHI__RUN_AFTER_LOOP,
-    PHI__RUN_OVER, /* taken apart by the pump */
-    /* Outcomes that are not states: turn.c acts on them. No run is ever in one of these. */
+    PHI__RUN_OVER, /* the pump destroys the run */
+    /* These outcomes are not states: turn.c acts on them at once, and no run stays in one. */
     PHI__RUN_LOST,    /* memory ran out */
-    PHI__RUN_ENDED,   /* the attempt has ended: its failure says how */
-    PHI__RUN_GIVE_UP, /* ... and its fault is for good */
-    PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
+    PHI__RUN_ENDED,   /* the attempt has ended; attempt.fault is its failure, or NULL */
+    PHI__RUN_GIVE_UP, /* the attempt has failed, and will not be tried again */
+    PHI__RUN_ANSWERED /* the answer is in the log; its tool calls come next */
 } phi__state;
 
-/* What phi__hooks_decide comes to. */
+/* The results of phi__hooks_decide. */
 typedef enum phi__hooked {
     PHI__HOOK_ALLOW = PHI_ALLOW,
     PHI__HOOK_DENY = PHI_DENY,
-    PHI__HOOK_WAIT = PHI_WAIT, /* come again: the run or the call is woken */
+    PHI__HOOK_WAIT = PHI_WAIT, /* try again later: the hook's answer wakes the run or call */
     PHI__HOOK_WARN = PHI_WARN,
     PHI__HOOK_GONE, /* the hook freed the agent: return at once */
-    PHI__HOOK_LOST  /* no memory */
+    PHI__HOOK_LOST  /* memory ran out */
 } phi__hooked;
 
 /* ---- states of slots, posts of other threads ---- */
 
-/* States of an agent's slot, which other threads may look at; and bits that they set, which need no
-   room in the inbox: the slot is marked. */
+/* States of an agent's slot, which other threads may read, and bits that other threads set. A
+   thread that sets a bit marks the slot and needs no room in the inbox. */
 enum {
     PHI__AGENT_IDLE = 1,
     PHI__AGENT_RUNNING = 2,
     PHI__AGENT_ABORT = 4,
-    PHI__AGENT_STOP = 8 /* when the turn is over */
+    PHI__AGENT_STOP = 8 /* stops the run when its turn is over */
 };
 
-/* Slot states. CLAIMED: the thread that set it, and no other, gives the result: through the inbox,
-   or on the pumping thread. */
+/* States of a call's slot. Only the thread that set CLAIMED gives the result: through the inbox, or
+   directly if it is the pumping thread. */
 enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 enum { PHI__CALL_IS_ERROR = 1, PHI__CALL_TERMINATED = 2 }; /* flags of a PHI__POST_FINISH */
 
-/* Slot states: as those of calls; HELD: open, but phi_decide can only deny it; and SAID with the
-   verdict in the bits below: decided without a text, and so without room in the inbox; the slot is
-   marked. */
+/* States of a ticket's slot. OPEN and CLAIMED are as PENDING and CLAIMED of a call. HELD: open, but
+   phi_decide can only deny. SAID: decided without a text; the verdict is in the bits below SAID.
+   The deciding thread then marks the slot and needs no room in the inbox. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_HELD = 3, PHI__TICKET_SAID = 4 };
 
 enum {
     PHI__POST_FINISH = 1,
-    PHI__POST_DECIDE, /* with a text; flag: the verdict */
+    PHI__POST_DECIDE, /* carries a text; flag: the verdict */
     PHI__POST_STEER,
     PHI__POST_FOLLOW_UP,
-    PHI__POST_INJECT /* flag: bytes of the source, which is before the text */
+    PHI__POST_INJECT /* the source precedes the text; flag: bytes of the source */
 };
 
 /* ---- toolset.c: the tools of an agent, or of one request ---- */
 
-/* Who is sent their names, and whether a hook can allow a call. */
+/* The rules that a list of tools is checked against. */
 typedef struct phi__tool_rules {
-    const phi__codec *codec; /* NULL: a provider of the host's, which takes any name */
+    const phi__codec *codec; /* checks the names; NULL: a host's provider, which takes any name */
     bool can_approve;
 } phi__tool_rules;
 
 typedef struct phi__toolset {
-    phi_arena arena; /* the lists, and what strict schemas were made into */
+    phi_arena arena; /* owns the lists and the adapted strict schemas */
     phi_tool *tools;
-    phi__tool_view *views; /* in the form that requests use */
+    phi__tool_view *views; /* the tools in the form that requests use */
     size_t count;
-    size_t own;                   /* the first so many: not from a source (loop/toolset.c) */
-    bool has_lone;                /* one is not_concurrent */
-    bool has_fields;              /* one has on_field */
-    bool names_steps;             /* one has names_steps */
-    bool has_raw;                 /* one has raw */
-    bool may_defer;               /* one has deferred or may_defer */
-    uint64_t deferrable;          /* deferral.c: the tokens of those, and one; 0: not counted */
-    phi_token_counter counted_by; /* ... by this counter */
-    const struct phi__features *features; /* the runtime's */
-    phi_tool *finders; /* room for deferral.c's two; NULL where nothing may be deferred */
+    size_t own;          /* the first `own` tools are the agent's; sources added the rest */
+    bool has_lone;       /* a tool is not_concurrent */
+    bool has_fields;     /* a tool has on_field */
+    bool names_steps;    /* a tool has names_steps */
+    bool has_raw;        /* a tool has raw */
+    bool may_defer;      /* a tool has deferred or may_defer */
+    uint64_t deferrable; /* deferral.c: 1 + the tokens of deferrable tools; 0: not counted */
+    phi_token_counter counted_by; /* the counter that `deferrable` was counted with */
+    const struct phi__features *features;
+    phi_tool *finders; /* room for deferral.c's two tools; NULL if no tool may be deferred */
 } phi__toolset;
 
 typedef struct phi__toolset_change {
-    const uint8_t *marks; /* NULL: all are shown */
+    const uint8_t *marks; /* one mark for each tool; NULL: all tools are shown */
     const phi__tool_view *more;
     size_t more_count;
 } phi__toolset_change;
 
-/* By pointer: phi_feature_tool_sources names them. */
+/* Functions reached by pointer: only programs that name phi_feature_tool_sources link them. */
 typedef struct phi__sources_ops {
     bool (*make)(phi__agent *agent, const phi_tool_source *const *sources, size_t count);
     phi_status (*refresh)(phi__agent *agent, bool quiet);
@@ -153,13 +154,14 @@ typedef struct phi__sources_ops {
 
 /* ---- deferral.c: deferred tools, whose definitions are loaded on demand ---- */
 
-/* A request names deferred tools, and their definitions are loaded on demand: by the provider's
-   tool search, if it has one (phi__codec_rules.defers), which gets the definitions, marked, and
-   shows the model those that it has found; else by two tools of phi, search_tools and load_tools.
-   Then the system prompt ends with an index of names, and loaded tools are defined after the other
-   tools, in the order of loading, so that a request begins as the one before did. The results of
-   load_tools in the view name the loaded tools; the agent keeps their names, which outlive a
-   compaction, and are in its snapshots as "loaded_tools":["NAME",...]. */
+/* A request names deferred tools, and their definitions are loaded on demand. There are two ways.
+   NATIVE: the provider has a tool search (phi__codec_rules.defers). It gets all definitions, with
+   the deferred ones marked, and shows the model those that it finds.
+   OWN: the model gets two tools of phi, search_tools and load_tools. The system prompt then ends
+   with an index of names. Loaded tools are defined after the other tools, in the order of loading,
+   so that each request begins as the one before did. The results of load_tools in the view name the
+   loaded tools. The agent keeps the names, so they survive a compaction. A snapshot holds them as
+   "loaded_tools":["NAME",...]. */
 typedef struct phi__deferral {
     phi_arena arena;
     phi_str *names;
@@ -172,13 +174,13 @@ typedef enum phi__defer_way {
     PHI__DEFERRAL_OWN
 } phi__defer_way;
 
-/* How the agent's effective tools are deferred for its model. */
+/* The way in which the agent's effective tools are deferred for its model. */
 typedef struct phi__defer_plan {
     phi__defer_way way;
-    bool above; /* may_defer counts */
+    bool above; /* the tools with may_defer are deferred, too */
 } phi__defer_plan;
 
-/* By pointer: phi_feature_deferral names them. */
+/* Functions reached by pointer: only programs that name phi_feature_deferral link them. */
 typedef struct phi__deferral_ops {
     phi__defer_plan (*plan)(const phi__agent *agent);
     bool (*change)(phi__agent *agent, phi_arena *arena, phi__toolset_change *change,
@@ -190,143 +192,145 @@ typedef struct phi__deferral_ops {
     bool (*load)(phi__agent *agent, const phi_json *names);
 } phi__deferral_ops;
 
-/* ---- events.c: the event queue, and streaming answers, which events refer to ---- */
+/* ---- events.c: the event queue, and the streaming answers that events refer to ---- */
 
 typedef struct phi__last_error {
     phi_status status;
     char words[256];
 } phi__last_error;
 
-/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
+/* An answer: while it streams, then as `final` in the thread. Kept while events refer to it. */
 typedef struct phi__answer {
     phi_memory *memory;
-    size_t bytes; /* of this, and of the names after it */
+    size_t bytes; /* size of this struct and of the names after it */
     uint32_t refs;
-    bool live; /* the assembly is in use; else `final` has taken its place */
+    bool live; /* true: the assembly is in use; false: `final` has replaced it */
     phi__assembly assembly;
     const phi_message *final;
-    /* A view of the assembly, remade at a pop; at first only the model of the request. */
+    /* A view of the assembly, updated when an event is popped. At first only its model is set. */
     phi_message view;
     phi_content *content;
     size_t content_cap;
-    bool viewed; /* `view` shows the assembly as it is */
+    bool viewed; /* `view` is up to date with the assembly */
 } phi__answer;
 
 typedef struct phi__record {
-    phi__link link;                 /* of those queued, held or popped */
-    phi__link own;                  /* of its agent's */
-    struct phi__event_block *block; /* NULL: one of an agent's reserve */
+    phi__link link;                 /* in the list queued, held or popped */
+    phi__link own;                  /* in its agent's list */
+    struct phi__event_block *block; /* NULL: the record is in the agent's reserve */
     phi__agent *agent;
-    phi__answer *answer; /* for partial and message; NULL: none */
+    phi__answer *answer; /* for the event's partial and message; NULL: no answer */
     size_t partial_len;
     size_t cost; /* bytes counted against the agent's queue */
-    bool in_use; /* reserve: queued */
+    bool in_use; /* for a reserve record: it is queued */
     bool popped;
     phi_event event;
 } phi__record;
 
 typedef struct phi__events {
     phi_memory *memory;
-    phi__list queued;  /* records */
-    phi__list held;    /* the same, of agents whose events are held */
-    phi__list popped;  /* until the next step; then they are freed, a part in each */
-    phi__link *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
-    uint64_t freed_at; /* `seq` when some were freed last */
+    phi__list queued;  /* records that the host can pop */
+    phi__list held;    /* records of agents whose events are held */
+    phi__list popped;  /* popped records; each later step frees some of them */
+    phi__link *kept;   /* the first popped record that must stay; NULL: all may be freed */
+    uint64_t freed_at; /* `seq` when records were last freed */
     struct phi__event_block *current, *spare;
     uint64_t seq;
 } phi__events;
 
 typedef struct phi__agent_events {
-    size_t queued_bytes; /* of events not popped yet */
-    bool held;           /* those stay until the host lets them out */
-    phi__list all;       /* records, those popped too: found without a look at other agents' */
-    /* PHI__RESERVE of them: during a run, and until they are released */
+    size_t queued_bytes; /* cost of all events not popped yet */
+    bool held;           /* the agent's events stay queued until the host releases them */
+    phi__list all;       /* the agent's records, including popped ones */
+    /* PHI__RESERVE records, allocated for a run. They are kept until the host has released them. */
     phi__record *reserve;
-    size_t untold_drops; /* messages that were dropped while the event queue was full */
+    size_t untold_drops; /* messages dropped while the queue was full, not reported yet */
 } phi__agent_events;
 
 /* ---- features ---- */
 
-/* A feature is a part that the loop can do without, such as compaction or request capture: one
-   function, the points at which it is called, and the sizes of the state that it keeps with each
-   run and each agent (zeroed memory, reserved with them). rt->features has all features of a
-   runtime; the loop knows none of them by name. At each point the features that want it are called
-   in their order.
-   Outcomes: at a point of a run, PHI__RUN_ON calls the next feature, and after the last one the run
-   continues. Anything else is the run's next state: no other feature is called. PHI__RUN_HELD: the
-   feature holds the run; from then on PHI__POINT_HELD is the run's state function, until it returns
-   the next state. At a point of an agent the outcome is PHI__RUN_ON, and moment->status is the
-   failure. */
+/* A feature is a part that the loop can do without, such as compaction or request capture. It
+   consists of one function, the points at which this function is called, and the sizes of its state
+   in each run and each agent (zeroed memory, allocated with the run or agent). rt->features lists
+   all features of a runtime; the loop knows none of them by name. At each point the features that
+   want the point are called in their order.
+   Outcomes at a point of a run: after PHI__RUN_ON the next feature is called; after the last
+   feature the run continues. Any other outcome is the run's next state, and no other feature is
+   called. PHI__RUN_HELD: the feature holds the run. From then on PHI__POINT_HELD is the run's state
+   function, until it returns the next state.
+   At a point of an agent the outcome is PHI__RUN_ON, and moment->status reports a failure. */
 typedef enum phi__point {
-    /* ---- of a run ---- */
-    /* A message has entered the log: moment->input says by which queue. */
+    /* ---- points of a run ---- */
+    /* A message was logged; moment->input is the queue it came from. */
     PHI__POINT_SAID = 1 << 0,
-    /* A turn has begun, or continues out of a snapshot; its model call is next. */
+    /* A turn has begun, or continues after a restore; its model call is next. */
     PHI__POINT_TURN_BEGUN = 1 << 1,
-    /* A run without turns has begun (phi__run_order.no_turns); ON: it closes. */
+    /* A run without turns (phi__run_order.no_turns) has begun. After ON the run closes. */
     PHI__POINT_ERRAND = 1 << 2,
-    /* run->ask is the request of the turn. A feature that needs slices sets run->slices. */
+    /* The turn's request is in run->attempt.spec. A feature that needs slices sets run->slices. */
     PHI__POINT_REQUEST = 1 << 3,
-    /* Where run->slices is set: a part of the answer was decoded, or, with moment->whole, all. */
+    /* If run->slices is set: a part of the answer was decoded; with moment->whole, all of it. */
     PHI__POINT_SLICE = 1 << 4,
-    /* The answer comes to nothing. */
+    /* The attempt has failed: its answer will not be used. */
     PHI__POINT_DROPPED = 1 << 5,
     /* An attempt was charged with moment->usage. */
     PHI__POINT_CHARGED = 1 << 6,
-    /* An attempt has failed since the request does not fit: moment->failure, in the thread. Or,
-       with moment->whole, for any reason, and it is not tried again; another failure may be put in
-       its place. */
+    /* An attempt failed because the request is too long; the failure is in moment->failure (in the
+       thread). With moment->whole: an attempt failed for any reason and will not be tried again.
+       The feature may replace the failure. */
     PHI__POINT_FAILED = 1 << 7,
-    /* moment->call was made of the answer; its tool is about to be started; it has a result. */
+    /* CALL_MADE: the answer contains moment->call. STARTS: its tool will be started. ENDED: it
+       ended. */
     PHI__POINT_CALL_MADE = 1 << 8,
     PHI__POINT_CALL_STARTS = 1 << 9,
     PHI__POINT_CALL_ENDED = 1 << 10,
-    /* moment->message is the result of moment->call on its way into the log; another may take its
-       place. */
+    /* moment->message is moment->call's result, about to be logged. The feature may replace it. */
     PHI__POINT_RESULT = 1 << 11,
-    /* In front of RESULT, where moment->call has effects on the tool state. */
+    /* Before RESULT, if moment->call has effects on the tool state. */
     PHI__POINT_EFFECTS = 1 << 30,
-    /* In front of TURN_END. */
+    /* Before TURN_END. */
     PHI__POINT_TURN_ENDS = 1 << 12,
-    /* In front of AGENT_END, the log says that the run is over; and behind the run's last hook. */
+    /* RUN_ENDS: before AGENT_END; the log already holds the end. RUN_OVER: after the last hook. */
     PHI__POINT_RUN_ENDS = 1 << 13,
     PHI__POINT_RUN_OVER = 1 << 14,
-    /* Frees the memory of the feature's state of the run, and does nothing else. */
+    /* Frees the memory that the feature's state of the run holds, and does nothing else. */
     PHI__POINT_RUN_FREED = 1 << 15,
-    /* The run is held by this feature; *moment->wait as for any state. */
+    /* The state function of a run that this feature holds. It sets *moment->wait. */
     PHI__POINT_HELD = 1 << 16,
-    /* ... and the state as which that is saved is the outcome. */
+    /* Returns the state that a snapshot saves for a held run. */
     PHI__POINT_HELD_AS = 1 << 17,
-    /* The run's members are written to moment->out, or read from moment->json. */
+    /* Writes the feature's members of the run to moment->out, or reads them from moment->json. */
     PHI__POINT_RUN_SAVE = 1 << 18,
     PHI__POINT_RUN_LOAD = 1 << 19,
-    /* ---- of an agent ---- */
-    /* The same of an agent: before its run, and after it. */
+    /* ---- points of an agent ---- */
+    /* Writes or reads the feature's members of the agent: before its run, and (LATE) after it. */
     PHI__POINT_AGENT_SAVE = 1 << 20,
     PHI__POINT_AGENT_LOAD = 1 << 21,
     PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
     PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
-    /* Its model, tools, prompt or format are others now. */
+    /* The agent has another model, or other tools, another prompt or format. */
     PHI__POINT_CHANGED = 1 << 24,
-    /* Its log is about to go, and then is another one: what moment->fold showed was copied into it,
-       or, at NULL, is gone. moment->did: for want of memory. */
+    /* LOG_LEAVES: the agent's log is about to be replaced. LOG_RENEWED: it was replaced. The view
+       in moment->fold was copied into the new log; if fold is NULL, the new log is empty.
+       moment->did: the reason was a lack of memory. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
-    /* Its log was read from a store just now. */
+    /* The agent's log was just read from a store. */
     PHI__POINT_LOG_OPENED = 1 << 27,
-    /* Its view should become smaller: moment->tokens for the part that is not kept word for word;
-       or, with moment->whole, by what the host's compactor has made; moment->did: it was done. */
+    /* Shrink the view. The part that is not kept verbatim should become moment->tokens long. With
+       moment->whole: use the result of the host's compactor. The feature sets moment->did if it has
+       made the view smaller. */
     PHI__POINT_SHRINK = 1 << 28,
-    /* Frees the memory of the feature's state of the agent; it may call the host. */
+    /* Frees the memory that the feature's state of the agent holds; may call the host. */
     PHI__POINT_AGENT_FREED = 1 << 29
 } phi__point;
 
-/* The arguments of a point; fields that a point does not use are zero. */
+/* The arguments of a point. Fields that a point does not use are zero. */
 typedef struct phi__moment {
     phi__point point;
     phi__agent *agent;
-    phi__run *run;                 /* NULL: a point of the agent's */
-    void *run_state, *agent_state; /* the feature's own; NULL: it has none */
+    phi__run *run;                 /* NULL at a point of an agent */
+    void *run_state, *agent_state; /* the feature's own state; NULL: it has none */
     phi__toolcall *call;
     const phi_message *message;
     const phi_failure *failure;
@@ -343,21 +347,20 @@ typedef struct phi__moment {
 } phi__moment;
 
 typedef struct phi__feature {
-    uint32_t points; /* the points that it wants */
+    uint32_t points; /* the points that the feature wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
-    /* True if it takes part in a run from its beginning; NULL: it does. One that does not is called
-       at none of the run's points but RUN_LOAD and EFFECTS, until it joins. */
+    /* True if the feature takes part in a run from its beginning. NULL: it always does. Until it
+       joins a run, it is called only at the run's points RUN_LOAD and EFFECTS. */
     bool (*wants)(const phi__run *run);
-    uint8_t
-        order; /* PHI__FEATURE_AT_ (features/features_in.h): whom it comes after at each point */
-    /* With the runtime that it is named for, and when that is freed; NULL: nothing. */
+    uint8_t order; /* PHI__FEATURE_AT_ (features/features_in.h): order of calls */
+    /* Called when the runtime gets the feature, and when the runtime is freed. May be NULL. */
     void (*open)(phi_runtime *rt);
     void (*close)(phi_runtime *rt);
 } phi__feature;
 
-/* Which features take part in a run, by their place in the table, and at which points any of them
-   wants to be called. Where a bit is not set, nobody listens: a point need not be made. */
+/* The features that take part in a run, as bits by their place in the table, and the points that
+   any of them wants. A point whose bit is not set can be skipped. */
 typedef struct phi__taking {
     uint32_t features, points;
 } phi__taking;
@@ -366,42 +369,43 @@ typedef phi_feature_fn phi__feature_fn;
 
 enum { PHI__FEATURE_MOST = 24 };
 
-/* A feature of a runtime. */
+/* A feature of a runtime, and where its state is. */
 typedef struct phi__feature_place {
     phi_feature_fn name;
     const phi__feature *feature;
-    size_t run_at, agent_at; /* of its state, behind a run and an agent */
+    size_t run_at, agent_at; /* offset of the feature's state after a run, and after an agent */
 } phi__feature_place;
 
 typedef struct phi__features {
     phi__feature_place places[PHI__FEATURE_MOST];
     size_t count;
-    size_t run_bytes, agent_bytes; /* of all their state, with a run and an agent */
-    uint32_t wanted;               /* points that any of them wants */
-    uint32_t joined;               /* the features that joined all runs */
-    /* Functions that the layers above call; NULL: the feature is not named. */
+    size_t run_bytes, agent_bytes; /* size of all features' state in a run and in an agent */
+    uint32_t wanted;               /* points that any feature wants */
+    uint32_t joined;               /* features that take part in every run */
+    /* Functions for the layers above the loop. A pointer is NULL if its feature is not named. */
     const struct phi__failover_ops *failover;
     const struct phi__formats *formats; /* wire/codec_in.h */
-    /* an agent's format, which is JSON: PHI_OK, or words */
+    /* Checks a JSON format of an agent. A failure sets the runtime's last error. */
     phi_status (*check_format)(phi_runtime *rt, const struct phi_format *format,
                                const struct phi_tool *tools, size_t tool_count);
     const struct phi__deferral_ops *deferral; /* deferral.c */
-    phi__carry_fn carry_state;                /* tool state, when a log is rebuilt */
+    phi__carry_fn carry_state;                /* copies the tool state when a log is rebuilt */
     const struct phi__sources_ops *sources;   /* toolset.c */
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
-    /* phi_agent_info: the op_id of the deferred rewrite, or empty; and the figures of the cache */
+    /* For phi_agent_info: the op_id of the deferred rewrite (may be empty), and cache
+       statistics. */
     phi_str (*deferred_fn)(const phi__agent *agent);
     void (*cache_stats_fn)(const phi__agent *agent, struct phi_cache_stats *out);
 } phi__features;
 
-/* ---- hooks.c: decisions of hooks, and questions of rooms above to an agent's host ---- */
+/* ---- hooks.c: decisions of hooks, and questions to an agent's host ---- */
 
-/* The decision of a hook, made or pending. Each run, each tool call and each question has one; its
-   slot is taken only while a decision is pending. */
+/* The decision of a hook, made or pending. Each run, each tool call and each question has one. It
+   takes a slot only while it is pending. */
 typedef enum phi__decision_state {
     PHI__DECISION_NONE = 0,
-    PHI__DECISION_WAITS, /* for phi_decide, or its deadline */
-    PHI__DECISION_MADE   /* verdict and reply are there, to be taken */
+    PHI__DECISION_WAITS, /* for phi_decide, or for its deadline */
+    PHI__DECISION_MADE   /* the verdict and reply can be taken */
 } phi__decision_state;
 
 /* The strings of a question, separately allocated. */
@@ -416,67 +420,67 @@ struct phi__decision {
     uint32_t index, gen;
     phi__decision_state state;
     phi_hook_point point;
-    phi__run *run;       /* NULL: a question's */
-    phi__toolcall *call; /* NULL: the run's */
+    phi__run *run;       /* NULL: the decision belongs to a question */
+    phi__toolcall *call; /* NULL: the decision belongs to the run */
     phi__timer timer;
     uint32_t timeout_ms;
     phi_verdict verdict;
-    phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
-    phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
-    bool late;      /* its deadline settled it */
-    bool ask_again; /* of the wait: as of phi_hook, and quiet */
+    phi__buf reply; /* reply of the hook or phi_decide, until it is taken */
+    phi_str text;   /* the text that a filter checks, in the run's memory */
+    bool late;      /* its deadline has passed */
+    bool ask_again; /* the hook will be called again (phi_hook.ask_again) */
     bool quiet;
-    struct phi_permissions *permissions; /* the same: whose rules ask; NULL: none */
-    uint32_t round, waited;              /* as of phi_hook */
-    void (*over)(void *ctx);             /* the ticket is dead; NULL: nobody wants to know */
+    struct phi_permissions *permissions; /* the rules that ask (phi_hook.permissions); NULL: none */
+    uint32_t round, waited;              /* as in phi_hook */
+    void (*over)(void *ctx); /* called when the ticket becomes stale; NULL: not called */
     void *over_ctx;
-    const phi__asked *asked;                  /* of a question; NULL: it is none */
-    void (*settled)(phi__decision *decision); /* ... which is called where a run would be woken */
+    const phi__asked *asked;                  /* the question's strings; NULL: not a question */
+    void (*settled)(phi__decision *decision); /* for a question: called when it is decided */
 };
 
-/* A question that a room above the loop puts to the host of an agent: a server wants a form filled
+/* A question that code above the loop puts to the host of an agent: a server wants a form filled
    in, or an answer of the agent's model.
-   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or by phi_decide. Open calls
-   nothing of the host's and never calls `decided`: the hook is called in the next phi_step, or
-   later in the one that is under way. An agent whose hook does not want the point denies.
-   `decided` is called once for each question that was opened and not closed: with the host's
-   verdict, PHI_ALLOW or PHI_DENY, and its reply; with PHI_WAIT and a message after the deadline,
-   when the call is over (finished, cancelled, late, aborted), when the agent is freed, and when
+   The host decides in its hook, point PHI_HOOK_QUESTION: at once, or later by phi_decide. Opening a
+   question calls neither the host nor `decided`. The hook is called in the next phi_step, or later
+   in the current one. If the agent's hook does not want the point, the question is denied.
+   `decided` is called once for each question that was opened and not closed. It gets the host's
+   verdict, PHI_ALLOW or PHI_DENY, and the reply. It gets PHI_WAIT and a message if the deadline has
+   passed, if the call is over (finished, cancelled, late, aborted), if the agent is freed, or if
    memory ran out. It may open and close questions, give results of calls and free agents. The
-   question is gone when it is called. An abort ends the questions of the run's calls; a question of
-   no call needs no run, and outlives those that its agent has.
-   A question is in no snapshot and on no tape: it belongs to a live connection. Its memory is the
-   agent's. */
+   question no longer exists when `decided` is called. An abort ends the questions of the run's
+   calls. A question without a call needs no run, and outlives the agent's runs.
+   A question is in no snapshot and on no tape, because it belongs to a live connection. Its memory
+   belongs to the agent. */
 typedef struct phi__question_desc {
-    phi_call call;       /* that it comes from (default: none) */
-    phi_str source;      /* who asks: a server's name; this and the next three are copied */
+    phi_call call;       /* the call that causes the question (default: none) */
+    phi_str source;      /* a server's name; this and the next three are copied */
     phi_str kind;        /* "elicitation", "sampling"; the hook's question_kind */
-    phi_str text;        /* for a person: without control characters then, as source */
-    phi_str arguments;   /* JSON text: the question itself */
+    phi_str text;        /* shown to a person; control characters are removed, also in source */
+    phi_str arguments;   /* the question itself, as JSON */
     uint32_t timeout_ms; /* (default: the agent's deadlines.decision_ms; PHI_UNLIMITED) */
-    /* reply: valid until it returns. */
+    /* `reply` is valid until the function returns. */
     void (*decided)(void *ctx, phi_verdict verdict, phi_str reply);
     void *ctx;
 } phi__question_desc;
 
-/* hooks.c: the open questions of an agent, oldest first. */
+/* hooks.c: an agent's open questions, oldest first. */
 typedef struct phi__questions {
     phi__agent *agent;
     phi__list list;
     size_t count;
-    phi__timer timer; /* set while there are any */
+    phi__timer timer; /* set while the list is not empty */
 } phi__questions;
 
-/* ---- input.c: queues, and the filters that input passes before it is stored ---- */
+/* ---- input.c: message queues, and the filters of input ---- */
 
-/* One message in a queue, in its own memory. */
+/* A queued message, in its own memory. */
 typedef struct phi__input {
     struct phi__input *next;
-    phi_arena arena; /* of the content and the source */
+    phi_arena arena; /* owns the content and the source */
     phi_input kind;
     phi_message message;
     phi_str source;
-    bool filtered; /* the filters have passed it; their warnings are in the message */
+    bool filtered; /* the filters have passed it; the message contains their warnings */
 } phi__input;
 
 typedef struct phi__inputs {
@@ -485,18 +489,18 @@ typedef struct phi__inputs {
 } phi__inputs;
 
 typedef struct phi__polling {
-    bool on;             /* a poll is under way: it has looked into the queue */
-    uint32_t got;        /* messages so far */
-    phi__inputs pending; /* polled, for the next turn */
-    uint64_t posts_from; /* of the inbox: messages injected before it were for an earlier run */
+    bool on;             /* a poll has begun: it has looked into the queue */
+    uint32_t got;        /* messages found so far */
+    phi__inputs pending; /* polled messages for the next turn */
+    uint64_t posts_from; /* inbox position: older injected messages were for earlier runs */
 } phi__polling;
 
 typedef struct phi__filtering {
-    bool on;       /* a text is under way */
-    size_t at;     /* the next filter to call */
-    phi__buf text; /* the text that they filter */
+    bool on;       /* a text is being filtered */
+    size_t at;     /* index of the next filter to call */
+    phi__buf text; /* the text being filtered */
     phi__buf warnings;
-    phi_str rejection; /* of the prompts; in the thread */
+    phi_str rejection; /* why the prompts were rejected; in the thread */
 } phi__filtering;
 
 typedef struct phi__queues {
@@ -515,122 +519,123 @@ typedef struct phi__spent {
     double cost;
 } phi__spent;
 
-/* run_: of the active or else the last run. */
+/* The run_ fields are of the active run, or else of the last one. */
 typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
     double cost, run_cost;
 } phi__agent_spent;
 
-/* How often the limits of an agent and of its runtime have refused. */
+/* How often a limit of an agent, and of its runtime, refused memory. */
 typedef struct phi__refusals {
     uint64_t own, all;
 } phi__refusals;
 
 typedef struct phi__pause {
     bool on;
-    bool over;      /* it has lasted long enough */
-    phi__link link; /* of rt->paused */
+    bool over;      /* the pause has lasted long enough */
+    phi__link link; /* in rt->paused */
     phi__buf reason;
-    phi_agent payer; /* the agent whose limit or budget it is */
+    phi_agent payer; /* the agent whose limit or budget caused the pause */
 } phi__pause;
 
-/* The error message of a run whose memory limit was used up. */
+/* The failure of a run that has used up its memory limit. */
 typedef struct phi__limit_failure {
     phi_failure failure;
-    char words[200]; /* its message */
+    char words[200]; /* the failure's message */
 } phi__limit_failure;
 
-/* forget.c, limits.c: its memory limit. */
+/* The state of an agent's memory limit (forget.c, limits.c). */
 typedef struct phi__room {
-    uint32_t runs_short; /* runs in a row that ended without memory */
+    uint32_t runs_short; /* consecutive runs that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
     phi__link link;
-    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
+    phi__limit_failure *at_limit; /* failure for runs that this limit ends; NULL: no limit */
 } phi__room;
 
-/* bytes of a log for a token of a summary in it, which is there twice */
+/* Bytes of log for each token of a summary, which the log holds twice. */
 enum { PHI__FORGET_SUMMARY = 32 };
 
-/* ---- head.c, projection.c, model_call.c: what the model is sent ---- */
+/* ---- head.c, projection.c, model_call.c: the request for the model ---- */
 
-/* The head of a conversation: system prompt and tools as a model saw them first.
-   A model that takes system messages in mid-conversation keeps its head: changes are appended, so
-   that the prompt cache and the thinking before them stay valid. A changed system prompt goes as
-   text. Changed tools go as additions and removals if the codec has put_tool (phi__codec_rules),
-   else the head is made again, as for every other model.
-   An update names what held then in its details, so that the next one is made from the history:
-       {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
-   N counts the updates of this head, from 1. If the view has lost one of them, or has no answer
-   yet, the head is made again; updates of another head are left out of the request. */
+/* The head of a conversation: the system prompt and the tools as a model saw them first.
+   If the model takes system messages in mid-conversation, the head is kept and changes are
+   appended. So the prompt cache and the earlier thinking stay valid. A changed system prompt is
+   sent as text. Changed tools are sent as additions and removals if the codec has put_tool
+   (phi__codec_rules). Otherwise the head is made again, as for every other model.
+   The details of an update describe the head after it, so that the next update can be computed from
+   the history:
+   {"head":N,"id":"HASH","system":"HASH","tools":["NAME","HASH",...]}
+   N counts the updates of this head, from 1. If the view lacks an update or has no answer yet, the
+   head is made again. Updates of another head are left out of the request. */
 typedef struct phi__head {
     phi_arena arena;
     phi_str system;
     phi__tool_view *tools;
     size_t count;
     uint64_t id;
-    bool searches; /* a request with it had deferred tools */
+    bool searches; /* a request with this head had deferred tools */
 } phi__head;
 
-/* An agent's figures of the last request. */
+/* Thinking that an agent's last request left out. */
 typedef struct phi__thinking {
-    size_t dropped;    /* answers whose thinking it left out */
-    uint64_t first;    /* the entry of the first of them */
-    const char *cause; /* static; NULL: none */
-    uint64_t barred;   /* thinking of entries before this one was refused: it never goes back */
+    size_t dropped;    /* answers whose thinking was left out */
+    uint64_t first;    /* entry number of the first such answer */
+    const char *cause; /* static text; NULL: nothing was left out */
+    uint64_t barred; /* thinking of entries before this one was refused, and is never sent again */
 } phi__thinking;
 
-/* What the model has seen of a conversation before. */
+/* The part of a conversation that the model has already seen. */
 typedef struct phi__prior {
-    phi__head *head;                /* NULL: its model keeps none */
-    phi__thinking thinking;         /* model_call.c: that the last request left out */
-    struct phi__deferral *deferral; /* NULL: no deferred tool was loaded */
+    phi__head *head;                /* NULL: the model keeps no head */
+    phi__thinking thinking;         /* model_call.c: thinking that the last request left out */
+    struct phi__deferral *deferral; /* loaded tools; NULL: none was loaded */
 } phi__prior;
 
-/* The list that TRANSFORM_CONTEXT and CONVERT_TO_LLM look at. */
+/* The messages that the hooks TRANSFORM_CONTEXT and CONVERT_TO_LLM get. */
 typedef struct phi__listed {
     const phi_message **messages; /* NULL: no hook was called */
     size_t count;
 } phi__listed;
 
 typedef struct phi__run_projection {
-    const phi__item *items; /* NULL: all of the thread */
+    const phi__item *items; /* NULL: the whole thread */
     size_t count;
-    bool made; /* for this model call */
+    bool made; /* made for this model call */
 } phi__run_projection;
 
 typedef struct phi__projected {
     bool has_policy;
-    phi_policy policy;         /* the agent's */
-    phi_token_counter counter; /* count_text NULL: the estimate */
+    phi_policy policy;         /* the agent's policy */
+    phi_token_counter counter; /* the built-in estimate if count_text is NULL */
     phi_projection_meta last;
-    uint64_t needed; /* 1 and the last entry for which a summary was needed; 0: none */
+    uint64_t needed; /* 1 + the last entry that needs a summary; 0: none does */
 } phi__projected;
 
 typedef struct phi__speaker {
-    phi_model model;              /* its strings are in the arena that it was made in */
-    const phi_provider *own;      /* used whatever the model's protocol; NULL: none */
-    const phi_provider *provider; /* `own`, or the registered one; NULL: one of ours */
+    phi_model model;              /* its strings are in the arena it was made in */
+    const phi_provider *own;      /* used for any protocol; NULL: none */
+    const phi_provider *provider; /* `own`, or a registered one; NULL: phi's own codec */
     const phi__codec *codec;
-    bool in_process; /* the provider is polled, not spoken to over HTTP */
+    bool in_process; /* the provider is polled in this process, not called over HTTP */
 } phi__speaker;
 
 typedef struct phi__hosted {
     struct phi_model_request *request;
     void *call;
     bool open, in_list;
-    bool in_call;         /* its poll is at work */
-    uint32_t polled_step; /* when it was polled last */
-    phi__link link;       /* of rt->polled */
+    bool in_call;         /* its poll function is running */
+    uint32_t polled_step; /* the step that last polled it */
+    phi__link link;       /* in rt->polled */
 } phi__hosted;
 
-/* ---- transfer.c: transfers of runs, and requests of rooms above ---- */
+/* ---- transfer.c: transfers of runs, and fetches of the code above ---- */
 
-enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
+enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* unread bytes kept for the decoder */
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
-/* Who reads a transfer: a run, or else the object that `wake` is called with. Only the transfers of
-   runs go through the tape, where there is one. */
+/* The reader of a transfer: a run, or else an object, for which `wake` is called. Only transfers of
+   runs go through a tape. */
 typedef struct phi__transfer_owner {
     phi__run *run;
     void (*wake)(void *object);
@@ -640,225 +645,223 @@ typedef struct phi__transfer_owner {
 typedef struct phi__transfer {
     phi_runtime *rt;
     phi__slot *slot;
-    phi__transfer_owner owner; /* it is woken when something arrived, or the end */
+    phi__transfer_owner owner; /* woken by new data and by the end */
     const phi_transport *transport;
     phi__buf body, headers;
-    size_t read; /* of body */
+    size_t read; /* bytes of `body` that were read */
     uint64_t decoded, max_bytes;
     int http_status;
-    bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone;     /* the transport has released it: it reported the end, or was cancelled */
-    bool answered; /* the last event was read: the rest of the body is not read */
+    bool headed, ended, refused; /* refused: a push returned PHI_FULL */
+    bool gone;                   /* the transport does not use it any more */
+    bool answered;               /* the last event was read; the rest of the body is ignored */
     phi_status status;
-    char words[320]; /* a URL and libcurl's message about it fit in */
+    char words[320]; /* holds a URL and libcurl's message about it */
     phi_deadlines deadlines;
-    int stage;                    /* 0: queued, then phi_transfer_stage, then PHI__STAGE_EVENTS */
-    uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
+    int stage; /* PHI__STAGE_QUEUED, a phi_transfer_stage, or PHI__STAGE_EVENTS */
+    uint64_t opened_us, stage_us; /* stage_us: when the stage began, or the last sign of life */
     phi__timer timer;
-    bool late; /* the deadline has passed, and this is the last look at the descriptors */
+    bool late; /* the deadline has passed; the descriptors are read a last time */
 } phi__transfer;
 
-/* An HTTP request that a room above the loop makes, over the runtime's transport.
+/* An HTTP request by code above the loop, over the runtime's transport.
    phi_step calls on_head once, then on_body with the parts of the answer in order, then on_end
-   once: the fetch is gone when on_end returns, or when phi__fetch_close does. None is called inside
-   open, close, resume, or a callback of the transport. A callback may close any fetch, this one
-   too, open others, give results of calls and free agents.
-   Redirects are not followed: a request may carry keys that only its own host may see. The caller
-   gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no body is
+   once. The fetch is gone when on_end returns, or when phi__fetch_close returns. None of these is
+   called inside open, close, resume, or a callback of the transport. A callback may close any fetch
+   (also its own), open others, give results of calls and free agents.
+   Redirects are not followed, because a request may carry keys that only its own host may see. The
+   caller gets the 3xx answer with its Location header. No Accept-Encoding is sent, so no body is
    compressed. A tape neither records nor plays a fetch: it has the result of the tool call that
-   needed it. Memory: the caller's budget, which lives until the fetch is gone. */
+   needed the fetch. The memory is counted in the caller's budget, which must outlive the fetch. */
 typedef struct phi__fetch_desc {
     phi_memory *memory;         /* borrowed until the fetch is gone */
     phi_str method, url;        /* http or https; copied */
     const phi__header *headers; /* copied; values may be empty */
     size_t header_count;
     phi_str body; /* copied */
-    /* Behind `body`. The array is copied, the bytes are borrowed until the fetch is gone. */
+    /* Sent after `body`. The array is copied; the bytes are borrowed until the fetch is gone. */
     const phi_str *pieces;
     size_t piece_count;
-    /* The answer's first event is its first body byte; its events are bytes. Zeros: the defaults of
-       phi_deadlines. */
+    /* For the deadlines, the first event is the first body byte, and each later byte is an event.
+       Zeros: the defaults of phi_deadlines. */
     phi_deadlines deadlines;
-    /* of the answer's body; beyond them it ends with PHI_TOO_BIG (0: no limit) */
+    /* Limit for the answer's body. A larger body ends with PHI_TOO_BIG. 0: no limit. */
     uint64_t max_bytes;
-    /* Stays open in silence: such fetches take at most half of the runtime's max_connections, so
-       that others find one. */
+    /* The fetch stays open in silence. Such fetches may take at most half of the runtime's
+       max_connections, so that other requests find a connection. */
     bool stands;
-    /* NULL on_head or on_body: not wanted. headers: "Name: value\r\n" each, valid during the
-       call. */
+    /* on_head and on_body may be NULL. headers: lines "Name: value\r\n", valid during the call. */
     void (*on_head)(void *user_data, int http_status, phi_str headers);
-    /* How many of the bytes were taken. Fewer than all: the rest waits for phi__fetch_resume, and
-       the deadline of silence is paused. */
+    /* Returns how many bytes were taken. If fewer than all, the rest waits for phi__fetch_resume,
+       and the deadline of silence is paused. */
     size_t (*on_body)(void *user_data, phi_str bytes);
-    /* PHI_OK: the whole answer came, with any HTTP status. Else the message says why, without
-       secrets of the request; valid during the call. PHI_CANCELLED: the runtime closes. */
+    /* PHI_OK: the answer is complete, with any HTTP status. PHI_CANCELLED: the runtime closes.
+       `message` describes a failure without the request's secrets; valid during the call. */
     void (*on_end)(void *user_data, phi_status status, const char *message);
     void *user_data;
 } phi__fetch_desc;
 
-/* The runtime's fetches. transport: under the tape; NULL while a tape is played. */
+/* The runtime's fetches. transport: bypasses the tape; NULL while a tape is played. */
 typedef struct phi__fetches {
     const phi_transport *transport;
-    bool stages;           /* it reports them */
-    phi__list open, ready; /* ready: something has come for them */
+    bool stages;           /* the transport reports stages */
+    phi__list open, ready; /* ready: fetches that have received something */
     uint32_t standing, standing_most;
 } phi__fetches;
 
 /* ---- turn.c: attempts and turns ---- */
 
 typedef enum phi__body {
-    PHI__BODY_UNKNOWN, /* the head has not come */
+    PHI__BODY_UNKNOWN, /* the head has not arrived */
     PHI__BODY_STREAM,
     PHI__BODY_WHOLE,
     PHI__BODY_ERROR
 } phi__body;
 
-/* The state that a turn's attempts share, and the current attempt. turn.c,
-   attempt.c, model_call.c and provider.c touch it. */
+/* State of the current attempt, and state that all attempts of a turn share. Used by turn.c,
+   attempt.c, model_call.c and provider.c. */
 typedef struct phi__attempt {
-    /* the request */
+    /* The request. */
     phi__request_spec spec;
-    phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
-    bool refused;     /* the key was refused, and the hook must give another */
-    bool fresh;       /* that was done already */
+    phi_model *keyed; /* the model with the hook's key, in the turn's arena; NULL: none */
+    bool refused;     /* the server refused the key; the hook must give another one */
+    bool fresh;       /* the hook has already been asked for another key */
     bool encoding;
     phi__encoder encoder;
-    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
-    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
-    /* the answer */
+    phi__secrets secrets;        /* secrets of the turn's requests, in the turn's arena */
+    struct phi__body_hash *hash; /* hash of the body, in the turn's arena; NULL: not begun */
+    /* The answer. */
     struct phi__transfer *transfer;
-    phi__reader reader; /* of the answer's body, where that is a stream */
-    void *decoder;      /* zeroed state of the codec, in the arena */
-    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
+    phi__reader reader; /* reads the body if it is a stream */
+    void *decoder;      /* the codec's state, zeroed, in the arena */
+    phi__buf collected; /* a body that is not a stream: an error, or JSON */
     phi__body body;
-    bool emitted; /* MESSAGE_START is out */
-    bool alive;   /* something meaningful came with this slice of the body */
-    bool lost;    /* an event found no memory */
+    bool emitted; /* MESSAGE_START was emitted */
+    bool alive;   /* this slice of the body contained something meaningful */
+    bool lost;    /* there was no memory for an event */
     phi__answer *answer;
-    /* how it has ended */
-    const phi_failure *fault; /* in the thread; NULL: its answer is whole */
+    /* The outcome. */
+    const phi_failure *fault; /* in the thread; NULL: the answer is complete */
     phi_status fault_status;
-    uint32_t retries; /* of this turn's call so far */
+    uint32_t retries; /* of this turn's model call so far */
     uint32_t delay_ms;
     uint64_t retry_at_us;
 } phi__attempt;
 
 typedef struct phi__turn {
     uint32_t index;
-    bool open;    /* TURN_START is out */
-    bool steered; /* its steering was looked for */
+    bool open;    /* TURN_START was emitted */
+    bool steered; /* steering was already polled for this turn */
 } phi__turn;
 
 /* ---- tools.c: the calls of a turn, and the repeat guard ---- */
 
 struct phi__toolcall {
     phi_runtime *rt;
-    phi__slot *slot; /* NULL once there is a result */
+    phi__slot *slot; /* NULL after the call got a result */
     uint32_t index, gen;
     phi__run *run;
-    const phi_tool *tool;     /* NULL: unknown */
-    const phi_content *block; /* in the thread */
+    const phi_tool *tool;     /* NULL: unknown tool */
+    const phi_content *block; /* the call's block of the answer, in the thread */
     phi_str arguments;
-    phi_json *read;      /* the arguments as a tree, once phi_call_arg_* was called; or NULL */
-    const char *read_of; /* the arguments that `read` was made of */
+    phi_json *read;      /* the arguments as a tree, for phi_call_arg_*; NULL: not parsed */
+    const char *read_of; /* the arguments that `read` was parsed from */
     phi__timer timer;
-    phi__timer beat;   /* heartbeat_ms of its tool */
-    uint64_t armed_us; /* when the tool got the call */
+    phi__timer beat;   /* for the tool's heartbeat_ms */
+    uint64_t armed_us; /* when the call was first started */
     void *state;
     size_t state_bytes;
-    void (*gone)(
-        void *state);      /* releases what the state holds, before it is freed; NULL: nothing */
-    phi_message *result;   /* in the thread, not yet appended */
-    phi_str child_loop_id; /* of the result, in the thread */
-    phi_str effects;       /* the same: on the tool state, JSON text; empty: none */
-    struct phi__cap *cap;  /* a result that is too large, while its file is written; or NULL */
+    void (*gone)(void *state); /* releases what the state holds before it is freed */
+    phi_message *result;       /* in the thread, not yet logged */
+    phi_str child_loop_id;     /* from the result; in the thread */
+    phi_str effects;           /* changes of the tool state, JSON, in the thread; empty: none */
+    struct phi__cap *cap;      /* a too large result while its file is written; NULL: none */
     phi__decision decision;
-    uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
-    bool begun;            /* it counts as running */
-    bool decided;          /* the BEFORE_TOOL hook was heard */
-    bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
-    bool emitted, started; /* emitted: TOOL_START was; started: the tool was */
-    bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    uint32_t tries;        /* that have failed, and were started again */
-    bool again;            /* it waits to be started again */
-    bool skipped;          /* for steering: events without arguments, and no hook is called */
-    bool updating;         /* inside of an update's hooks */
-    bool starting;         /* inside of its tool's start */
-    phi_message *held;     /* with a tape: its result, in the run's arena, until it is let in */
-    bool resumes;          /* out of a snapshot: its tool is to take it up */
-    phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
+    uint32_t repeats;      /* calls like this one so far (repeat guard); 0: not counted */
+    bool begun;            /* counted in `running` */
+    bool decided;          /* the BEFORE_TOOL hook has decided */
+    bool quiet;            /* denied: neither TOOL_START nor TOOL_END is emitted */
+    bool emitted, started; /* emitted: TOOL_START was emitted; started: the tool was started */
+    bool ended, after;     /* ended: TOOL_END was emitted; after: the AFTER_TOOL hook has decided */
+    uint32_t tries;        /* failed tries that were followed by another one */
+    bool again;            /* waits to be started again */
+    bool skipped;      /* the tool is not run: no hook is called; its events have no arguments */
+    bool updating;     /* an update's hook is running */
+    bool starting;     /* the tool's start is running */
+    phi_message *held; /* with a tape: its result, in the run's arena, until the tape lets it in */
+    bool resumes;      /* from a snapshot, or tried again: the tool must be called */
+    phi__toolcall *poll_next, *poll_prev; /* ring of calls whose step is called */
     bool polled;
-    uint32_t poll_round; /* in which its step was called last */
+    uint32_t poll_round; /* the step that last polled it */
 };
 
 enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
 
 typedef struct phi__repeat_guard {
-    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
+    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* a ring of hashes of name and arguments */
     uint32_t count;
 } phi__repeat_guard;
 
 typedef struct phi__round {
     phi__toolcall *calls; /* in the turn's arena */
     size_t count, next, emitted, running;
-    size_t polled; /* calls after which steering was looked for */
-    bool skipping; /* steering was found: calls that have not begun are skipped */
-    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
-    bool repeated; /* a call repeated itself too often */
-    phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
+    size_t polled; /* value of `emitted` when steering was last polled */
+    bool skipping; /* steering was found: calls not yet begun are skipped */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and none causes another turn */
+    bool repeated; /* a call was repeated too often */
+    phi__repeat_guard *repeat_guard; /* of the run; NULL: no call was counted yet */
 } phi__round;
 
-/* tools.c: the calls whose step is called. */
+/* tools.c: the calls whose step function is called. */
 typedef struct phi__polls {
-    phi__toolcall *next; /* a ring; where the next step begins */
+    phi__toolcall *next; /* a ring; the next step begins here */
     size_t count;
-    bool busy; /* one of them has work that is ready: the next step must not sleep */
+    bool busy; /* a call has work ready: the next step must not sleep */
 } phi__polls;
 
-/* ---- session.c: session ids, and how many runs each has had: the N of "session.config.N" ---- */
+/* ---- session.c: session ids, and the count of runs: the N of "session.config.N" ---- */
 
-/* Agents of one runtime with the same session id share one object, so that their runs, also
-   simultaneous ones, never get the same loop id. Runs are counted per segment (config), from 1.
-   Objects live in the runtime's memory, and are freed with their last user. */
+/* Agents of one runtime with the same session id share one object, so that two of their runs never
+   get the same loop id. Runs are counted per segment (config), from 1. The objects are in the
+   runtime's memory. Each is freed with its last user. */
 
-/* One segment's count. */
+/* The runs of one segment. */
 typedef struct phi__session_count {
     struct phi__session_count *next;
     uint32_t runs;
-    uint32_t len; /* of the name, which follows */
+    uint32_t len; /* of the name, which follows the struct */
 } phi__session_count;
 
 typedef struct phi__session {
     uint32_t refs;
     uint64_t hash;
-    uint64_t number; /* from 1; another one whenever its counts begin again */
-    phi_str id;      /* in memory of the object's own, with room for a UUID at least; terminated */
+    uint64_t number; /* from 1; a new number whenever the counts start again */
+    phi_str id;      /* in its own memory, with room for a UUID; null-terminated */
     size_t id_room;
     phi__session_count *counts;
 } phi__session;
 
 typedef struct phi__sessions {
     phi_memory *memory;
-    phi__map map;     /* by id */
-    uint64_t numbers; /* given so far */
+    phi__map map;     /* sessions by id */
+    uint64_t numbers; /* the last number given */
 } phi__sessions;
 
 typedef struct phi__line {
-    phi__session *session;   /* shared by the agents of one session id */
-    phi_str last_loop_id;    /* separately allocated; empty: none in this session */
-    uint64_t last_active_us; /* when the last run began; 0: none in this session */
+    phi__session *session;   /* shared by all agents with this session id */
+    phi_str last_loop_id;    /* separately allocated; empty: no run in this session */
+    uint64_t last_active_us; /* when the last run began; 0: no run in this session */
     uint32_t loops;          /* runs so far, in all sessions */
-    phi_str segment;         /* of loop ids: provider.model[.thinking] */
-    bool segment_given;      /* by the desc: it stays when the model changes */
+    phi_str segment;         /* the part of loop ids that is provider.model[.thinking] */
+    bool segment_given;      /* given by the desc: stays when the model changes */
 } phi__line;
 
 /* ---- the tape that is recorded or played (record/replay.h) ---- */
 
-/* A step lets all outside input in at one place, and processes all of it before it ends. Within a
-   step the tape's clock does not move. So a run is a function of the input, in its order, and of
-   the host's actions between the steps; the work of a slice changes nothing. */
+/* A step lets all outside input in at one place, and processes all of it before it ends. The tape's
+   clock does not move within a step. So a run depends only on the order of the input and on the
+   host's actions between steps. The size of a slice changes nothing. */
 
-/* The sources that a tape takes from the host, or from the system where they are NULL. */
+/* The sources that a tape takes from the host. NULL: the system's. */
 typedef struct phi__tape_sources {
     uint64_t (*clock_us_fn)(void *user_data);
     void (*random_fn)(void *user_data, void *out, size_t len);
@@ -867,32 +870,32 @@ typedef struct phi__tape_sources {
 } phi__tape_sources;
 
 typedef struct phi__tape_ops {
-    /* Before the runtime's io is made. PHI_MISUSE: another runtime has it, or had it. */
+    /* Called before the runtime's io is made. PHI_MISUSE: another runtime uses or used the tape. */
     phi_status (*take)(phi_tape *tape, const phi__tape_sources *sources);
-    /* The runtime is made. inner: the transport of the requests; NULL when playing. stages: it
-       reports them. */
+    /* Called when the runtime is made. inner: the transport of the requests; NULL if the tape is
+       played. stages: the transport reports stages. */
     void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
-    void (*detach)(phi_tape *tape); /* the runtime goes */
-    /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
+    void (*detach)(phi_tape *tape); /* the runtime is freed */
+    /* The order in a step that lets input in: begin, the host's posts, rest, the input, let_in. */
     void (*begin)(phi_tape *tape);
     void (*rest)(phi_tape *tape);
     void (*woken)(phi_tape *tape); /* recording: the step has slept */
-    void (*fires)(phi_tape *tape); /* recording: timers do now */
-    /* There are posts of the host, which are read now; they were read. */
+    void (*fires)(phi_tape *tape); /* recording: timers are about to fire */
+    /* Called before and after the host's posts are read. */
     void (*posting)(phi_tape *tape);
     void (*posted)(phi_tape *tape);
     void (*let_in)(phi_tape *tape);
-    uint64_t (*look_us)(phi_tape *tape); /* for values that are only shown: not recorded */
-    /* Input of a transport. */
+    uint64_t (*look_us)(phi_tape *tape); /* for values that are only displayed: not recorded */
+    /* The input of a transport. */
     phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_tape *tape, phi_transfer transfer, int status, const char *headers,
                        size_t len);
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
-    /* Tools. start: true, the call is not given to its tool. started: its tool's start has
-       returned. on_way: a call is to be started, or ended early, but for a result that is on its
-       way: says whether it is, or was when it was recorded. result: of a claimed call. said: an
-       update (part: its blocks, or NULL) or progress. */
+    /* The calls of tools. start: true if the tape has the result, so that the tool must not be
+       called. started: the tool's start has returned. on_way: called before a call is started, or
+       ended early; returns whether a result is on its way, as it was when recorded. result: of a
+       claimed call. said: an update (part: its blocks, or NULL) or progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
     bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
@@ -901,34 +904,34 @@ typedef struct phi__tape_ops {
                  const phi_tool_result *part, bool progress);
 } phi__tape_ops;
 
-/* The first member of session's own. */
+/* The first member of the tape's full struct. */
 struct phi_tape {
     const phi__tape_ops *ops;
-    phi_transport transport; /* of the runtime */
+    phi_transport transport; /* the runtime's transport */
     uint64_t (*clock_us_fn)(void *user_data);
-    uint64_t (*work_us_fn)(void *user_data); /* of a step's slice */
+    uint64_t (*work_us_fn)(void *user_data); /* the clock that measures a slice */
     void (*random_fn)(void *user_data, void *out, size_t len);
     void (*watch_fn)(void *user_data, intptr_t fd, int want); /* NULL: none */
     bool plays;
-    bool stages; /* the transport reports its stages; known after attach */
+    bool stages; /* the transport reports stages; known after attach */
 };
 
 /* ---- run.c: runs and responses ---- */
 
-/* A run, by prompts (user messages; copied) or from where the history ends (none). loop_id and
-   parent empty: made, and the agent's last. On failure nothing changed. */
+/* An order to start a run with prompts (user messages, copied), or, without prompts, at the end of
+   the history. Empty ids: a new loop id; the agent's last run is the parent. */
 typedef struct phi__run_order {
     const phi_message *prompts;
     size_t prompt_count;
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
     bool no_turns;
-    /* With what an earlier run of a hidden agent did: an abort not read yet means it, too. */
+    /* The run continues a hidden agent's earlier run: unread aborts also apply to this run. */
     bool goes_on;
-    /* of this run alone; copied; NULL or 0: the agent's */
+    /* For this run only; copied. NULL or 0: the agent's. */
     const phi_policy *policy;
     const phi_limits *limits;
-    const phi_tool *tools; /* where has_tools: these, of which there may be none */
+    const phi_tool *tools; /* used if has_tools is set; the list may be empty */
     size_t tool_count;
     bool has_tools;
     uint32_t waits_ms;
@@ -940,86 +943,83 @@ typedef struct phi__run_order {
     double temperature;
 } phi__run_order;
 
-/* How a run begins. */
 typedef struct phi__start {
-    phi_trigger trigger; /* of its first turn */
-    bool emitted;        /* AGENT_START is out */
-    bool silent;         /* no AFTER_LOOP: the run was refused before it began */
+    phi_trigger trigger; /* trigger of the run's first turn */
+    bool emitted;        /* AGENT_START was emitted */
+    bool silent;         /* the run was refused before it began: no AFTER_LOOP */
 } phi__start;
 
-/* A run's part of its log. */
+/* The run's messages in its log. */
 typedef struct phi__said {
-    /* Before they are in the log: in the thread's segment, to be attached; NULL: they are, or there
-       are none. */
+    /* Prompts not logged yet, in the thread's segment. NULL: they are logged, or there are none. */
     phi__entry *prompts;
     size_t prompt_count;
-    size_t first_message;    /* of the run, in its lane's messages */
-    size_t message_count;    /* of a run that has ended */
-    size_t emitted_messages; /* prompts whose events were emitted */
+    size_t first_message;    /* index of the run's first message in its lane */
+    size_t message_count;    /* set when the run has ended */
+    size_t emitted_messages; /* messages whose events were emitted, as an index in the lane */
 } phi__said;
 
-/* What ends a run early, or has ended it. */
+/* The reasons to end a run early. */
 typedef struct phi__early {
     bool cancelled, over;
-    bool stopping;  /* ends when its turn is over */
+    bool stopping;  /* the run ends when its turn is over */
     bool starved;   /* there was no memory for an input */
-    phi_str reason; /* of phi_abort_run, the agent's own; at NULL: none */
+    phi_str reason; /* from phi_abort_run, owned by the agent; NULL: none */
 } phi__early;
 
-/* The place of a run in the list. */
 typedef struct phi__ready {
-    phi__link link; /* of rt->ready */
+    phi__link link; /* in rt->ready */
     bool in;
 } phi__ready;
 
-/* A run's own format of answers, if it has one; its strings follow it. */
+/* A run's own format of answers. Its strings follow the struct. */
 typedef struct phi__run_format {
     phi_format format;
     size_t bytes;
 } phi__run_format;
 
-/* What a request sets for its run alone. */
+/* Settings that a request makes for its run only. */
 typedef struct phi__run_own {
     phi_policy *policy;      /* separately allocated; NULL: the agent's */
-    phi__toolset *toolset;   /* the same */
+    phi__toolset *toolset;   /* separately allocated; NULL: the agent's */
     phi_str extra;           /* in the agent's memory; empty: none */
-    phi_str context;         /* the same, its tools' context */
-    phi__run_format *format; /* the same; NULL: the agent's */
-    bool has_temperature;    /* else the agent's */
+    phi_str context;         /* for the run's tools; in the agent's memory; empty: none */
+    phi__run_format *format; /* in the agent's memory; NULL: the agent's */
+    bool has_temperature;    /* false: the agent's temperature */
     double temperature;
     uint32_t waits_ms; /* the run's deadlines.decision_ms */
 } phi__run_own;
 
 struct phi__run {
-    phi__agent *agent; /* the fields used most come first: code with short offsets */
+    phi__agent *agent; /* The fields used most come first, because small offsets make short code. */
     phi__state state;
     phi_status status;
     phi__turn turn;
-    bool has_room;              /* forget.c has looked */
-    bool slices;                /* a feature wants to hear of the answer's slices */
-    bool no_turns;              /* of phi_compact: no turn follows */
-    uint8_t holder;             /* in the state HELD: its place in rt->features, from 1 */
-    phi__taking taking;         /* the features that take part */
+    bool has_room;              /* forget.c has made room for this run */
+    bool slices;                /* a feature wants each slice of the answer */
+    bool no_turns;              /* for phi_compact: the run has no turns */
+    uint8_t holder;             /* in HELD: the holder's place in rt->features, from 1 */
+    phi__taking taking;         /* features that take part */
     const phi_loop_info *info;  /* in the thread */
     phi_str loop_id;            /* in the thread */
-    const phi_message *reply;   /* the answer in the thread */
-    phi__response *response;    /* of phi_prompt_with; NULL: there is none */
+    const phi_message *reply;   /* the answer; in the thread */
+    phi__response *response;    /* for phi_prompt_with; NULL: none */
     const phi_failure *failure; /* in the thread, or static */
     phi__start start;
     phi__early end;
-    phi_arena arena; /* the turn's: the request, tool calls */
+    phi_arena arena; /* the turn's memory: the request, tool calls */
     phi__ready ready;
-    phi__refusals refusals; /* when it began */
-    phi__timer timer;       /* of a pause or a delay */
+    phi__refusals refusals; /* the counts when the run began */
+    phi__timer timer;       /* for a pause or a delay */
     phi__round tools;
     phi__listed listed;
     uint64_t started_us;    /* in counted time */
-    int64_t first_delta_ms; /* Unix time; 0: none has come */
+    int64_t first_delta_ms; /* Unix time; 0: no delta yet */
     phi__said said;
-    phi_limits limits; /* the agent's, and what phi_budget_raise added */
+    phi_limits limits; /* the agent's, plus the raises by phi_budget_raise */
     phi__spent spent;
-    phi_spending reserved; /* in the agent's budget and those above */
-    bool pot;              /* ... for model calls of agents below it, not its own */
+    phi_spending reserved; /* in the budgets of the agent and its ancestors */
+    bool pot;              /* the reservation is for model calls of child agents */
     phi__pause pause;
     phi__run_own own;
     phi__run_projection projection;
@@ -1030,108 +1030,106 @@ struct phi__run {
     phi__attempt attempt;
 };
 
-/* A response of phi_prompt_with: a run as it was when it ended, or, while status is PHI_BUSY, at
-   the last phi_response_get. It lives in its agent's memory, and its messages in its agent's
-   thread. */
+/* A response of phi_prompt_with: the state of a run at its end, or, while status is PHI_BUSY, at
+   the last phi_response_get. It is in its agent's memory, its messages in its agent's thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;
     phi__agent *agent;
-    phi__response *older, *newer; /* of the same agent's */
-    phi_str id, query;            /* the agent's own */
+    phi__response *older, *newer; /* list of its agent's responses */
+    phi_str id, query;            /* owned by the agent */
     phi_status status;
     phi_str loop_id;
     const phi_message *message;
     const phi_failure *failure;
-    phi__segment *message_in, *rest_in; /* that hold these: they stay in memory */
+    phi__segment *message_in, *rest_in; /* hold `message` and the rest; they stay in memory */
     phi_usage usage;
     double cost;
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
-/* stored.c: threads in a store. */
+/* Bytes of a store's error message. */
 enum { PHI__STORED_WORDS = 200 };
 
 /* ---- agents ---- */
 
-/* How a part of phi follows an agent that it has made below another one. */
+/* How a part of phi follows a child agent that it has made. */
 typedef struct phi__child_watch {
-    /* It emits no events to the host, is freed with its parent, and what it spends is counted among
-       its parent's spending. */
+    /* The child emits no events to the host, is freed with its parent, and its parent pays. */
     bool hidden;
-    bool reads; /* the watcher points into the parent's log, which then stays whole in memory */
-    /* Each event of the child, before it is queued, or dropped; NULL: none is wanted. It frees no
-       agent and calls nothing of the host's. True: `between` is to be called. */
+    bool reads; /* the watcher points into the parent's log, which must stay in memory */
+    /* Gets each event of the child before the event is queued or dropped. NULL: not called. It must
+       not free an agent or call the host. Returns true if `between` shall be called. */
     bool (*event)(phi__agent *child, const phi_event *event);
-    /* Between two states of the child's run; it may call the host and free any agent. */
+    /* Called between two states of the child's run. It may call the host and free any agent. */
     void (*between)(phi__agent *child);
-    /* A run of it is over and destroyed; it may free the child, or begin another run unless
-       `stopping`. failure: in the child's thread, static, or NULL. */
+    /* Called when a run of the child is over and destroyed. It may free the child, or begin another
+       run unless `stopping` is set. failure: in the child's thread, static, or NULL. */
     void (*over)(phi__agent *child, phi_status status, const phi_failure *failure, bool stopping);
-    /* The child is freed, and not by its watcher: by the host, or with its parent. Its handle is
-       stale; NULL: no matter. */
+    /* Called when the child was freed by the host or with its parent, not by its watcher. The
+       child's handle is stale. May be NULL. */
     void (*gone)(phi__agent *child);
 } phi__child_watch;
 
-/* The tree of agents: cancelling goes down, spending goes up. */
+/* The tree of agents. A cancel applies to all children; spending is added to all parents. */
 typedef struct phi__tree {
     phi__agent *parent, *first_child, *next_child, *prev_child;
-    const phi__child_watch *watch; /* static; NULL: the host's own agent */
-    void *watched;                 /* the watcher's */
-    bool due;                      /* `between` is to be called */
-    uint32_t aborts;               /* how often it, or one above it, was aborted */
-    /* What it spends is part of its parent's active run; its reservations are taken out of that
-       run's pot (limits.c). Set before its first run. */
+    const phi__child_watch *watch; /* static; NULL: made by the host */
+    void *watched;                 /* the watcher's data */
+    bool due;                      /* `between` must be called */
+    uint32_t aborts;               /* aborts of this agent, or of one of its ancestors */
+    /* The child's spending is part of its parent's active run, and its reservations are taken from
+       that run's pot (limits.c). Set before the child's first run. */
     bool of_run;
-    /* Calls of the last turn that its limits allow are not run: no turn would read the results. */
+    /* The tool calls of the last turn are not run, because no turn would read their results. */
     bool no_last_tools;
-    /* It works in its parent's place, and knows the facts that that one knows. */
+    /* The child works in its parent's place and knows its parent's facts. */
     bool in_place;
 } phi__tree;
 
-/* Made by phi_run, over a thread that was lent. */
+/* For an agent that phi_run made over a thread that the caller lent. */
 typedef struct phi__one_shot {
-    /* Called when its run is over, and when it is retired; NULL: it is no such agent. */
+    /* Called when the agent's run is over, and when the agent is retired. NULL: another agent. */
     void (*ended_fn)(phi__agent *agent);
-    bool over;      /* its run is: in the list */
-    phi__link link; /* of rt->one_shot_over */
+    bool over;      /* the run is over; `link` is in the list */
+    phi__link link; /* in rt->one_shot_over */
 } phi__one_shot;
 
 struct phi__agent {
-    phi_runtime *rt;    /* the fields used most come first: code with short offsets */
-    phi__slot *slot;    /* NULL: freed, waiting for the step's end */
-    phi_thread *thread; /* `own`, or a thread that the caller lent */
+    phi_runtime *rt;
+    phi__slot *slot;    /* NULL: freed, waiting for the end of the step */
+    phi_thread *thread; /* `own`, or a thread lent by the caller */
     phi__run *run;
     phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
     const phi__codec *codec;
-    const struct phi_provider *provider; /* of the model; NULL: one of ours */
-    struct phi__projected *projected;    /* NULL: no run had a policy, and there is no counter */
+    const struct phi_provider *provider; /* the model's provider; NULL: phi's own codec */
+    struct phi__projected *projected;    /* NULL: no policy and no counter so far */
     phi_agent handle;
     phi_memory memory;
-    bool in_process; /* its provider is polled, not spoken to over HTTP */
+    bool in_process; /* the provider is polled in this process, not called over HTTP */
     bool has_store;
-    uint8_t context_level;      /* projection.c: the last warning to the host */
-    const char *held;           /* static: what keeps it busy, not a run; NULL: nothing */
+    uint8_t context_level;      /* projection.c: level of the last warning to the host */
+    const char *held;           /* static: why it is busy without a run; NULL: not busy */
     const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
-    phi__response *responses;   /* the newest */
-    phi__questions *questions;  /* NULL: it never had any */
-    phi__tool_sources *sources; /* NULL: it has none */
+    phi__response *responses;   /* the newest one */
+    phi__questions *questions;  /* NULL: it has never had any */
+    phi__tool_sources *sources; /* NULL: none */
     phi__agent *next_retired;
     phi_str system_prompt, agent_id, workspace; /* separately allocated */
-    /* With its defaults, and as it was changed since. Its pointers are into `arena`, or to separate
-       memory; fields that this struct has, too, or were only for its making, are NULL or 0.
-       memory.limit_bytes is less than its limit during a run (forget.c). */
+    /* The desc with its defaults filled in and all later changes. Its pointers point into `arena`,
+       or to separate memory. Fields that this struct also has, or that only its creation needs, are
+       NULL or 0. During a run, memory.limit_bytes is less than the limit (forget.c). */
     phi_agent_desc desc;
-    phi_arena arena;       /* of the desc */
-    phi_arena model_arena; /* the model and its provider, and the segment */
-    phi_arena said;        /* options, extra and raw_tools of the desc: replaced together */
+    phi_arena arena;       /* owns the desc */
+    phi_arena model_arena; /* owns the model, its provider and the segment */
+    phi_arena said; /* owns options, extra and raw_tools of the desc, which are replaced together */
     phi__toolset toolset;
     phi__budget budget;
     phi__tree tree;
     phi__line line;
     phi__room room;
     phi__queues queues;
-    phi_store store; /* where `own` is kept */
+    phi_store store; /* holds `own` */
     phi__one_shot one_shot;
     phi__prior prior;
     phi__agent_spent spent;
@@ -1141,14 +1139,14 @@ struct phi__agent {
 
 /* ---- the runtime ---- */
 
-/* The step that is under way, or the last one. */
+/* The current step, or the last one. */
 typedef struct phi__step_of {
-    uint32_t round; /* counts the steps */
+    uint32_t round; /* number of the step */
     uint64_t began_us;
-    int64_t wall_ms; /* one look at the clock serves all its events */
+    int64_t wall_ms; /* read once for all events of the step */
 } phi__step_of;
 
-/* snapshot.c: NULL, unless phi_runtime_snapshot or phi_runtime_restore has begun. */
+/* snapshot.c: set from the first phi_runtime_snapshot or phi_runtime_restore; else NULL. */
 typedef struct phi__snapshots {
     struct phi__snap_saving *saving;
     struct phi__snap_loading *loading;
@@ -1159,36 +1157,36 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi__features features; /* the table of features (loop/feature.c) */
+    phi__features features; /* loop/feature.c */
     phi_tape *tape;         /* NULL: none */
-    bool tells_stages;      /* the transport does */
+    bool tells_stages;      /* the transport reports stages */
     phi__fetches fetches;
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
-    uint64_t posts_read; /* where it was read up to; its own counts wrap */
+    uint64_t posts_read; /* read position in the inbox, whose own counters wrap */
     phi__sessions sessions;
     phi__events events;
-    phi__list ready;  /* runs that go on */
+    phi__list ready;  /* runs that can be advanced */
     phi__list paused; /* runs that wait for a limit or a budget */
     phi__polls polls;
-    struct phi__provider_node *providers; /* registered ones, the newest first */
-    const phi_codec_fn *codecs;           /* of models that carry none; NULL-ended, or NULL */
-    struct phi__facts *facts;             /* of all agents and of groups; NULL: none */
-    phi__list polled;                     /* runs whose model is in the process and answers */
+    struct phi__provider_node *providers; /* registered providers, newest first */
+    const phi_codec_fn *codecs; /* for models without a codec; ends with NULL; may be NULL */
+    struct phi__facts *facts;   /* of all agents and groups; NULL: none */
+    phi__list polled;           /* runs whose in-process model is answering */
     phi__agent *retired;
-    phi__list pressed;           /* to forget something when their events are released */
-    phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
-    phi__list threads;           /* of phi_thread_new */
-    phi__grown grown;            /* threads whose store lacks entries */
-    phi__list one_shot_over;     /* until their events are popped; oldest first */
-    uint32_t active;             /* runs going */
+    phi__list pressed;           /* agents to shrink when their events are released */
+    phi__limit_failure at_limit; /* the failure of a run that the runtime's limit ended */
+    phi__list threads;           /* made by phi_thread_new */
+    phi__grown grown;            /* threads with entries not stored yet */
+    phi__list one_shot_over;     /* one-shot agents whose events are not popped yet; oldest first */
+    uint32_t active;             /* active runs */
     phi__slice slice;
     phi__step_of step;
-    /* names the thread that made it, and then the one of the last step: where its errno is */
+    /* Address of errno in the thread of the last step; at first, in the thread that made this. */
     PHI__ATOMIC(uintptr_t) pump;
     bool in_step, closing;
     phi__snapshots snapshots;
-    bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
+    bool abandoned; /* an exception or longjmp left a callback: only freeing is allowed */
     phi__last_error last_error;
 };
 

@@ -1,8 +1,8 @@
-/* stored.c - writes new entries of threads in a store, in steps and at the end of turns and runs,
-   and reports failures; and evicts entries that no view has any more.
+/* stored.c - writes new entries of threads to a store, in steps and at the end of turns and runs;
+   reports failures; evicts entries that are in no view.
 
-   A failure is reported once, until a write succeeds again; refused entries go with the next ones.
-   Nothing here ends a run: the log in memory is whole. */
+   A failure is reported once, until a write succeeds. Entries that the store refused are written
+   with the next ones. A failure ends no run, because the log in memory is complete. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
@@ -15,8 +15,7 @@ PHI__FN const phi__entry *phi__stored_reply_entry(const phi__run *run) {
     return NULL;
 }
 
-/* The agent that gets a thread's events: that of the run which uses it, or its owner; NULL:
-   none. */
+/* Returns the agent that gets a thread's events: that of its run, or its owner. NULL: none. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
@@ -42,7 +41,7 @@ static bool phi__stored_write(phi_thread *thread, bool all) {
     return status == PHI_OK;
 }
 
-/* ---- shared ---- */
+/* ---- used by other files ---- */
 
 PHI__FN bool phi__stored_run(phi__run *run) {
     phi_thread *thread = run->agent->thread;
@@ -64,8 +63,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     (void)phi__events_emit(run->agent, &event);
 }
 
-/* One batch of each thread at most, and at least one batch in all; the other threads follow in the
-   next step. */
+/* Writes a batch of each thread, until the slice is spent. The next step continues. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
     const phi__link *last = rt->grown.of[PHI__DIRTY_GREW].last;
     phi__journal *journal = NULL;
@@ -78,11 +76,11 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
     }
 }
 
-/* ---- leaving memory ---- */
+/* ---- evicting ---- */
 
-/* True when nothing outside points into the log: no event of it waits or was popped since the last
-   step, and no summary of it is being written. For a lent log, whose events may be those of other
-   agents: no event at all. */
+/* True if nothing outside points into the log: none of its events is queued or waits to be freed,
+   and no summary of it is being written. The events of a lent log may belong to other agents, so no
+   event at all may be queued. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     if (agent != NULL && phi__find_reader(agent)) return false;
@@ -90,7 +88,7 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     return thread->rt->events.queued.first == NULL && thread->rt->events.held.first == NULL;
 }
 
-/* The beginning of the turn that is open in the log: its tools' context edits depend on it. */
+/* Pins the start of the log's open turn, because context edits by the turn's tools depend on it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
     for (size_t i = thread->log.held; i > 0; i--) {
         const phi__entry *entry = thread->log.entries[i - 1];
@@ -101,7 +99,7 @@ static void phi__stored_pin_turn(const phi_thread *thread) {
     }
 }
 
-/* Pins the entries that the loop and its host use, besides the view. False: no memory. */
+/* Pins the entries outside of the view that the loop and its host use. False: no memory. */
 static bool phi__stored_pin(const phi_thread *thread) {
     phi__run *run = (phi__run *)thread->user;
     if (run != NULL && run->response != NULL) phi__responses_update(run->response, run);

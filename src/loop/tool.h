@@ -115,8 +115,8 @@ typedef struct phi_tool {
     const char *raw;
     /* PHI_PROTOCOL_...; required with `raw`; borrowed until the agent is freed */
     const char *raw_protocol;
-    /* The size of the texts of one result, like phi_tool_options.max_result_bytes; the smaller of
-       the two applies (default: only the agent's) */
+    /* The maximum size of the texts of one result, like phi_tool_options.max_result_bytes; the
+       smaller of the two applies (default: only the agent's) */
     uint32_t max_result_bytes;
     /* Requests do not contain the tool's definition. The model knows the tool's name and loads the
        definition when needed, with the provider's tool search (Claude and OpenAI's newer models) or
@@ -135,7 +135,7 @@ typedef struct phi_tool {
     const char *source;
 } phi_tool;
 
-/* ---- reading its arguments ---- */
+/* ---- reading a call's arguments ---- */
 
 /* Return one argument of a pending call, or `fallback` if the argument is missing or has another
    type, the call is stale, or there is no memory. `path` is a member's name or a longer path as in
@@ -150,7 +150,7 @@ PHI_API bool phi_call_arg_bool(phi_call call, const char *path, bool fallback);
    holds an empty string; or the string was too long and was cut between two characters. */
 PHI_API bool phi_call_arg_copy(phi_call call, const char *path, char *buffer, size_t size);
 
-/* ---- finishing it ---- */
+/* ---- finishing a call ---- */
 
 /* Finish a call with one text, which the model reads as the result or as an error. phi_call_replyf
    and phi_call_failf take a format, as printf does: put a user's text into an argument, never into

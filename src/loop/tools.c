@@ -1,19 +1,19 @@
-/* tools.c - the tool calls of a turn: laid out in the order of the answer, started as the mode
-   says, reported as they end, logged in call order; and the repeat guard.
+/* tools.c - the tool calls of a turn: created in the order of the answer, started as the mode says,
+   reported when they end, logged in call order. Also the repeat guard.
 
-   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
-   it have. So events follow time, and the log does not depend on it.
-   A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
-   AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
+   TOOL_END is emitted when a call ends. The call's result is logged as soon as the results of all
+   calls before it are logged. So the events follow time, but the log does not depend on time.
+   The stages of a call: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
+   AFTER_TOOL hook, the log. Both hooks may wait, for each call separately. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
 #include <errno.h>
 #include <stdarg.h>
 
-/* ---- a call's arguments against its tool's schema ---- */
+/* ---- checking a call's arguments against its tool's schema ---- */
 
-/* Removes the nulls that mean absent properties of a strict tool. PHI_NO_MEMORY. */
+/* Removes nulls that stand for absent properties of a strict tool. PHI_OK or PHI_NO_MEMORY. */
 static phi_status phi__args_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
@@ -35,10 +35,10 @@ static phi_status phi__args_without_nulls(phi__toolcall *call) {
     }
     phi__buf_free(&text);
     phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* the check reports text that is no JSON */
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* phi__args_fit reports invalid JSON */
 }
 
-/* False: a message for the model is in `words`. */
+/* True if the arguments fit the schema. False: `words` holds a message for the model. */
 static bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
@@ -69,11 +69,11 @@ static bool phi__args_fit(phi__toolcall *call, char *words, size_t size) {
 
 /* ---- one tool call: started, polled, finished from anywhere, or cancelled ----
 
-   It has exactly one result. The first result wins, by one compare-and-swap of the slot's word from
-   PENDING to CLAIMED. Another thread reserves its room in the inbox before it claims, so a claimed
-   result is sure to come, and neither a deadline nor an abort takes it back or cancels a tool that
-   has finished. A call's own memory is kept until its run continues, so that a tool may use its
-   state after giving the result. */
+   A call has exactly one result. The first result wins, by one compare-and-swap of the slot's word
+   from PENDING to CLAIMED. Another thread reserves room in the inbox before it claims the call, so
+   the result of a claimed call is sure to come. Neither a deadline nor an abort takes the result
+   back, or cancels a tool that has finished. The call's memory is kept until its run continues, so
+   that a tool may use its state after giving the result. */
 
 PHI__FN bool phi__call_pending(phi_call handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
@@ -95,14 +95,14 @@ static bool phi__call_claim(const phi__toolcall *call) {
                            PHI__CALL_CLAIMED);
 }
 
-/* Nothing calls its tool any more. */
+/* Stops all calls of the tool's functions for this call. */
 static void phi__call_quieten(phi__toolcall *call) {
     phi__io_timer_clear(call->rt->io, &call->timer);
     phi__io_timer_clear(call->rt->io, &call->beat);
     phi__call_poll_remove(call);
 }
 
-/* Its handle dies now. */
+/* Invalidates the call's handle. */
 static void phi__call_close(phi__toolcall *call) {
     if (call->run->agent->questions != NULL) phi__question_call_over(call);
     phi__call_quieten(call);
@@ -110,7 +110,7 @@ static void phi__call_close(phi__toolcall *call) {
     call->slot = NULL;
 }
 
-/* The result is there, or cannot be. */
+/* Ends the call with its result, or with NULL if there was no memory. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
     if (call->begun && call->slot != NULL) call->run->tools.running--;
@@ -118,7 +118,7 @@ static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     phi__schedule_wake(call->run);
 }
 
-/* A text of the agent's about a call; without memory, the one that says so. */
+/* Formats one of the agent's texts about a call. Without memory, returns the text that says so. */
 static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64_t n) {
     bool repeats = which == PHI_TEXT_RESULT_REPEATED || which == PHI_TEXT_REPEAT_WARNING;
     phi_str out;
@@ -131,8 +131,8 @@ static phi_str phi__call_about(const phi__toolcall *call, phi_text which, uint64
                : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
 }
 
-/* The result as a message, with one more block for the model if the call repeats itself. NULL: no
-   memory. */
+/* Returns the result as a message in the thread. A repeated call gets one more block, a warning for
+   the model. NULL: no memory. */
 static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *result) {
     phi_thread *thread = call->run->agent->thread;
     phi_arena *arena = phi__thread_room(thread);
@@ -172,7 +172,7 @@ PHI__FN phi_tool_result phi__call_text(phi_content *content, phi_str text, bool 
     return result;
 }
 
-/* The result with its `text` as its content, which is *one then. */
+/* Returns a copy of the result in which `text`, if set, has become its content, stored in *one. */
 static phi_tool_result phi__call_whole(const phi_tool_result *result, phi_content *one) {
     phi_tool_result whole = *result;
     if (result->text == NULL) return whole;
@@ -187,7 +187,7 @@ static void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_tool_result result = phi__call_text(&content, text, true);
     if (call->result != NULL) return;
     phi_message *kept = phi__call_keep(call, &result);
-    if (kept != NULL) { /* it may quote a tool name or arguments of the model */
+    if (kept != NULL) { /* the text may quote the model's tool name or arguments */
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
     }
@@ -202,19 +202,19 @@ static void phi__call_fail_as(phi__toolcall *call, phi_text which, uint64_t n) {
     phi__call_fail_str(call, phi__call_about(call, which, n));
 }
 
-/* True if the tool has the call: it was started in this process, or has resumed it after a
-   snapshot. Else it has nothing to release. */
+/* True if the tool holds the call: the tool was started in this process, or has resumed the call
+   after a restore. Otherwise the tool has nothing to release. */
 static bool phi__call_held(const phi__toolcall *call) {
     return call->started && !call->resumes && !call->again && call->tool != NULL;
 }
 
-/* The tape that its results go through; NULL: none. */
+/* Returns the tape that the call's results go through. NULL: none. */
 static phi_tape *phi__call_tape(const phi__toolcall *call) {
     return call->tool != NULL && call->tool->deterministic ? NULL : call->rt->tape;
 }
 
-/* Claims an open call, to end it. False: its result is on its way; with a tape: as it was when that
-   was recorded. */
+/* Claims an open call in order to end it. False: its result is on its way (when a tape is played:
+   it was on its way at the recording). */
 static bool phi__call_claim_end(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
     bool won = phi__call_claim(call);
@@ -240,10 +240,10 @@ static void phi__call_cancel(phi__toolcall *call, const char *text) {
     phi__call_fail(call, text);
 }
 
-/* Detaches a call that will have no result. Its own memory stays until dispose, for a tool function
-   that is running just now. */
+/* Detaches a call that will have no result. The call's memory stays until dispose, because one of
+   the tool's functions may be running. */
 static void phi__call_detach(phi__toolcall *call) {
-    /* Claimed before the tool is called, which may free the agent again from there. */
+    /* Claim first: the tool's cancel may call this function again by freeing the agent. */
     if (call->slot != NULL && phi__call_claim(call)) phi__call_cancel_tool(call);
     if (call->cap != NULL) phi__cap_drop(call);
     if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook was called */
@@ -287,7 +287,7 @@ static phi_event phi__call_event(const phi__toolcall *call, phi_event_kind kind)
     return event;
 }
 
-/* Without memory for it there is no event, and the call continues. */
+/* Emits a heartbeat. If there is no memory for the event, the call continues without it. */
 static void phi__call_beat(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
     phi_event event = phi__call_event(call, PHI_EV_TOOL_HEARTBEAT);
@@ -296,18 +296,18 @@ static void phi__call_beat(phi__timer *timer) {
     (void)phi__call_set_beat(call);
 }
 
-/* Words that fill their room were cut, perhaps inside a character. */
+/* Fails the call with a message. A message that fills its buffer may be cut inside a character. */
 static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     size_t len = strlen(words);
     if (len + 1 == size) words[phi__utf8_cut(phi_str_of(words), len - 1)] = '\0';
     phi__call_fail(call, words);
 }
 
-static void phi__call_timer(phi__timer *timer); /* below: it may start the call again */
+static void phi__call_timer(phi__timer *timer); /* below, because it may start the call again */
 
 static bool phi__call_arm(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
-    if (call->beat.fire == NULL) { /* it is the first try */
+    if (call->beat.fire == NULL) { /* the first try */
         call->armed_us = phi__io_now_us(rt->io);
         call->beat.fire = phi__call_beat;
         if (!phi__call_set_beat(call)) return false;
@@ -322,10 +322,10 @@ PHI__FN void phi__call_unclaim(phi__toolcall *call) {
     if (call->slot != NULL)
         (void)phi__slots_move(&call->rt->calls, call->index, call->gen, PHI__CALL_CLAIMED,
                               PHI__CALL_PENDING);
-    phi__schedule_wake(call->run); /* an abort may have passed it by meanwhile */
+    phi__schedule_wake(call->run); /* an abort may have skipped the call meanwhile */
 }
 
-/* phi__cap_give_fn. */
+/* A phi__cap_give_fn. */
 static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_result *result) {
     phi_tape *tape = phi__call_tape(call);
     if (result != NULL)
@@ -334,7 +334,7 @@ static phi_status phi__call_give_whole(phi__toolcall *call, const phi_tool_resul
     return PHI_NO_MEMORY;
 }
 
-/* True if the result is as small as its agent and its tool want it. */
+/* True if the result is within the size limits of the agent and the tool. */
 static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *result) {
     uint32_t most_image = call->run->agent->desc.tool_options.max_result_image_bytes;
     size_t texts = 0;
@@ -346,7 +346,7 @@ static bool phi__call_fits(const phi__toolcall *call, const phi_tool_result *res
     return texts <= phi__cap_most(call);
 }
 
-/* The result of a call that is claimed, from its tool. */
+/* Gives a claimed call the result of its tool. */
 static phi_status phi__call_give(phi__toolcall *call, const phi_tool_result *result) {
     if (phi__call_fits(call, result)) return phi__call_give_whole(call, result);
     phi__call_quieten(call);
@@ -359,16 +359,16 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
     (void)phi__call_give(call, &result);
 }
 
-/* Handles the flow of start or step; a tool that is done without a result gets an error. */
+/* Handles the result of start or step. PHI_DONE without a result gives the call an error. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again || call->cap != NULL) return;
     if (flow == PHI_DONE || call->held != NULL) {
-        phi__call_poll_remove(call); /* also where its result is still in the inbox */
+        phi__call_poll_remove(call); /* also if its result is still in the inbox */
         if (phi__call_claim(call))
             phi__call_give_text(call, PHI__LIT("The tool returned PHI_DONE without a result"),
                                 true);
     } else if (!call->polled && call->tool->step != NULL) {
-        /* Behind the ring's last one, which is before its first. */
+        /* Insert the call at the end of the ring, which is before the first call. */
         phi_runtime *rt = call->rt;
         if (rt->polls.next == NULL) {
             call->poll_next = call->poll_prev = call;
@@ -392,7 +392,7 @@ PHI__FN bool phi__call_open(phi__toolcall *call) {
     return true;
 }
 
-/* No result is on its way; with a tape, as it was when that was recorded. */
+/* True if no result is on its way (when a tape is played: none was at the recording). */
 static bool phi__call_may_start(const phi__toolcall *call) {
     phi_tape *tape = phi__call_tape(call);
     if (call->slot == NULL) return false;
@@ -400,7 +400,7 @@ static bool phi__call_may_start(const phi__toolcall *call) {
     return tape != NULL ? !tape->ops->on_way(tape, call, !open) : open;
 }
 
-/* start or resume of its tool, unless a tape has its result. */
+/* Calls the tool's start or resume, unless the tape has the result. */
 static void phi__call_begin(phi__toolcall *call,
                             phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
     phi_tape *tape = phi__call_tape(call);
@@ -418,14 +418,14 @@ static void phi__call_emit_warning(phi__toolcall *call, const char *words) {
     (void)phi__events_emit(call->run->agent, &event);
 }
 
-/* The run starts it, as any other call. */
+/* Timer: lets the run start the call again. */
 static void phi__call_again(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, timer);
     call->resumes = true;
     phi__schedule_wake(call->run);
 }
 
-/* Starts a claimed call again instead of giving its error. False: no try is left. */
+/* Schedules another try of a claimed call, instead of giving its error. False: no try is left. */
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
@@ -494,8 +494,8 @@ static void phi__call_start(phi__toolcall *call) {
     }
 }
 
-/* Continues a call that had begun before a snapshot, or that is tried again. The text may come from
-   anywhere, and the tool may be another one than that which started it. */
+/* Continues a call that began before a snapshot, or that is tried again. The arguments may come
+   from anywhere, and the tool may differ from the one that started the call. */
 static void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     char words[400];
@@ -530,18 +530,17 @@ static void phi__call_resume(phi__toolcall *call) {
         phi__call_begin(call, again ? tool->start : tool->resume);
 }
 
-/* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
-   have their turn in each. The ring may change under way: a round is over when it comes to a call
-   that had its turn. */
+/* Continues after the call that the last step stopped at, so that every call is polled even under a
+   small budget. With a tape each step polls all calls. Calls may join or leave the ring during the
+   loop; a round ends at the first call that was already polled in this step. */
 PHI__FN void phi__call_poll_all(phi_runtime *rt) {
     rt->polls.busy = false;
     while (rt->polls.next != NULL && rt->polls.next->poll_round != rt->step.round) {
         phi__toolcall *call = rt->polls.next;
         rt->polls.next = call->poll_next;
         call->poll_round = rt->step.round;
-        /* With a tape, a step in which nothing but this tool has added to the log is no empty
-           one. */
-        const phi__agent *agent = call->run->agent; /* it stays until the step's end */
+        /* With a tape, a step counts as not empty if this tool added to the log. */
+        const phi__agent *agent = call->run->agent; /* valid until the step's end */
         size_t count = agent->thread->log.count;
         uint32_t gen = call->gen;
         phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
@@ -560,14 +559,14 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     handle.index = post->index;
     handle.gen = post->gen;
     phi__toolcall *call = phi__call_find(handle);
-    /* cancelled, or its agent freed, since it was posted; or a tape has started it later */
+    /* cancelled or freed after the post, or a tape starts the call later */
     if (call == NULL || phi__call_pending(handle)) return;
     phi_str text = post->text;
     if ((post->flag & (uint32_t)PHI__CALL_TERMINATED) != 0) text.len--;
     phi__call_give_text(call, text, (post->flag & (uint32_t)PHI__CALL_IS_ERROR) != 0);
 }
 
-/* PHI_OK, or PHI_BAD_ARG with words that begin with the function's name. */
+/* Checks a result. PHI_BAD_ARG sets a message that begins with the function's name. */
 static phi_status phi__call_check(phi_call handle, const char *function,
                                   const phi_tool_result *result) {
     phi_runtime *rt = handle.rt;
@@ -601,11 +600,12 @@ PHI_API phi_status phi_call_result(phi_call handle, const phi_tool_result *resul
 
 /* ---- the arguments of a call by name, for its tool, a hook or a dialog ---- */
 
-/* An argument of a pending call; NULL: none. The tree is made once, in the turn's memory. */
+/* Returns an argument of a pending call, or NULL. Arguments are parsed once, in the turn's
+   arena. */
 static const phi_json *phi__call_args_at(phi_call handle, const char *path) {
     phi__toolcall *call = phi__call_find(handle);
     if (call == NULL || path == NULL) return NULL;
-    if (call->read_of != call->arguments.at) { /* a hook may give other ones */
+    if (call->read_of != call->arguments.at) { /* a hook may have replaced the arguments */
         phi_arena *arena = &call->run->arena;
         phi_arena_mark mark = phi_arena_save(arena);
         call->read = NULL;
@@ -647,9 +647,9 @@ PHI_API bool phi_call_arg_bool(phi_call call, const char *path, bool fallback) {
     return phi_json_bool(phi__call_args_at(call, path), fallback);
 }
 
-/* ---- the same call again and again ---- */
+/* ---- the repeat guard ---- */
 
-/* Seeds, so that values of different kinds differ: 1 is not "1". */
+/* Hash seeds, so that values of different kinds differ: 1 is not "1". */
 enum {
     PHI__REPEAT_GUARD_RAW = 1,
     PHI__REPEAT_GUARD_WORD,
@@ -666,7 +666,7 @@ static uint64_t phi__repeat_join(uint64_t a, uint64_t b) {
     return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
-/* By value, as phi__json_get_equal has it: 1, 1.0 and 1e0 are the same. */
+/* Hashes a number by its value, like phi__json_get_equal: 1, 1.0 and 1e0 are the same. */
 static uint64_t phi__repeat_number(const phi_json *node) {
     phi__json_number n;
     int64_t i;
@@ -680,7 +680,7 @@ static uint64_t phi__repeat_number(const phi_json *node) {
     return phi__repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
 }
 
-/* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
+/* Hashes a value of limited depth. Members' hashes are added, so their order does not matter. */
 static uint64_t phi__repeat_value(const phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
@@ -716,7 +716,7 @@ PHI__FN uint32_t phi__repeat_note(phi__repeat_guard *guard, uint64_t hash) {
     uint32_t seen = 0;
     guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
     guard->count++;
-    /* never wraps */
+    /* keeps the counter from wrapping */
     if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW) guard->count = PHI__REPEAT_GUARD_WINDOW;
     uint32_t known =
         guard->count < PHI__REPEAT_GUARD_WINDOW ? guard->count : (uint32_t)PHI__REPEAT_GUARD_WINDOW;
@@ -775,7 +775,7 @@ PHI__FN void phi__round_settle(phi__run *run) {
         if (run->tools.calls[i].cap != NULL) phi__cap_finish(&run->tools.calls[i]);
 }
 
-/* False: a feature has freed the agent. */
+/* Calls the features for the call. False: a feature has freed the agent. */
 static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
     return (call->run->taking.points & (uint32_t)point) == 0 ||
            phi__feature_call(call, point) == PHI__RUN_ON;
@@ -783,7 +783,7 @@ static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
 
 PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     const phi_message *reply = run->reply;
-    /* A text may be the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
+    /* A text may be the arguments of PHI_RESPOND_TOOL. A text that was cut off is not an answer. */
     run->tools.answered = false;
     if (reply->stop_reason == PHI_STOP_REASON_STOP && run->attempt.spec.respond)
         for (size_t i = 0; i < reply->content_count; i++)
@@ -796,7 +796,7 @@ PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
-/* True if the next call may begin while others are not in the log yet. */
+/* True if the next call may begin although earlier calls are not logged yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
@@ -831,8 +831,8 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__events_emit(call->run->agent, &event);
 }
 
-/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead,
-   and the run ends with the turn. */
+/* Counts a call for the repeat guard, even of an unknown tool. When a call is repeated too often,
+   the guard answers it in the tool's place, and the run ends with the turn. False: no memory. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
@@ -861,11 +861,11 @@ static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
     return (call->run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
-/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
-   (*lost). */
+/* Gets the host's decision on a call. False: the decision is pending, the agent was freed, or there
+   is no memory (*lost). */
 static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
     PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
-               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__tool_check_one */
+               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* see phi__tool_check_one */
     if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
     phi_hook hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
     if (call->tool != NULL) hook.source = phi_str_of(call->tool->source);
@@ -881,25 +881,25 @@ static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
                                      ? reply
                                      : phi_str_of(phi__loop_words(call, PHI_TEXT_RESULT_DENIED)));
     } else if (reply.len > 0)
-        /* in the thread: events with them may outlive the run */
+        /* in the thread's memory, because events that show the arguments may outlive the run */
         *lost =
             !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
     phi__decision_drop(&call->decision);
     return !*lost;
 }
 
-/* Counts a call, calls its hook, emits its event and starts it, as far as possible; false: no
+/* Calls the BEFORE_TOOL hook, emits TOOL_START and starts the tool, if possible. False: no
    memory. */
 static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     bool lost = false;
     if (call->emitted || call->quiet) return true;
-    if (run->end.cancelled) { /* not allowed, so it never ran: no events */
+    if (run->end.cancelled) { /* it was not allowed and never ran: no events */
         if (call->decision.state != PHI__DECISION_NONE) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, phi__loop_words(call, PHI_TEXT_RESULT_CANCELLED));
     } else if (call->result != NULL) {
-        phi__decision_drop(&call->decision); /* finished while its hook waited */
+        phi__decision_drop(&call->decision); /* it finished while its hook waited */
     } else if (!call->decided && !phi__tools_decide(call, &lost)) {
         return !lost;
     }
@@ -911,7 +911,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     return true;
 }
 
-/* Why no call of this turn is run; NULL: they are. */
+/* Returns the text that answers all calls of this turn without running them. NULL: they are run. */
 static const char *phi__tools_unrun(const phi__run *run) {
     const phi_texts *texts = run->agent->desc.texts;
     if (run->tools.answered) return phi__texts_get(texts, PHI_TEXT_RESULT_ANSWERED);
@@ -921,7 +921,7 @@ static const char *phi__tools_unrun(const phi__run *run) {
     return NULL;
 }
 
-/* The hook after a call; false: no memory, or the agent is gone. */
+/* Calls the AFTER_TOOL hook. False: no memory, or the agent was freed. */
 static bool phi__tools_after(phi__toolcall *call) {
     if (!phi__tools_wants(call, PHI_HOOK_AFTER_TOOL)) return call->after = true;
     phi_hook hook = phi__hooks_make(call->run, PHI_HOOK_AFTER_TOOL);
@@ -940,8 +940,7 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (call->resumes) phi__call_resume(call);
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_go(call) || call->run->agent->slot == NULL) return false;
-    /* A call that is over has no result only because memory ran out: once more, then it is the
-       run that ends. */
+    /* A closed call lacks a result only if memory ran out. Try once more, or else the run ends. */
     if (call->slot == NULL) phi__call_fail(call, phi__loop_words(call, PHI_TEXT_RESULT_NO_MEMORY));
     if (call->result == NULL) return call->slot != NULL;
     if (!phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
@@ -962,8 +961,8 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
 }
 
-/* Logs which run made the result. A loop id begins with its session's id and a dot, but a host's
-   own loop id need not. */
+/* Logs the child run that made the result. A loop id begins with a session id and a dot, but the
+   host's own loop ids need not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
     phi__child_run *spawn;
     if (call->child_loop_id.len == 0) return true;
@@ -981,8 +980,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     return phi__events_note(call->run, &entry);
 }
 
-/* Results at the front, in call order, as far as the step goes. Features may put another message in
-   a result's place. */
+/* Logs finished results in call order, as far as the slice allows. Features may replace them. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
         phi__toolcall *call = &run->tools.calls[run->tools.emitted];
@@ -1005,8 +1003,7 @@ static bool phi__tools_log(phi__run *run) {
     return true;
 }
 
-/* Advances each call as far as possible, in any order. *more: the step was spent before all calls
-   were reached. */
+/* Advances each call as far as possible. *more: the slice was spent before the last call. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
         bool over = run->tools.calls[i].after;
@@ -1021,7 +1018,7 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 
 static void phi__tools_cancel(phi__run *run) {
     for (size_t i = run->tools.emitted; i < run->tools.next; i++) {
-        if (!run->tools.calls[i].emitted) continue; /* its turn comes */
+        if (!run->tools.calls[i].emitted) continue; /* phi__tools_go will cancel it */
         phi__call_cancel(&run->tools.calls[i],
                          phi__loop_words(&run->tools.calls[i], PHI_TEXT_RESULT_CANCELLED));
         if (run->agent->slot == NULL) return;
@@ -1030,8 +1027,8 @@ static void phi__tools_cancel(phi__run *run) {
 
 /* ---- steering between calls ---- */
 
-/* True if steering is to be looked for now: one by one after each call, in batches after each
-   batch, at once when all are over. */
+/* True if steering must be polled now: after each call (sequential), after each batch (batched), or
+   after all calls (parallel). */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t emitted = run->tools.emitted;
@@ -1044,7 +1041,7 @@ static bool phi__tools_checkpoint(const phi__run *run) {
            emitted % agent->desc.tool_options.batch == 0;
 }
 
-/* Begins calls while there may be more of them, and the step lasts. *more: there are. */
+/* Begins calls as the mode allows, until the slice is spent. *more: more calls can begin. */
 static bool phi__tools_fill(phi__run *run, bool *more) {
     *more = false;
     while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {
@@ -1095,17 +1092,17 @@ PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     return PHI__RUN_TOOLS;
 }
 
-/* ---- the end of a call with one text, from any thread ----
+/* ---- ending a call with one text, from any thread ----
 
-   Another thread only reserves room in the inbox and writes the text there; the pumping thread
-   makes the result. On the pumping thread itself a full inbox is passed by. */
+   Another thread reserves room in the inbox and writes the text there; the pumping thread makes the
+   result. If the inbox is full, the pumping thread itself gives the result directly. */
 
-/* Claims the call, and sends the record if that was in time. */
+/* Claims the call, and publishes the record if the claim succeeded. */
 static phi_status phi__reply_send(phi_call handle, struct phi__inbox_record *record) {
     bool won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                                PHI__CALL_CLAIMED);
     phi__inbox_publish(record, won);
-    phi__io_wake(handle.rt->io); /* lost, too: later posts may be seen only now */
+    phi__io_wake(handle.rt->io); /* after a lost claim, too: the record may have blocked posts */
     return won ? PHI_OK : PHI_STALE;
 }
 
@@ -1139,7 +1136,7 @@ static phi_status phi__reply_text(phi_call handle, const char *text, bool is_err
     return phi__reply_pumps(handle.rt) ? phi__reply_now(handle, post.text, is_error) : status;
 }
 
-/* Writes the text straight into the inbox: another thread has no memory of the runtime's. */
+/* Formats the text directly in the inbox, because other threads must not use rt's memory. */
 static phi_status phi__reply_format(phi_call handle, bool is_error, const char *format,
                                     va_list args) {
     struct phi__inbox_record *record = NULL;
@@ -1197,7 +1194,7 @@ PHI_API phi_status phi_call_failf(phi_call call, const char *format, ...) {
 
 typedef struct phi__update {
     phi_str text;
-    const phi_message *part; /* NULL: a text alone */
+    const phi_message *part; /* NULL: only a text */
     phi_str child_loop_id;
 } phi__update;
 
@@ -1218,8 +1215,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Calls one of the two hooks of an update, which answer at once. False: the update must not be
-   emitted, or its call is gone. */
+/* Calls one of the two hooks of an update. They cannot wait. False: the update must not be emitted,
+   or the call is gone. */
 static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
     bool inside = handle.rt->in_step;
@@ -1234,7 +1231,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     hook.text = update->text;
     hook.message = update->part;
     call->updating = true;
-    /* an update may come between two steps: hooks have the same rights */
+    /* an update may be made between two steps; the hook may do the same as within one */
     handle.rt->in_step = true;
     phi_verdict verdict = agent->desc.hook_fn(phi__hooks_user_data(agent), &hook);
     handle.rt->in_step = inside;
@@ -1285,7 +1282,7 @@ PHI_API phi_status phi_call_update(phi_call handle, const phi_tool_result *given
     if (call == NULL) return PHI_STALE;
     if (call->updating) return phi__error(handle.rt, PHI_MISUSE, "phi_call_update inside its hook");
     if (given->text != NULL && given->details == NULL && given->child_loop_id == NULL &&
-        !given->is_error) /* no more than its text */
+        !given->is_error) /* only a text */
         return phi__update_text(handle, phi_str_of(given->text));
     phi_arena_init(&scratch, &handle.rt->memory, 0);
     phi_tool_result partial = phi__call_whole(given, &one);
@@ -1326,7 +1323,7 @@ PHI_API void *phi_call_state(phi_call handle, size_t bytes) {
 
 PHI_API phi_call_info phi_call_get_info(phi_call handle) {
     phi_call_info info = PHI_ZERO;
-    /* not on another thread than that of the last phi_step */
+    /* a thread other than that of the last phi_step sees only `pending` */
     if (handle.rt != NULL && (PHI__LOAD(&handle.rt->pump) == 0 || phi__reply_pumps(handle.rt)))
         return phi__update_info(handle);
     info.pending = phi__call_pending(handle);

@@ -1,4 +1,4 @@
-/* toolset.c - a list of tools: an agent's, or those of one request. */
+/* toolset.c - a list of tools: of an agent, or of one request; and the tool sources of an agent. */
 #include "loop/inner_in.h"
 
 #include "wire/structured.h"
@@ -7,7 +7,7 @@
 
 /* ---- checks of tools ----
 
-   A refusal names the fault in phi_last_error, and changes nothing. */
+   A failed check describes the fault in phi_last_error, and changes nothing. */
 
 PHI__FN bool phi__tool_check_schema_fault(const phi_json *schema, char *out, size_t size) {
     const phi_json *properties = phi_json_get(schema, "properties");
@@ -112,7 +112,7 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
             return phi__error(rt, PHI_BAD_ARG, "tool \"%s\": raw_protocol is missing", tool->name);
         char what[120];
         (void)snprintf(what, sizeof what, "tool \"%.64s\": raw", tool->name);
-        /* a tool with an empty raw comes with another element of the list */
+        /* an empty raw is valid: another element of the list contains the tool */
         phi_status status =
             tool->raw[0] != '\0' ? phi__tool_check_raw(rt, what, tool->raw) : PHI_OK;
         if (status != PHI_OK) return status;
@@ -146,7 +146,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
 
 /* ---- the list ---- */
 
-enum { PHI__TOOLSET_BLOCK = 512 }; /* bytes; a handful of tools */
+enum { PHI__TOOLSET_BLOCK = 512 }; /* a few tools */
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory,
                                const phi__features *features) {
@@ -159,12 +159,12 @@ PHI__FN void phi__toolset_free(phi__toolset *set) { phi_arena_free(&set->arena);
 
 static const char phi__toolset_any[] = "{\"type\":\"object\",\"properties\":{}}";
 
-/* or that of any object */
+/* Returns the tool's schema, or one that accepts any object. */
 static const char *phi__toolset_schema(const phi_tool *tool) {
     return tool->schema != NULL ? tool->schema : phi__toolset_any;
 }
 
-/* One of them, with its defaults. */
+/* Stores a tool with its defaults. */
 static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
                              uint32_t timeout_ms) {
     phi_tool *tool = &set->tools[i];
@@ -185,7 +185,7 @@ static void phi__toolset_put(phi__toolset *set, size_t i, const phi_tool *given,
         set->may_defer || tool->deferred || (tool->may_defer && set->features->deferral != NULL);
 }
 
-/* A tool with `raw`, as one protocol has it. False: that protocol does not get it. */
+/* Sets the raw form of a tool with `raw`. False: the protocol does not get the tool. */
 static bool phi__toolset_offer_one(const phi_tool *tool, const char *const *names,
                                    phi__tool_view *view) {
     if (tool->raw == NULL) return true;
@@ -244,7 +244,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
         good = made.finders != NULL;
         for (size_t i = 0; good && i < 2; i++) made.finders[i].timeout_ms = timeout_ms;
     }
-    phi__toolset_free(good ? set : &made); /* last: `tools` may be in it */
+    phi__toolset_free(good ? set : &made); /* last, because `tools` may be in the old set */
     if (good) *set = made;
     return good;
 }
@@ -255,15 +255,15 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
     return NULL;
 }
 
-/* ---- those of a run, else its agent's ---- */
+/* ---- the tools of a run ---- */
 
-/* Results are named also in a run that cannot go back itself: a later one may. */
+/* Sets names_steps even for a run that cannot revert itself, because a later run may. */
 PHI__FN bool phi__toolset_take_run(phi__run *run, const phi_tool *tools, size_t count) {
     phi__agent *agent = run->agent;
     phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory, &agent->rt->features);
-    run->own.toolset = agent->tools = set; /* phi__toolset_free_run frees it */
+    run->own.toolset = agent->tools = set; /* from here phi__toolset_free_run frees it */
     if (!phi__toolset_take(set, tools, count, agent->desc.tool_options.timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
@@ -279,30 +279,31 @@ PHI__FN void phi__toolset_free_run(phi__run *run) {
 
 /* ---- the tool sources of an agent ----
 
-   Their lists are taken and given back, and tools that fit follow its own in its toolset. An
-   exchange makes new lists, verdicts and a new toolset while the old ones are kept. Only when
-   nothing can fail any more do they take the place of the old, whose lists are given back last. */
+   A source gives a list of tools, which is later given back. Tools that pass the checks follow the
+   agent's own tools in its toolset. An exchange makes new lists, checks and a new toolset, and
+   keeps the old ones. When nothing can fail any more, the new ones replace the old ones. The old
+   lists are given back last. */
 
 enum {
-    PHI__TOOL_SOURCES_NAME = 80,    /* bytes of a name in events */
-    PHI__TOOL_SOURCES_TEXT = 2048,  /* bytes of PHI_EV_TOOLS_CHANGED; then the others are counted */
-    PHI__TOOL_SOURCES_WORDS = 320,  /* all that phi_last_error has */
-    PHI__TOOL_SOURCES_WARNINGS = 16 /* of tools left out, an exchange; then they are counted */
+    PHI__TOOL_SOURCES_NAME = 80,    /* bytes of a tool's name in events */
+    PHI__TOOL_SOURCES_TEXT = 2048,  /* bytes of a PHI_EV_TOOLS_CHANGED; more names are counted */
+    PHI__TOOL_SOURCES_WORDS = 320,  /* bytes of phi_last_error's message */
+    PHI__TOOL_SOURCES_WARNINGS = 16 /* warnings about omitted tools; more are only counted */
 };
 
-/* A list that was taken. */
+/* A list taken from a source. */
 typedef struct phi__tool_list {
     const phi_tool *tools;
     size_t count;
     bool taken;
-    bool fresh;    /* of an exchange under way: it is not the one that the agent has */
-    char *refused; /* of each tool, whether the agent cannot have it */
+    bool fresh;    /* taken by the current exchange; the agent does not use it yet */
+    char *refused; /* for each tool, nonzero if it failed the checks */
 } phi__tool_list;
 
 typedef struct phi__tool_place {
     const phi_tool_source *source;
-    uint64_t version, seen; /* of the list that the agent has; asked for last */
-    bool known;             /* there is a version */
+    uint64_t version, seen; /* version of the used list; version seen last */
+    bool known;             /* `version` is set */
     phi__tool_list list, next;
 } phi__tool_place;
 
@@ -312,19 +313,18 @@ struct phi__tool_sources {
     bool recheck;
 };
 
-/* An exchange under way. */
 typedef struct phi__tool_exchange {
     phi__agent *agent;
     phi__tool_rules rules;
     phi_arena arena;
     const phi_tool *own;
     size_t own_count;
-    phi_tool *all; /* own, then those of the sources */
+    phi_tool *all; /* own tools, then tools of the sources */
     size_t count;
-    phi__map before, after; /* tools of sources by their names: phi_tool */
-    phi__buf text;          /* tools added and removed */
-    size_t unsaid;          /* names that the text has no room for */
-    size_t left_out;        /* tools that the agent does not get, and was warned of or not */
+    phi__map before, after; /* phi_tool of the sources by name */
+    phi__buf text;          /* lists added, removed and changed tools */
+    size_t unsaid;          /* names that did not fit into `text` */
+    size_t left_out;        /* tools omitted, with a warning or without */
 } phi__tool_exchange;
 
 static void phi__sources_give_back(phi__agent *agent, const phi_tool_source *source,
@@ -339,7 +339,7 @@ static void phi__sources_leave_out(phi__tool_exchange *x, const char *words) {
         (void)phi__events_warn(x->agent, phi_str_of(words));
 }
 
-/* What phi_last_error says, which stays the host's. */
+/* Checks a tool, and warns of a fault. Restores phi_last_error, which belongs to the host. */
 static phi_status phi__sources_judge(phi__tool_exchange *x, const phi_tool *tool) {
     phi_runtime *rt = x->agent->rt;
     phi__last_error kept = rt->last_error;
@@ -371,7 +371,8 @@ static bool phi__sources_judge_all(phi__tool_exchange *x, phi__tool_list *list) 
     return true;
 }
 
-/* Takes the current list next to the old one, which stays if the source fails. False: no memory. */
+/* Takes the source's current list in addition to the old list, which stays if the source fails.
+   False: no memory. */
 static bool phi__sources_take(phi__tool_exchange *x, phi__tool_place *place) {
     const phi_tool_source *source = place->source;
     phi__tool_list *next = &place->next;
@@ -391,7 +392,7 @@ static bool phi__sources_take(phi__tool_exchange *x, phi__tool_place *place) {
     return true;
 }
 
-/* ---- one toolset of all ---- */
+/* ---- combining all tools ---- */
 
 static const phi__tool_list *phi__sources_of(const phi__tool_place *place) {
     return place->next.fresh ? &place->next : &place->list;
@@ -412,7 +413,7 @@ static bool phi__sources_index(phi__map *map, const phi_tool *tool) {
     return true;
 }
 
-/* False: no memory. */
+/* Adds a tool unless its name is taken. False: no memory. */
 static bool phi__sources_add(phi__tool_exchange *x, const phi_tool *tool, bool fresh) {
     char words[200];
     if (phi__sources_find(&x->after, tool->name) == NULL) {
@@ -443,7 +444,7 @@ static bool phi__sources_combine(phi__tool_exchange *x) {
     return true;
 }
 
-/* ---- tools added and removed ---- */
+/* ---- comparing old and new tools ---- */
 
 static void phi__sources_say(phi__tool_exchange *x, char sign, const char *name) {
     size_t len = phi__utf8_cut(phi_str_of(name), PHI__TOOL_SOURCES_NAME);
@@ -502,7 +503,7 @@ static bool phi__sources_prepare(phi__tool_exchange *x) {
     return true;
 }
 
-/* The new lists take the place of the old, or, where it came to nothing, are given back. */
+/* Replaces the old lists by the new ones, or gives the new ones back if the exchange failed. */
 static void phi__sources_settle(phi__agent *agent, bool good) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++) {
@@ -524,7 +525,7 @@ static void phi__sources_settle(phi__agent *agent, bool good) {
     if (good) sources->recheck = false;
 }
 
-/* The event comes last of all that may fail. */
+/* Installs the new toolset. Emits the event after all other steps that can fail. */
 static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
     phi__agent *agent = x->agent;
     phi__toolset *set = &agent->toolset, made;
@@ -544,7 +545,7 @@ static bool phi__sources_install(phi__tool_exchange *x, bool quiet) {
     set->own = x->own_count;
     phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (agent->run != NULL && !had && (set->has_fields || set->names_steps))
-        phi__feature_begin(agent->run); /* features that had nothing to do before */
+        phi__feature_begin(agent->run); /* more features may take part now */
     return true;
 }
 
@@ -569,10 +570,10 @@ static phi_status phi__sources_exchange(phi__agent *agent, const phi_tool *own, 
     return good ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* ---- for others ---- */
+/* ---- used by other files ---- */
 
-/* For an agent that is being made; no list is taken yet. The array is copied into the agent's
-   arena. False: no memory. */
+/* Sets the sources of a new agent; takes no list yet. The array is copied into the agent's arena.
+   False: no memory. */
 static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *given,
                               size_t count) {
     phi__tool_sources *sources;
@@ -592,8 +593,8 @@ static bool phi__sources_make(phi__agent *agent, const phi_tool_source *const *g
     return true;
 }
 
-/* Asks for versions, and takes the lists that have changed into agent->toolset; not below open
-   calls. quiet: without PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
+/* Reads the sources' versions, and takes changed lists into agent->toolset. Must not be called
+   while tool calls are open. quiet: no PHI_EV_TOOLS_CHANGED. PHI_NO_MEMORY: nothing changed. */
 static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     phi__tool_sources *sources = agent->sources;
     bool changed = sources->recheck;
@@ -606,8 +607,7 @@ static phi_status phi__sources_refresh(phi__agent *agent, bool quiet) {
     return phi__sources_exchange(agent, agent->toolset.tools, agent->toolset.own, quiet);
 }
 
-/* Replaces the agent's own tools by others, which were checked; no source is asked. PHI_NO_MEMORY:
-   nothing changed. */
+/* Replaces the agent's own tools by checked ones. Calls no source. PHI_NO_MEMORY: no change. */
 static phi_status phi__sources_own(phi__agent *agent, const phi_tool *tools, size_t count) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; i < sources->count; i++)
@@ -619,7 +619,7 @@ PHI__FN void phi__sources_recheck(phi__agent *agent) {
     if (agent->sources != NULL) agent->sources->recheck = true;
 }
 
-/* Gives all lists back: the agent goes, and its calls are gone. */
+/* Gives all lists back when the agent is freed. Its calls must be gone. */
 static void phi__sources_free(phi__agent *agent) {
     phi__tool_sources *sources = agent->sources;
     for (size_t i = 0; sources != NULL && i < sources->count; i++)

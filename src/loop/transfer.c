@@ -1,11 +1,11 @@
-/* transfer.c - a transfer: a request under way, with a bounded buffer between transport and
-   decoder, and four deadlines.
+/* transfer.c - a transfer: a sent request, with a bounded buffer between transport and decoder, and
+   four deadlines.
 
-   All times are those that count for deadlines: phi__io_counted_us.
+   All times come from phi__io_counted_us, the clock of deadlines.
 
-   There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
-   whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
-   work. While bytes wait because the host does not drain its events, the deadline of silence is
+   Each transfer has one timer. A sign of life only stores the time. When the timer fires, it checks
+   if the deadline has moved, and sets itself again, so that a stream of deltas costs no heap
+   operations. While bytes wait because the host pops no events, the deadline of silence is
    paused. */
 #include "loop/inner_in.h"
 
@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 enum {
-    PHI__TRANSFER_HEAD_MOST = 16384, /* bytes of header lines kept; transport.h says so */
-    PHI__TRANSFER_GRACE_US = 1000    /* past a deadline: one more look at the descriptors */
+    PHI__TRANSFER_HEAD_MOST = 16384, /* bytes of header lines that are kept; see transport.h */
+    PHI__TRANSFER_GRACE_US = 1000    /* one more read of the descriptors after a deadline */
 };
 
 static phi__transfer *phi__transfer_find(phi_transfer handle) {
@@ -44,7 +44,7 @@ static uint64_t phi__transfer_after(uint64_t from_us, uint32_t ms) {
     return ms == PHI_UNLIMITED ? UINT64_MAX : from_us + (uint64_t)ms * 1000;
 }
 
-/* The next deadline; *what, *ms: how to name it. */
+/* Returns the next deadline. *what and *ms describe it for the message. */
 static uint64_t phi__transfer_due(const phi__transfer *t, const char **what, uint32_t *ms) {
     const phi_deadlines *d = &t->deadlines;
     uint64_t total = phi__transfer_after(t->opened_us, d->total_ms);
@@ -94,14 +94,14 @@ static void phi__transfer_timer(phi__timer *timer) {
     uint64_t now = phi__io_counted_us(t->rt->io);
     if (t->ended) return;
     if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_TRANSFER_CONNECTED) {
-        t->stage_us = now; /* it is we who do not read */
+        t->stage_us = now; /* the silence is ours, because we do not read */
         due = phi__transfer_due(t, &what, &ms);
     }
     if (due > now) {
         phi__transfer_arm(t);
         return;
     }
-    if (!t->late) { /* bytes held up by the host's own pause are read first */
+    if (!t->late) { /* first read bytes that waited during the host's own pause */
         t->late = true;
         if (phi__io_deadline_set(t->rt->io, timer, PHI__TRANSFER_GRACE_US) == PHI_OK) return;
     }
@@ -120,27 +120,27 @@ static void phi__transfer_stage(phi__transfer *t, int stage) {
 
 PHI__FN void phi__transfer_alive(phi__transfer *t) {
     const phi_runtime *rt = t->rt;
-    /* close enough for a deadline, and costs no clock */
+    /* exact enough for a deadline, and reads no clock */
     if (t->stage == PHI__STAGE_EVENTS)
         t->stage_us = rt->step.began_us - phi__io_gaps_us(rt->io, rt->step.began_us);
     else if (!t->ended)
         phi__transfer_stage(t, PHI__STAGE_EVENTS);
 }
 
-/* ---- input of the transport ---- */
+/* ---- input from the transport ---- */
 
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_stage stage) {
     phi__transfer *t = phi__transfer_find(handle);
     if (t == NULL || t->ended) return PHI_STALE;
     if (stage != PHI_TRANSFER_STARTED && stage != PHI_TRANSFER_CONNECTED) return PHI_BAD_ARG;
-    /* Started again: it was put back into the queue for want of a descriptor. */
+    /* A second STARTED: the transfer was put back into the queue because no descriptor was free. */
     if ((int)stage > t->stage ||
         (stage == PHI_TRANSFER_STARTED && t->stage == (int)PHI_TRANSFER_STARTED))
         phi__transfer_stage(t, (int)stage);
     return PHI_OK;
 }
 
-/* The end comes from here: closing the transfer cancels it at the transport. */
+/* Ends the transfer without memory. Closing the transfer then cancels it at the transport. */
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
@@ -196,7 +196,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     return PHI_OK;
 }
 
-/* Input of a transport goes to the tape first, where there is one and it has the request. */
+/* Returns the tape that gets the transport's input first. NULL: no tape, or not a run's request. */
 static phi_tape *phi__transfer_port_tape(phi_transfer handle) {
     const phi__transfer *t = phi__transfer_find(handle);
     return t != NULL && t->owner.run != NULL ? handle.rt->tape : NULL;
@@ -271,13 +271,13 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
     t->deadlines = *deadlines;
     t->max_bytes = max_bytes;
     t->opened_us = t->stage_us = phi__io_counted_us(rt->io);
-    *out = t; /* the transport may push before open returns */
+    *out = t; /* set first, because the transport may push inside open */
     phi_status status =
         t->transport->open(t->transport->user_data, phi__transfer_handle(t), request);
     if (status != PHI_OK) {
         phi__transfer_unmake(t);
         *out = NULL;
-    } else if (t->stage == PHI__STAGE_QUEUED && !stages) /* a host's transport without stages */
+    } else if (t->stage == PHI__STAGE_QUEUED && !stages) /* transport that reports no stages */
         phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
     else
         phi__transfer_arm(t);
@@ -296,7 +296,7 @@ PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
     if (t->read >= t->body.len) {
         t->read = 0;
         phi__buf_clear(&t->body);
-        if (t->refused && !t->ended) { /* the transport may push at once */
+        if (t->refused && !t->ended) { /* the transport may push inside resume */
             t->refused = false;
             t->stage_us = phi__io_now_us(t->rt->io);
             t->transport->resume(t->transport->user_data, phi__transfer_handle(t));
@@ -307,7 +307,7 @@ PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
 
 PHI__FN void phi__transfer_close(phi__transfer *t) {
     if (t == NULL) return;
-    /* The answer was read to its last event: the rest of the body is the transport's. */
+    /* The last event was read. The transport may read or drop the rest of the body. */
     if (!t->gone && t->answered && t->transport->release != NULL) {
         t->gone = true;
         t->transport->release(t->transport->user_data, phi__transfer_handle(t));
@@ -316,10 +316,10 @@ PHI__FN void phi__transfer_close(phi__transfer *t) {
     phi__transfer_unmake(t);
 }
 
-/* ---- its end, for the run ---- */
+/* ---- mapping statuses for the run ---- */
 
-/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
-   mean something else of a run. */
+/* Returns those statuses that mean the same for a run. Others, such as BUSY or CANCELLED, have
+   another meaning for a run. */
 PHI__FN phi_status phi__transfer_status(phi_status status) {
     switch (status) {
     case PHI_BAD_ARG:
@@ -337,18 +337,19 @@ PHI__FN phi_status phi__transfer_status(phi_status status) {
     }
 }
 
-/* A transport is refused by a server that is not there, a run by a provider that has answered. */
+/* For a transport, REFUSED means that no server listens. For a run, REFUSED means that the provider
+   has answered with a refusal. */
 PHI__FN phi_status phi__network_status(phi_status status) {
     return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__transfer_status(status);
 }
 
-/* ---- HTTP requests of rooms above ---- */
+/* ---- HTTP requests of other rooms ---- */
 
 enum {
-    PHI__FETCH_SLICE = 16384, /* bytes that a callback gets at most */
-    PHI__FETCH_PART = 32768,  /* of one fetch in a step */
-    PHI__FETCH_STEP = 65536,  /* of all */
-    /* the defaults of phi_deadlines */
+    PHI__FETCH_SLICE = 16384, /* maximum for one callback */
+    PHI__FETCH_PART = 32768,  /* maximum for one fetch in a step */
+    PHI__FETCH_STEP = 65536,  /* maximum for all fetches in a step */
+    /* The defaults of phi_deadlines. */
     PHI__FETCH_CONNECT_MS = 15000,
     PHI__FETCH_FIRST_MS = 300000,
     PHI__FETCH_IDLE_MS = 120000
@@ -356,15 +357,15 @@ enum {
 
 struct phi__fetch {
     phi_runtime *rt;
-    phi__link open, ready;             /* of rt->fetches */
+    phi__link open, ready;             /* in rt->fetches */
     bool waits;                        /* in the list `ready` */
-    bool headed, paused, busy, closed; /* busy: in a callback */
-    bool resumed;                      /* while it was busy */
-    uint32_t round;                    /* of the step that looked at it last */
-    phi_status status;                 /* of its end, where the transfer has none */
-    phi__transfer *transfer;           /* NULL: refused, or cancelled */
+    bool headed, paused, busy, closed; /* busy: a callback is running */
+    bool resumed;                      /* resumed while a callback was running */
+    uint32_t round;                    /* the step that last handled it */
+    phi_status status;                 /* the final status if there is no transfer */
+    phi__transfer *transfer;           /* NULL: it was refused or cancelled */
     phi_request request;
-    phi__fetch_desc desc; /* its bytes are in the arena */
+    phi__fetch_desc desc; /* the strings are copied into the arena */
     phi_arena arena;
 };
 
@@ -457,7 +458,7 @@ static phi__fetch *phi__fetch_make(phi_runtime *rt, const phi__fetch_desc *desc)
     if (f == NULL) return NULL;
     f->rt = rt;
     f->desc = *desc;
-    f->round = rt->step.round; /* its callbacks come in a later step */
+    f->round = rt->step.round; /* callbacks begin in a later step */
     phi_deadlines *d = &f->desc.deadlines;
     if (d->connect_ms == 0) d->connect_ms = PHI__FETCH_CONNECT_MS;
     if (d->first_event_ms == 0) d->first_event_ms = PHI__FETCH_FIRST_MS;
@@ -489,7 +490,7 @@ static void phi__fetch_unready(phi__fetch *f) {
 
 static void phi__fetch_destroy(phi__fetch *f) {
     phi_memory *memory = f->desc.memory;
-    /* The keys of its headers are not left in memory that somebody else gets. */
+    /* Erase the headers' keys before the memory is reused. */
     for (size_t i = 0; i < f->request.header_count; i++)
         memset((char *)(uintptr_t)f->request.headers[i].value.at, 0,
                f->request.headers[i].value.len);
@@ -497,7 +498,7 @@ static void phi__fetch_destroy(phi__fetch *f) {
     phi__free(memory, f, sizeof *f);
 }
 
-/* Out of all lists, and the transport lets it go. */
+/* Removes the fetch from all lists, and closes its transfer. */
 static void phi__fetch_detach(phi__fetch *f) {
     f->closed = true;
     phi__fetch_unready(f);
@@ -507,7 +508,7 @@ static void phi__fetch_detach(phi__fetch *f) {
     f->transfer = NULL;
 }
 
-/* ---- handing on ---- */
+/* ---- calling the callbacks ---- */
 
 static void phi__fetch_end(phi__fetch *f, phi_status status) {
     char words[sizeof f->transfer->words];
@@ -518,7 +519,7 @@ static void phi__fetch_end(phi__fetch *f, phi_status status) {
     else if (status != PHI_OK && f->transfer != NULL)
         memcpy(words, f->transfer->words, sizeof words);
     if (words[0] != '\0') {
-        /* Words of the transport may quote the URL. */
+        /* A message of the transport may quote the URL. */
         phi__secrets secrets;
         phi__secret_init(&secrets, &f->arena);
         phi__secret_request(&secrets, &f->request);
@@ -535,7 +536,7 @@ static void phi__fetch_end(phi__fetch *f, phi_status status) {
     phi__fetch_destroy(f);
 }
 
-/* False: a callback has closed it. */
+/* Ends a callback. False: the callback has closed the fetch. */
 static bool phi__fetch_still(phi__fetch *f) {
     f->busy = false;
     if (!f->closed) return true;
@@ -547,7 +548,7 @@ static phi_status phi__fetch_status(phi_status status) {
     return status == PHI_OK ? status : phi__network_status(status);
 }
 
-/* Hands on a part of the bytes that wait for one fetch; how many. */
+/* Delivers a part of the waiting bytes. Returns how many. */
 static size_t phi__fetch_go(phi__fetch *f) {
     size_t done = 0;
     if (f->transfer == NULL) {
@@ -588,7 +589,7 @@ static size_t phi__fetch_go(phi__fetch *f) {
     return done;
 }
 
-/* ---- for the rooms above ---- */
+/* ---- used by other rooms ---- */
 
 PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc, phi__fetch **out) {
     phi_status status = phi__fetch_check(rt, desc);
@@ -602,7 +603,7 @@ PHI__FN phi_status phi__fetch_open(phi_runtime *rt, const phi__fetch_desc *desc,
     status = phi__transfer_open(rt, desc->memory, &f->request, &f->desc.deadlines, desc->max_bytes,
                                 &owner, &f->transfer);
     if (status == PHI_NO_MEMORY) {
-        phi__fetch_unready(f); /* the transport may have pushed before it failed */
+        phi__fetch_unready(f); /* the transport may have pushed before open failed */
         phi__fetch_destroy(f);
         return phi__error(rt, PHI_NO_MEMORY, "request: no memory");
     }
@@ -627,21 +628,21 @@ PHI__FN void phi__fetch_resume(phi__fetch *f) {
     phi__fetch_wake(f);
 }
 
-/* ---- for the runtime ---- */
+/* ---- used by the runtime ---- */
 
 PHI__FN void phi__fetch_pump(phi_runtime *rt) {
     phi__list *ready = &rt->fetches.ready;
     size_t done = 0;
     while (ready->first != NULL && done < PHI__FETCH_STEP) {
         phi__fetch *f = PHI__OWNER(ready->first, phi__fetch, ready);
-        if (f->round == rt->step.round) return; /* later ones have had their turn, too */
+        if (f->round == rt->step.round) return; /* later ones were also handled in this step */
         f->round = rt->step.round;
         phi__fetch_unready(f);
         size_t n = phi__fetch_go(f);
         done += n;
         if (n == 0) continue;
         phi__slice_took(&rt->slice, n);
-        if (phi__slice_io_spent(&rt->slice)) return; /* the rest is for the runs */
+        if (phi__slice_io_spent(&rt->slice)) return; /* keep the rest of the slice for the runs */
     }
 }
 

@@ -1,20 +1,21 @@
-/* turn.c - all states of a run, in their order: its opening; then each turn, from the limits over
-   the request, the attempts and the answer to the tools (tools.c) and the turn's end; its closing.
+/* turn.c - all states of a run, in their order: the opening; each turn, which consists of the
+   limits, the request, the attempts, the answer, the tools (tools.c) and the turn's end; the
+   closing.
 
-   Each state is a function that does a bounded amount and names the next state, or says that it
-   waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
-   the end of the file: no state calls another.
-   The order (docs/conformance.md, list B): before_loop, AGENT_START, filters, steering; then for
-   each turn the filters of polled input, limits, before_turn, the filters of input injected
-   meanwhile, TURN_START, the messages; and after it TURN_END, after_turn, steering, follow-ups; at
-   last AGENT_END and after_loop. */
+   Each state is a function that does a bounded amount of work and returns the next state, or sets
+   *wait. Other outcomes, such as a lack of memory or an ended attempt, are handled at the end of
+   the file. No state calls another.
+   The order (docs/conformance.md, list B): before_loop, AGENT_START, filters, steering. Then for
+   each turn: filters of polled input, limits, before_turn, filters of input injected meanwhile,
+   TURN_START, the messages, the model call and tools, TURN_END, after_turn, steering, follow-ups.
+   Finally AGENT_END and after_loop. */
 #include "loop/inner_in.h"
 
 #include <stdio.h>
 
 /* ---- shared by several states ---- */
 
-enum { PHI__REASON = 160 }; /* bytes of a limit's words */
+enum { PHI__REASON = 160 }; /* size of a limit's message */
 
 static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
@@ -25,8 +26,8 @@ static bool phi__turn_wants_hook(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
-/* Emits the prompts' events that are missing: after the first TURN_START, or before a run that ends
-   without one. A message that has left memory has none. */
+/* Emits the events of prompts that were not emitted yet: after the first TURN_START, or before a
+   run ends without a turn. A message that is not in memory any more gets no event. */
 static bool phi__turn_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
@@ -39,7 +40,7 @@ static bool phi__turn_emit_prompts(phi__run *run) {
     return true;
 }
 
-/* The end of a run between two turns. */
+/* Ends a run between two turns. */
 static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__decision_drop(&run->decision);
     phi__filter_end(run);
@@ -51,7 +52,7 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
 
-/* ---- room for the next model call: reserved, waited for, or there is none ---- */
+/* ---- reserving budget for the next model call, or waiting for it ---- */
 
 static void phi__pause_timer(phi__timer *timer) {
     phi__run *run = PHI__OWNER(timer, phi__run, timer);
@@ -59,7 +60,7 @@ static void phi__pause_timer(phi__timer *timer) {
     phi__schedule_wake(run);
 }
 
-/* The most that it may cost: its whole input, and its largest output. */
+/* Reserves the most that the call may cost: its whole input and its largest output. */
 PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
@@ -85,7 +86,7 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
     phi__pause *pause = &run->pause;
     if (!run->limits.pause || pause->over) return PHI__RUN_ON;
     *wait = true;
-    phi__budget_release(run); /* others may have it meanwhile */
+    phi__budget_release(run); /* other runs may use the budget meanwhile */
     phi__buf_clear(&pause->reason);
     phi__buf_text(&pause->reason, reason);
     if (pause->on) return run->state;
@@ -113,7 +114,7 @@ PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
     return phi__attempt_refuse(run, failure);
 }
 
-/* The words go into the log as the user's, outside any turn. */
+/* Logs the reason as a user message outside any turn, and ends the run. */
 static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     phi__texts_args args = PHI_ZERO;
     args.name = phi_str_of(reason);
@@ -171,7 +172,7 @@ static phi__state phi__turn_open(phi__run *run) {
 static phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
-        /* Ended while a filter waits: input that was not passed is not stored. */
+        /* The run was ended while a filter waited. Prompts that did not pass it are not stored. */
         bool emitted = true;
         for (size_t i = 0; i < run->said.prompt_count && emitted; i++) {
             bool failed = false;
@@ -191,7 +192,7 @@ static phi__state phi__turn_filter(phi__run *run, bool *wait) {
         run->start.silent = run->start.emitted = true;
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
-        /* notes of the host may have used the reserved room */
+        /* the host's notes may have used the reserved entries */
         if (!phi__append_reserve(run->agent->thread, run->said.prompt_count,
                                  run->said.prompt_count))
             return PHI__RUN_LOST;
@@ -211,7 +212,7 @@ static phi__state phi__turn_poll(phi__run *run, bool *wait) {
 
 /* ---- a turn begins ---- */
 
-/* Filters the pending input in the state `here`. RUN_ON: all of it has passed. */
+/* Filters the pending input in the state `here`. RUN_ON: all input has passed the filters. */
 static phi__state phi__turn_filter_pending(phi__run *run, phi__state here, bool *wait) {
     if (run->poll.pending.head == NULL) return PHI__RUN_ON;
     phi__hooked hooked = phi__filter_pending(run);
@@ -235,7 +236,7 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
         return phi__turn_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__pause_end(run);
-    /* input that came meanwhile is sent with the model call that was paid for */
+    /* input that arrived during the pause is sent with this model call */
     return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
@@ -248,7 +249,7 @@ static phi__state phi__turn_before_turn(phi__run *run, bool *wait) {
     return phi__hooks_next(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
 }
 
-/* To the model call, unless a feature has something to do before it. */
+/* Continues with the model call, unless a feature has something to do first. */
 static phi__state phi__turn_call(phi__run *run) {
     phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
     return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
@@ -256,8 +257,8 @@ static phi__state phi__turn_call(phi__run *run) {
 
 static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     if (run->turn.open) {
-        /* A turn that had begun, of a run out of a snapshot, or for another model: out of a
-           snapshot it has reserved nothing yet. */
+        /* The turn has already begun: in a restored run, or for another model. In a restored run
+           nothing is reserved yet. */
         char reason[PHI__REASON];
         phi__state next = PHI__RUN_TURN_END;
         if (!phi__turn_unwanted(run)) {
@@ -273,8 +274,8 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
         return next;
     }
     if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
-    /* A message that was injected since the limits were checked, as while BEFORE_TURN waited,
-       belongs to this turn: it is taken and filtered, and the turn's reservation covers it. */
+    /* A message that was injected after the limits were checked, for example while BEFORE_TURN
+       waited, belongs to this turn. It is filtered here, and added to the turn's reservation. */
     if (run->agent->queues.injected.head != NULL) {
         char reason[PHI__REASON];
         phi__input_take_injected(run);
@@ -294,7 +295,7 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
-    /* Resets the fields of one turn. */
+    /* Clear the fields that belong to one turn. */
     phi__attempt_clear(run);
     phi__charge_clear(run);
     run->reply = NULL;
@@ -303,14 +304,14 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     run->listed.messages = NULL;
     phi__projection_clear(run);
     if (!phi__events_emit(run->agent, &event)) return PHI__RUN_LOST;
-    run->turn.open = true; /* its start was emitted, so its end will be */
+    run->turn.open = true; /* from now on TURN_END will be emitted */
     if (!phi__events_note(run, &entry) || !phi__turn_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
     return phi__turn_call(run);
 }
 
-/* ---- its request ---- */
+/* ---- the turn's request ---- */
 
 static phi__state phi__ask_list_hook(phi__run *run, phi_hook_point point, phi__state here,
                                      phi__state next, bool *wait) {
@@ -348,7 +349,8 @@ enum {
     PHI__MODEL_CALL_UNITS = 8
 };
 
-/* A host's own protocol has one name. A request that names its tools gets no raw ones. */
+/* Fills in the request's tools. The protocol of a host's provider has one name. A run with its own
+   tools gets no raw tools. */
 PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec) {
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
     own[0] = agent->desc.model.protocol;
@@ -381,7 +383,8 @@ PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent) {
     return spec;
 }
 
-/* PHI_BAD_ARG with a message: the target cannot give such an answer. */
+/* Fills in the request. Returns PHI_BAD_ARG with a message if the model cannot give an answer in
+   the wanted format. */
 static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
@@ -394,7 +397,7 @@ static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_si
                                  &set->arena) ||
         !phi__ask_offer(agent, &run->arena, spec))
         return PHI_NO_MEMORY;
-    /* the model's extra, the agent's and the run's, in one */
+    /* join the extra members of the model, the agent and the run */
     const char *of_model = agent->desc.model.extra, *of_agent = agent->desc.options.extra;
     if ((of_model != NULL || of_agent != NULL || run->own.extra.len > 0) &&
         (!phi__extra_join(&run->arena, phi_str_of(of_model), phi_str_of(of_agent), &spec->extra) ||
@@ -406,7 +409,7 @@ static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_si
     if (status == PHI_OK && !phi__head_apply(run)) status = PHI_NO_MEMORY;
     spec->plain = run->listed.messages == NULL && !agent->thread->fold.opaque;
     if (status == PHI_OK && spec->format.kind != PHI_FORMAT_TEXT &&
-        agent->provider == NULL) /* a host's model gets it as it is */
+        agent->provider == NULL) /* a host's provider gets the format unchanged */
         status =
             agent->rt->features.formats->apply(agent->codec, spec, &run->arena, words, words_size);
     if (status == PHI_OK)
@@ -414,7 +417,8 @@ static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_si
     return status;
 }
 
-/* Before anything was sent. words: those of a codec or a format; empty: of the status. */
+/* Ends an attempt before anything was sent. words: the message of the codec or the format; if
+   empty, the message is made from `what` and the status. */
 static phi__state phi__ask_refuse(phi__run *run, const char *words, const char *what,
                                   phi_status status) {
     char made[120];
@@ -424,12 +428,12 @@ static phi__state phi__ask_refuse(phi__run *run, const char *words, const char *
                               words[0] != '\0' ? words : made);
 }
 
-/* The state after the request, and after the key. */
+/* Returns the state after the request and the key are ready. */
 static phi__state phi__ask_keyed(const phi__run *run) {
     return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
 }
 
-/* True if the hooks, or the policy, have left anything that can be sent. */
+/* True if the hooks or the policy have left anything to send. */
 static bool phi__ask_any(const phi__run *run) {
     if (run->listed.messages == NULL)
         return run->projection.items == NULL || run->projection.count > 0;
@@ -458,7 +462,7 @@ static phi__state phi__ask_request(phi__run *run) {
         if (outcome != PHI__RUN_ON) return outcome;
         a->hash = NULL;
         a->keyed = NULL;
-        a->decoder = NULL; /* it went with the last turn's memory */
+        a->decoder = NULL; /* the old decoder was in the last turn's memory */
         if (agent->provider != NULL) {
             status = phi__provider_request(run);
             if (status == PHI_OK && !agent->in_process) status = phi__provider_encode(run);
@@ -478,7 +482,7 @@ static phi__state phi__ask_request(phi__run *run) {
                                                           : phi__ask_keyed(run);
 }
 
-/* Makes the request's address again, with another key; its body stays. */
+/* Makes the request's address again with another key. The body stays. */
 static phi_status phi__ask_key(phi__run *run, phi_str key) {
     phi_str copy;
     if (run->attempt.keyed == NULL)
@@ -491,7 +495,7 @@ static phi_status phi__ask_key(phi__run *run, phi_str key) {
     if (run->agent->provider != NULL)
         return run->agent->in_process ? PHI_OK : phi__provider_encode(run);
     bool done = phi__encoder_address(&run->attempt.encoder);
-    phi__encoder_free(&run->attempt.encoder); /* the scratch buffer */
+    phi__encoder_free(&run->attempt.encoder); /* frees the scratch buffer */
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -515,7 +519,7 @@ static phi__state phi__ask_credential(phi__run *run, bool *wait) {
         if (key.len > 0) failure.message = key;
         return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
-    if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had its own */
+    if (key.len == 0 && run->attempt.keyed != NULL) /* the last attempt had a key from the hook */
         key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
         return phi__ask_keyed(run);
@@ -525,7 +529,7 @@ static phi__state phi__ask_credential(phi__run *run, bool *wait) {
                : phi__ask_refuse(run, "", "the provider has refused the request", status);
 }
 
-/* The body's hash, under way or done: it is the same for every attempt. */
+/* The hash of the body, in progress or done. All attempts share it. */
 typedef struct phi__body_hash {
     phi__sha256 sha;
     uint64_t at;
@@ -544,7 +548,7 @@ static phi__state phi__ask_sign(phi__run *run) {
         if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
-    while (!hash->done) { /* a slice */
+    while (!hash->done) {
         char bytes[PHI__MODEL_CALL_SLICE];
         const phi_request *request = &run->attempt.encoder.request;
         size_t n = phi_request_read(request, hash->at, bytes, sizeof bytes);
@@ -563,15 +567,15 @@ static phi__state phi__ask_sign(phi__run *run) {
 
 /* ---- an attempt: a model call, tried once ----
 
-   It is sent, and its answer decoded, a slice at a time, into an assembly whose parts become
-   events. A retry waits here, and sends the same bytes. The transport's bytes wait in the
-   transfer's buffer; a slice is decoded to its end before the buffer may move. When the host does
-   not drain its events, no slice is taken, the buffer fills, and the transport stops reading. */
+   An attempt sends the request and decodes the answer, a slice at a time, into an assembly whose
+   parts become events. A retry waits in BACKOFF, then sends the same bytes. Received bytes wait in
+   the transfer's buffer. A slice is decoded to its end before the buffer may move. If the host does
+   not pop its events, no slice is decoded, the buffer fills, and the transport stops reading. */
 
 enum {
     PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
     PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body */
-    PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
+    PHI__ATTEMPT_LINGER_MS = 1000    /* wait after the answer's end, for the usage or an error */
 };
 
 /* Emits an event that shows the answer so far. False: no memory. */
@@ -581,21 +585,20 @@ static bool phi__attempt_emit(phi__run *run, phi_event_kind kind) {
     return phi__events_emit_of(run->agent, &event, run->attempt.answer);
 }
 
-/* MESSAGE_START, unless it is out; it shows nothing of the answer, so there need be no room for a
-   view yet. */
+/* Emits MESSAGE_START if it was not emitted yet. The event needs no view of the answer. */
 static bool phi__attempt_emit_start(phi__run *run) {
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;
     return phi__attempt_emit(run, PHI_EV_MESSAGE_START);
 }
 
-/* RETRACT, if MESSAGE_START is out. False: no memory. */
+/* Emits RETRACT if MESSAGE_START was emitted. False: no memory. */
 static bool phi__attempt_retract(phi__run *run) {
     return !run->attempt.emitted ||
            (phi__answer_room(run->attempt.answer) && phi__attempt_emit(run, PHI_EV_RETRACT));
 }
 
-/* Takes back what the host saw of the attempt, charges and frees it. False: no memory. */
+/* Retracts the attempt's events, charges the attempt and frees it. False: no memory. */
 static bool phi__attempt_withdraw(phi__run *run) {
     bool emitted = phi__attempt_retract(run);
     phi__attempt_charge(run);
@@ -603,15 +606,14 @@ static bool phi__attempt_withdraw(phi__run *run) {
     return emitted;
 }
 
-/* The decoder has read an event. */
+/* Called when the decoder has read an event. */
 static void phi__attempt_seen(void *ctx) {
     phi__run *run = (phi__run *)ctx;
     phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
     run->attempt.answer->viewed = false;
 }
 
-/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
-   one. */
+/* Allocates an attempt's memory. The next attempt reuses the decoder's state, zeroed. */
 static bool phi__attempt_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__attempt *a = &run->attempt;
@@ -638,13 +640,12 @@ static bool phi__attempt_prepare(phi__run *run) {
     return true;
 }
 
-/* The states SEND, STREAM and BACKOFF. */
 static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi__attempt *a = &run->attempt;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__attempt_prepare(run)) return PHI__RUN_LOST;
-    /* What must not come back in an error. */
+    /* An error message must not show these secrets. */
     if (!agent->in_process) phi__secret_request(&a->secrets, &a->encoder.request);
     phi__secret_key(&a->secrets, phi_str_of(a->spec.model->api_key));
     phi__secret_key(&a->secrets, phi_str_of(agent->desc.model.api_key));
@@ -652,7 +653,7 @@ static phi__state phi__attempt_send(phi__run *run, bool *wait) {
     if (a->secrets.failed) return PHI__RUN_LOST;
     phi_status status;
     if (agent->in_process) {
-        run->reserved.requests = 0; /* it was made */
+        run->reserved.requests = 0; /* the request was made, so it is not reserved any more */
         status = phi__provider_open(run);
         if (agent->slot == NULL) return PHI__RUN_OVER;
         if (status == PHI_OK) return PHI__RUN_STREAM;
@@ -667,7 +668,7 @@ static phi__state phi__attempt_send(phi__run *run, bool *wait) {
         phi__transfer_open(agent->rt, &agent->memory, &a->encoder.request, &agent->desc.deadlines,
                            agent->desc.memory.max_response_bytes, &owner, &a->transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    run->reserved.requests = 0; /* it was made */
+    run->reserved.requests = 0; /* the request was made, so it is not reserved any more */
     if (status != PHI_OK)
         return phi__attempt_fault(run, PHI_FAILURE_NETWORK, status == PHI_FULL,
                                   phi__network_status(status), NULL);
@@ -701,7 +702,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
         return;
     }
     if (a->answer->content_cap < assembly->count && !phi__answer_room(a->answer)) a->lost = true;
-    /* A delta, or the end of a block that phi does not interpret, is an event. */
+    /* Only a delta, or the end of a block that phi does not interpret, becomes an event. */
     if (a->lost || (part != PHI__PART_DELTA && part != PHI__PART_BLOCK_END)) return;
     const phi__draft *draft = &assembly->drafts[block];
     bool opaque =
@@ -724,7 +725,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
                                           a->answer, draft->bytes.len);
 }
 
-/* Calls the features that want new parts of an answer. False: the agent is gone. */
+/* Calls the features that want new parts of an answer. False: the agent was freed. */
 static bool phi__attempt_slice(phi__run *run, bool whole) {
     if (!run->slices) return true;
     phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_SLICE);
@@ -732,7 +733,7 @@ static bool phi__attempt_slice(phi__run *run, bool whole) {
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }
 
-/* Nothing more will be written. */
+/* Ends an attempt whose answer is decoded completely. */
 static phi__state phi__attempt_finished(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
@@ -752,7 +753,7 @@ static phi__state phi__attempt_finished(phi__run *run, int http_status) {
                                                           : phi__failure_status(&failure));
 }
 
-/* All bytes are decoded: what became of it? */
+/* Decides the outcome of an attempt after all bytes were decoded. */
 static phi__state phi__attempt_over(phi__run *run) {
     phi__attempt *a = &run->attempt;
     phi__assembly *assembly = &a->answer->assembly;
@@ -790,7 +791,7 @@ static void phi__attempt_look_at_head(phi__run *run) {
             phi__str_find_nocase(type, 0, "html") != SIZE_MAX ? PHI__BODY_ERROR : PHI__BODY_STREAM;
 }
 
-/* After the answer's end it changes nothing. */
+/* Fails the attempt because its answer is too large, unless the answer has already ended. */
 static void phi__attempt_too_big(phi__run *run, uint64_t most) {
     char words[120];
     if (run->attempt.answer->assembly.terminal) return;
@@ -809,7 +810,7 @@ static void phi__attempt_collect(phi__run *run, phi_str bytes) {
     if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE) phi__attempt_too_big(run, most);
 }
 
-/* True if no more of the answer is worth waiting for. */
+/* True if the rest of the answer is not worth waiting for. */
 static bool phi__attempt_settled(phi__run *run) {
     const phi__attempt *a = &run->attempt;
     if (a->lost || a->collected.failed || phi__reader_done(&a->reader)) return true;
@@ -819,7 +820,8 @@ static bool phi__attempt_settled(phi__run *run) {
     return true;
 }
 
-/* Decodes the received bytes; true: all of them, as far as the step and the host allow. */
+/* Decodes the received bytes. False: the slice is spent, the host must pop events first (*wait), or
+   the run has ended. */
 static bool phi__attempt_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     phi__transfer *transfer = run->attempt.transfer;
@@ -839,12 +841,12 @@ static bool phi__attempt_decode(phi__run *run, bool *wait) {
         phi__slice_took(&rt->slice, len);
         bytes = phi__transfer_took(transfer, len, run->attempt.alive);
         if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
-        if (run->slices) bytes = phi__transfer_unread(transfer); /* a tool may have pushed more */
+        if (run->slices) bytes = phi__transfer_unread(transfer); /* a tool may have pushed bytes */
         if (phi__slice_spent(&rt->slice)) return false;
     }
 }
 
-/* A model of the host's own, in process. */
+/* Advances an attempt whose model runs in this process (a host's provider). */
 static phi__state phi__attempt_poll(phi__run *run, bool *wait) {
     run->attempt.answer->assembly.sink = phi__attempt_part;
     run->attempt.answer->assembly.ctx = run;
@@ -877,8 +879,8 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
     if (!transfer->ended) {
         if (phi__reader_lingers(&a->reader) &&
             transfer->deadlines.idle_ms != PHI__ATTEMPT_LINGER_MS) {
-            /* What may follow is the usage and the end of the body: at once, or they are not worth
-               a wait. The stage lets being alive arm the timer again. */
+            /* Only the usage and the end of the body may follow. They get one short wait. Setting
+               the stage makes phi__transfer_alive arm the timer again. */
             transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
             transfer->stage = PHI_TRANSFER_CONNECTED;
             phi__transfer_alive(transfer);
@@ -890,9 +892,10 @@ static phi__state phi__attempt_stream(phi__run *run, bool *wait) {
     return phi__attempt_over(run);
 }
 
-/* ---- its end ---- */
+/* ---- the attempt's end ---- */
 
-/* The answer so far as the log keeps it; failure NULL: it is whole. */
+/* Copies the answer so far into the thread. failure NULL: the answer is complete. Returns NULL if
+   there is no memory. */
 static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
@@ -920,7 +923,7 @@ static phi_message *phi__end_keep_answer(phi__run *run, const phi_failure *failu
     return phi__append_keep(run->agent->thread, &message);
 }
 
-/* Puts the answer into the log; false: no memory. */
+/* Logs the answer and emits its events. False: no memory. */
 static bool phi__end_log(phi__run *run, const phi_failure *failure) {
     phi__agent *agent = run->agent;
     phi__answer *answer = run->attempt.answer;
@@ -969,19 +972,19 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
     return phi__events_warn(agent, phi_str_of(warning));
 }
 
-/* Logs the answer, whole or not, and counts it. */
+/* Logs the answer, complete or not, and charges it. False: no memory. */
 static bool phi__end_settle(phi__run *run, const phi_failure *failure) {
     bool emitted = phi__end_log(run, failure);
     if (run->reply == NULL) return false;
-    phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
+    phi__charge_turn(run, &run->reply->usage); /* the answer is logged, so it is charged */
     if (!emitted) return false;
-    phi__budget_release(run); /* so that agents that its tools start find the rest */
+    phi__budget_release(run); /* child agents of its tools can use the rest */
     phi__attempt_drop(run);
     return true;
 }
 
-/* The next state, if a feature can handle the failure, which is too long a request's, or, `whole`,
-   one for good. ON: none can. */
+/* Lets a feature handle the failure: a request that is too long, or, with `whole`, a failure that
+   will not be tried again. Returns the next state, or ON if no feature handles it. */
 static phi__state phi__end_offer(phi__run *run, bool whole) {
     phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_FAILED);
     moment.failure = run->attempt.fault;
@@ -992,10 +995,10 @@ static phi__state phi__end_offer(phi__run *run, bool whole) {
     return phi__attempt_withdraw(run) ? outcome : PHI__RUN_LOST;
 }
 
-/* The same where the fault is for good, and there may be no attempt any more. */
+/* Ends a turn whose attempt has finally failed. The attempt itself may be freed already. */
 static phi__state phi__end_give_up(phi__run *run) {
     phi__state next = PHI__RUN_ON;
-    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* by the host */
+    if (!phi__turn_unwanted(run) && run->attempt.fault_status != PHI_DENIED) /* denied by a hook */
         next = phi__end_offer(run, true);
     if (next != PHI__RUN_ON) return next;
     const phi_failure *failure = run->attempt.fault;
@@ -1015,8 +1018,8 @@ static phi__state phi__end_give_up(phi__run *run) {
     return phi__run_fail(run, failure, run->attempt.fault_status);
 }
 
-/* Handles an ended attempt: its answer goes into the log; a failure is handled by a feature, by
-   another key, without its thinking, or by another try, or it is for good. */
+/* Handles an ended attempt. An answer is logged. A failure is handled by a feature, by another key,
+   by leaving out the thinking, or by a retry. Otherwise the turn fails. */
 static phi__state phi__attempt_end(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__attempt *a = &run->attempt;
@@ -1029,13 +1032,13 @@ static phi__state phi__attempt_end(phi__run *run) {
         if (next != PHI__RUN_ON) return next;
     }
     if (failure->kind == PHI_FAILURE_AUTH && a->fault_status != PHI_DENIED && !a->fresh &&
-        phi__hooks_wanted(agent, PHI_HOOK_CREDENTIAL)) { /* another key, once a turn */
+        phi__hooks_wanted(agent, PHI_HOOK_CREDENTIAL)) { /* ask for another key, once a turn */
         a->refused = a->fresh = true;
         return phi__attempt_withdraw(run) ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
     }
     if (phi__thinking_refused(run, failure)) {
-        /* The same request without its thinking: it is rendered again, and the answers that
-           lose their thinking are reported. */
+        /* Make the same request again without its thinking, and report the answers that lose
+           theirs. */
         bool emitted = phi__attempt_withdraw(run);
         agent->prior.thinking.barred = agent->thread->log.count;
         phi__attempt_clear(run);
@@ -1056,9 +1059,9 @@ static phi__state phi__attempt_end(phi__run *run) {
                                                                    : PHI__RUN_LOST;
 }
 
-/* ---- the turn ends ---- */
+/* ---- the turn's end ---- */
 
-/* True if an answer is a pause with no block that can be sent back. */
+/* True if an answer is a pause that contains no block to send back. */
 static bool phi__turn_paused_empty(const phi_message *m) {
     if (m->role != PHI_ROLE_ASSISTANT || m->stop_reason != PHI_STOP_REASON_PAUSED) return false;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -1070,8 +1073,8 @@ static bool phi__turn_paused_empty(const phi_message *m) {
     return true;
 }
 
-/* After a pause the next request has the same history and the answer so far; a second one without
-   any block would make the same request again and again. */
+/* After a pause the next request contains the same history and the answer so far. If two pauses
+   follow each other without a block, the same request would repeat forever, so the run fails. */
 static phi__state phi__turn_answered(phi__run *run) {
     static const char words[] = "the model paused its turn twice without a word or a block";
     static const phi_failure failure = {PHI_FAILURE_SERVER,        0,      false, false, 0, {"", 0},
@@ -1109,7 +1112,7 @@ static phi__state phi__turn_end(phi__run *run) {
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
     bool room = (run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON;
-    if (room && run->reply != NULL) { /* a copy: the answer may be evicted before the entry */
+    if (room && run->reply != NULL) { /* a copy, because the answer may be evicted earlier */
         phi_usage *usage =
             (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
         if (usage != NULL) *usage = run->reply->usage;
@@ -1167,8 +1170,8 @@ static phi__state phi__turn_follow_up(phi__run *run, bool *wait) {
         return phi__hooks_next(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
     if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
-    /* Nothing more can be injected from here on: other threads see the agent as idle. Input that
-       they posted before is read once more. */
+    /* From here on nothing can be injected, because other threads see the agent as idle. Then read
+       once more the input that they posted before. */
     phi__agent *agent = run->agent;
     phi__schedule_publish_state(agent, false);
     phi__posts_read_all(agent->rt);
@@ -1214,14 +1217,14 @@ static phi__state phi__turn_close(phi__run *run) {
     if (usage != NULL) *usage = run->spent.usage;
     entry.usage = usage;
     entry.status = run->status;
-    /* a limit ends a run, and does not fail it */
+    /* reaching a limit is not a failure */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
-    /* without memory for it, the log still shows it: no reply */
+    /* without memory the log still shows that the run lacks a reply */
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__responses_close(run);
-    phi_event event = phi__turn_end_event(run, usage); /* the next calls may switch lanes */
+    phi_event event = phi__turn_end_event(run, usage); /* later calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
@@ -1238,7 +1241,7 @@ static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
     }
-    return PHI__RUN_OVER; /* AGENT_END was the last word, whatever the hook came to */
+    return PHI__RUN_OVER; /* AGENT_END was emitted: the hook's verdict changes nothing */
 }
 
 /* ---- all states ---- */
@@ -1279,21 +1282,20 @@ static phi__state phi__turn_enter(phi__run *run, bool *wait) {
     return PHI__RUN_OVER;
 }
 
-/* One run, until it waits, is over, or the step is spent. */
+/* Advances one run until it waits, is over, or the step's slice is spent. */
 static void phi__turn_advance(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     for (;;) {
         bool wait = false;
         phi__agent *agent = run->agent;
-        /* An outcome may lead to another. They are those of the same state: nothing comes in
-           between. */
+        /* These outcomes belong to the same state: one may lead to the next one. */
         phi__state outcome = phi__turn_enter(run, &wait);
         if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
         if (outcome == PHI__RUN_GIVE_UP) outcome = phi__end_give_up(run);
         if (outcome == PHI__RUN_ANSWERED) outcome = phi__turn_answered(run);
         run->state = outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
-        if (agent->slot == NULL) return; /* freed by a tool: gone when the step ends */
-        if (agent->tree.due) {           /* the watcher looks at the events so far */
+        if (agent->slot == NULL) return; /* a tool freed the agent */
+        if (agent->tree.due) {           /* the watcher reads the new events */
             const phi__child_watch *watch = agent->tree.watch;
             agent->tree.due = false;
             if (watch != NULL && watch->between != NULL) watch->between(agent);
@@ -1312,7 +1314,8 @@ static void phi__turn_advance(phi__run *run) {
             return;
         }
         if (wait) return;
-        if (run->state == PHI__RUN_AFTER_LOOP) continue; /* who pops AGENT_END may prompt at once */
+        /* A host that pops AGENT_END may prompt at once. */
+        if (run->state == PHI__RUN_AFTER_LOOP) continue;
         if (!phi__slice_spent(&rt->slice)) continue;
         if (rt->tape == NULL) {
             phi__schedule_wake(run);
@@ -1322,9 +1325,9 @@ static void phi__turn_advance(phi__run *run) {
     }
 }
 
-/* With a tape all input is processed, a slice at a time, and each run continues until it waits:
-   otherwise slices of another size would give a host that counts frames, or acts between two steps,
-   another state to see, and runs that share a budget another order of turns. */
+/* With a tape, all input is processed slice by slice, and each run continues until it waits.
+   Otherwise the size of the slices would change what a host sees between two steps, and the order
+   of turns of runs that share a budget. */
 PHI__FN void phi__turn_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__schedule_next_ready(rt)) != NULL) {
