@@ -83,7 +83,7 @@ struct phi__assembly {
     phi_str
         protocol; /* set by the caller: a static PHI_PROTOCOL_ string, copied into opaque blocks */
     bool
-        respond; /* set by the caller: the first call of PHI_RESPOND_TOOL becomes the answer's text */
+        respond; /* set by the caller: a call of PHI_RESPOND_TOOL is the answer */
     bool started;
     bool terminal;       /* the protocol's end was seen: later errors change nothing */
     bool last;           /* the protocol's last event was seen: nothing after it is read */
@@ -92,7 +92,7 @@ struct phi__assembly {
     bool no_memory;      /* memory ran out; never reset */
     phi_failure failure; /* kind NONE: no failure. The strings are in failure_words */
     phi_status
-        status; /* status of a run that fails by this; PHI_OK: the status follows from the failure's kind */
+        status; /* of a run that fails by this; PHI_OK: by the failure's kind */
     phi__buf failure_words;
     /* Set by the caller for decoders that look for calls and thinking in text: the model's quirks
        and the request's tools (borrowed). */
@@ -116,22 +116,12 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
    answer is a TEXT. Decoders use draft->kind, which remains TOOL_CALL. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
-/* Completes the message after the end of the answer.
-
-   - Empty arguments become {}.
-
-   - A call that is still open becomes incomplete. So does a call with broken arguments after a
-   length limit or with `unknown_stop`.
-
-   - A call without an id, or with the id of an earlier call of the message, gets a new id.
-
-   - A normal stop reason becomes TOOL_USE if there are complete calls, else STOP. It is STOP too if
-   a call is the answer. An answer without a stop reason counts as a normal stop if `terminal` is
-   set, else as an error.
-
-   - total_tokens is computed.
-
-   - If memory ran out, this becomes the failure, unless there is one already. */
+/* Completes the message after the end of the answer. Empty arguments become {}. An open call becomes
+   incomplete, and so does a call with broken arguments after a length limit or with `unknown_stop`.
+   A call without an id, or with the id of an earlier call of the message, gets a new id. A normal
+   stop reason becomes TOOL_USE if there are complete calls, else STOP; it is STOP too if a call is
+   the answer. No stop reason counts as a normal stop if `terminal` is set, else as ERROR. Computes
+   total_tokens. If memory ran out, this becomes the failure, unless there is one already. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
 /* Removes secrets from the ids, the stop word, the model's name, the details and the failure. Call
