@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* True if an assistant message ended in an error whose text says that the prompt is too long; knows
-   the texts of all providers. For histories from other programs. For failures of phi's own runs see
+/* True if an assistant message ended in an error whose text says that the prompt is too long. Knows
+   the texts of all providers. For histories from other programs; for failures of phi's own runs see
    phi_failure.kind. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
