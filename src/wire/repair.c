@@ -230,8 +230,7 @@ static bool phi__repair_list(phi__repairing *r, char close) {
     if (++r->depth > PHI__REPAIR_DEPTH) return false;
     for (;;) {
         phi__repair_blanks(r);
-        if (r->at ==
-            r->end) { /* at the text's end: the last number may have been cut, and "{" alone says nothing */
+        if (r->at == r->end) { /* refuse a number that may be cut, and a lone bracket */
             if (first || r->number) return false;
             r->faults |= PHI__REPAIR_OPEN;
             break;
