@@ -1,5 +1,4 @@
-/* gemini_shared.c - the parts that Google's protocols share, generateContent and Interactions:
-   model versions, tool names, results and headers. */
+/* gemini_shared.c - the parts that Google's protocols, generateContent and Interactions, share. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 
