@@ -128,7 +128,7 @@ typedef struct phi__io_desc {
     void *user_data;
     uint32_t max_starts_per_step; /* default 4 */
     uint32_t
-        step_budget_us; /* after this time only the first start of a step is allowed (0: no limit) */
+        step_budget_us; /* time after which a step starts nothing more; 0: no limit */
     bool told_gaps;     /* gaps come only from phi__io_gaps_set, when a tape is played */
 } phi__io_desc;
 
