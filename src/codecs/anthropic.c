@@ -1,9 +1,9 @@
 /* anthropic.c - the Anthropic Messages API.
 
    A message's content is rendered once, as blocks joined by commas, and kept. The role is written
-   around the renderings, so tool results and the user's words after them share one message. The
-   cache mark moves from turn to turn, so no rendering holds it. It is inserted before the last
-   brace of the last user block. */
+   around the renderings, so tool results and the user's words after them share one message. No
+   rendering holds the cache mark, which moves from turn to turn. The mark is inserted before the
+   last brace of the last user block. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 
@@ -55,8 +55,7 @@ static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
     if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
 }
 
-/* Writes the texts of a user's message or a result. media: also its images, documents and opaque
-   blocks. */
+/* Writes the texts of a user's message or a result. media: also all its other blocks. */
 static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
     phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_media_block,
                       phi__anthropic_opaque);
@@ -73,14 +72,12 @@ static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citation
     phi__buf_wrap(out, ",\"citations\":", citations, "}");
 }
 
-/* True if an opaque block of this type is a call of the server's own tools, such as
-   "server_tool_use". */
+/* True for types of opaque blocks that are calls of the server's own tools: "server_tool_use". */
 static bool phi__anthropic_is_server_call(phi_str name) {
     return name.len > 9 && phi__str_ends(name, "_tool_use");
 }
 
-/* True if an opaque block of this type is a server tool's result, such as
-   "web_search_tool_result". */
+/* True for types of opaque blocks that are results of such calls: "web_search_tool_result". */
 static bool phi__anthropic_is_server_result(phi_str name) {
     return name.len > 12 && phi__str_ends(name, "_tool_result");
 }
@@ -123,8 +120,7 @@ static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, u
     return last;
 }
 
-/* Writes a result: one text as a string, anything else as blocks. An error result holds only text,
-   and must not be empty. */
+/* Writes a result: one text as a string, else blocks. An error result is text and not empty. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = !m->is_error && phi__render_any(e, m, PHI__RENDER_BLOCK);
@@ -200,8 +196,6 @@ static bool phi__anthropic_read(phi__anthropic_event *ev, phi_str data) {
     return phi__json_members_read(data, phi__anthropic_event_members, ev, NULL);
 }
 
-/* ---- parts ---- */
-
 static const phi__json_member phi__anthropic_details_members[] = {
     PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64), PHI__MEMBERS_END};
 
@@ -244,8 +238,6 @@ static void phi__anthropic_stop(phi__anthropic_state *st, phi__assembly *a, phi_
     phi__classify_stop(a, phi__anthropic_stop_words, PHI__COUNT(phi__anthropic_stop_words),
                        refusal.explanation);
 }
-
-/* ---- blocks ---- */
 
 typedef struct phi__anthropic_block {
     phi__json_text type, text, thinking, signature, data, id, name;
@@ -309,8 +301,7 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
     return block;
 }
 
-/* Opens a block. Arguments may come complete with the block's start. They wait in `replay` and are
-   dropped if deltas follow. */
+/* Opens a block. Complete arguments in its start wait in `replay`; deltas replace them. */
 static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
     phi__anthropic_block b;
     if (ev->block.len == 0) return;
@@ -341,9 +332,8 @@ static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_c
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-/* Prepares an opaque block for deltas that are appended to a member, whose name is kept in
-   draft->id. The start may hold the beginning of a text. SIZE_MAX if earlier deltas went to another
-   member. */
+/* Prepares an opaque block for deltas that are appended to a member. draft->id keeps the member's
+   name. The start may hold some of the text. SIZE_MAX if earlier deltas went to another member. */
 static size_t phi__anthropic_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
     phi__json_found found;
@@ -423,8 +413,6 @@ static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
     phi__assembly_add_text(a, block, text);
     phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
-
-/* ---- the message ---- */
 
 typedef struct phi__anthropic_message {
     phi__json_text id, model, stop;
@@ -578,8 +566,6 @@ static phi_str phi__anthropic_version(const phi_model *model) {
     return version.len > 0 ? version : PHI__LIT("2023-06-01");
 }
 
-/* ---- roles ---- */
-
 /* True if a user's message ends with an opaque block, which must not have a cache mark. */
 static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
     for (size_t i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
@@ -633,8 +619,7 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
     return false;
 }
 
-/* Returns the form bits. after: images and documents of error results, which the API accepts only
-   after all results. */
+/* Returns the form bits. after: media of error results, which the API accepts after all results. */
 static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;

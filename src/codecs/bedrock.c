@@ -33,14 +33,13 @@ typedef struct phi__bedrock_state {
     bool heard;    /* an event came */
     bool got_stop; /* messageStop came */
     bool got_usage;
-    bool settled; /* both came, or the end: ignore later frames */
+    bool settled; /* stop reason and usage came, or the end: ignore later frames */
 } phi__bedrock_state;
 
 /* ---- documents and their names ----
 
    The API allows few characters in a document's name and refuses a name that occurs twice in a
-   request. A rendering is kept with its message, so the name must not depend on anything that may
-   change later. */
+   request. A rendering is kept, so the name must not depend on anything that may change later. */
 
 enum {
     PHI__BEDROCK_TITLE_MOST = 60, /* most bytes of the title in a document's name */
@@ -48,12 +47,11 @@ enum {
         1024 /* bytes at each end of a document that are hashed for its name */
 };
 
-/* Writes an image, audio or document block. at: its item. ordinal: its index among the documents of
-   the message. */
+/* Writes an image, audio or document block of item `at`. ordinal: its index among documents. */
 static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
     bool image = c->kind == PHI_CONTENT_IMAGE, document = c->kind == PHI_CONTENT_DOCUMENT;
     bool text = document && c->data.len == 0;
-    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
+    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* length of "image/" in "image/png" */
     phi__buf *out = &e->scratch;
     phi__json_write_item(out, image      ? "{\"image\":{"
                               : document ? "{\"document\":{"
@@ -123,8 +121,7 @@ static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
-/* Writes the chosen blocks of an item. The API requires a text next to documents, so one is added
-   if there is none. */
+/* Writes the chosen blocks of an item, and a text if there are documents without any text. */
 static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, size_t at,
                                phi__bedrock_choice choice) {
     size_t documents = 0, sent = 0, texts = 0;
@@ -288,8 +285,6 @@ static bool phi__bedrock_read(phi__bedrock_event *ev, phi_str data) {
     return phi__json_members_read(data, phi__bedrock_event_members, ev, NULL);
 }
 
-/* ---- parts ---- */
-
 static const phi__json_member phi__bedrock_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "inputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "outputTokens", PHI__MEMBER_U64),
@@ -324,8 +319,6 @@ static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
     st->settled = a->terminal = a->last = true;
     phi__classify_stop(a, phi__bedrock_stop_words, PHI__COUNT(phi__bedrock_stop_words), none);
 }
-
-/* ---- blocks ---- */
 
 static size_t phi__bedrock_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
@@ -474,8 +467,6 @@ static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev)
     return phi__assembly_opaque(a, name, ev->start, ev->index, true);
 }
 
-/* ---- the end ---- */
-
 /* Handles the stop reason. If a call is still open, the call was cut, and the answer has no end. */
 static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
@@ -510,8 +501,7 @@ static int phi__bedrock_status(phi_str type) {
     return 0;
 }
 
-/* Fails the answer with an exception's JSON or an error's plain text, classified as an HTTP
-   error. */
+/* Fails the answer with an exception's JSON or an error's plain text, as with an HTTP error. */
 static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__buf header, body;
@@ -538,8 +528,6 @@ static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi__buf_free(&body);
     phi_arena_reset(&a->scratch, mark);
 }
-
-/* ---- events ---- */
 
 /* Handles an event. The payload of an unknown event or of messageStart may be empty or no JSON, so
    it is not read. After the stop reason only the usage counts. */
@@ -577,8 +565,7 @@ static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str 
     }
 }
 
-/* Reads a line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or a gateway's
-   error. */
+/* Reads a line such as {"contentBlockDelta":{...}}, an exception, or a gateway's error. */
 static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
@@ -661,8 +648,8 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
 
 /* ---- for the codec ---- */
 
-/* Reads one event. name: the event's type, '!' and an exception's type, or empty if the JSON has
-   the type as its key. */
+/* Reads an event. name: its type, '!' and an exception's type, or empty if the JSON's key has
+   it. */
 static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -710,10 +697,7 @@ static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
 #define PHI__BEDROCK_MARK_HOUR ",{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}}"
 #define PHI__BEDROCK_MARK_HOUR_INSIDE "},{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}"
 
-/* ---- models ---- */
-
-/* True if the model is a Claude. An ARN hides the name; then the quirks that only Claude has
-   decide. */
+/* True if the model is a Claude. If an ARN hides the name, Claude's quirks decide. */
 static bool phi__bedrock_claude(const phi_model *model) {
     return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
            (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
@@ -737,7 +721,7 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
 }
 
 /* True if marks last an hour. Claude accepts this since 4.5. If an ARN hides the model's name, the
-   host's setting decides. */
+   host decides. */
 static bool phi__bedrock_hour(const phi__encoder *e) {
     uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;
     return e->spec->cache.one_hour && (version >= 405 || version == 0);
@@ -746,8 +730,6 @@ static bool phi__bedrock_hour(const phi__encoder *e) {
 static const char *phi__bedrock_mark(const phi__encoder *e) {
     return phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR : PHI__BEDROCK_MARK;
 }
-
-/* ---- items ---- */
 
 static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
@@ -790,8 +772,7 @@ static void phi__bedrock_result(phi__encoder *e, const phi_message *m, size_t at
     phi__buf_text(out, "]}}");
 }
 
-/* Writes an answer up to the last block that is not reasoning, because reasoning must not end a
-   message. */
+/* Writes an answer up to the last block but reasoning, which must not end a message. */
 static void phi__bedrock_turn(phi__encoder *e, const phi_message *m, uint32_t form) {
     bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
     phi__buf *out = &e->scratch;
@@ -965,9 +946,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf_text(&e->scratch, strict ? "},\"strict\":true}}" : "}}}");
 }
 
-/* Writes the tools. The API refuses a history with calls if there are no tools, so a placeholder
-   is sent then. It has no choice "none". "auto" is the default, and only some models know the
-   field. */
+/* Writes the tools. The API refuses a history with calls without tools, so a placeholder is sent.
+   It has no choice "none". "auto" is the default, and only some models know the field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);
@@ -1011,8 +991,8 @@ static void phi__bedrock_tail(phi__encoder *e) {
 
 /* ---- address and keys ---- */
 
-/* Splits a key "ACCESS:SECRET[:TOKEN]". False if there is no key, or a Bedrock API key, which has
-   no colon. */
+/* Splits "ACCESS:SECRET[:TOKEN]". False if the key is none, or a Bedrock API key without a
+   colon. */
 static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     size_t first = phi__str_find(key, 0, ":");
@@ -1048,9 +1028,9 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
     return true;
 }
 
-/* Returns the region in "bedrock-runtime.eu-west-1.amazonaws.com", in
-   "bedrock.eu-west-1.amazonaws.com" (the list of models) or in "arn:aws:bedrock:eu-west-1:...".
-   Default us-east-1. */
+/* Returns the region in a host such as "bedrock-runtime.eu-west-1.amazonaws.com" or
+   "bedrock.eu-west-1.amazonaws.com", or in an id "arn:aws:bedrock:eu-west-1:...". Default
+   us-east-1. */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
     size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0;
@@ -1104,9 +1084,8 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-/* All models accept documents, except Nova Micro ("Supported models and model features" of the
-   Converse API, November 2026) and gpt-oss, which accepts only text. Voxtral and Nova Omni accept
-   audio. */
+/* All models accept documents but Nova Micro ("Supported models and model features" of the Converse
+   API, November 2026) and gpt-oss, which accepts text. Voxtral and Nova Omni accept audio. */
 static uint32_t phi__bedrock_media(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     uint32_t media = PHI__MEDIA_PDF | PHI__MEDIA_TEXT | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;

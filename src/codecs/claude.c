@@ -1,5 +1,4 @@
-/* claude.c - the table of Claude models, and the settings of their requests for both protocols,
-   November 2026. */
+/* claude.c - the table of Claude models, and the settings of their requests, November 2026. */
 #include "codecs/claude_in.h"
 
 #define PHI__CLAUDE_LEAST_ANSWER 1024u /* least tokens for the answer, besides a thinking budget */
@@ -19,7 +18,7 @@ typedef struct phi__claude_row {
 
 /* The first matching row is used. The models that check prefixes and accept system messages are
    from "Prefix checks on thinking blocks" and "Mid-conversation system messages and tool changes",
-   2026-11-26. Sonnet 5 accepts none. */
+   2026-11-26. Sonnet 5 accepts no system messages. */
 static const phi__claude_row phi__claude_rows[] = {
     {"fable", 501, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, true, true}},
     {"fable", 500, 500, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, false, true}},
@@ -43,8 +42,7 @@ static bool phi__claude_digit(phi_str s, size_t at) {
     return at < s.len && phi__is_digit(s.at[at]);
 }
 
-/* Reads a number of one or two digits at *at and advances *at past it. A longer number is a date,
-   not a version. */
+/* Reads a number of one or two digits at *at and advances *at. A longer number is a date. */
 static bool phi__claude_number(phi_str s, size_t *at, uint32_t *out) {
     size_t i = *at;
     uint32_t n = 0;
@@ -106,8 +104,7 @@ PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message 
     return SIZE_MAX;
 }
 
-/* Returns the level that is sent. 4.6 does not know xhigh. Other Claudes with an effort know all
-   five words. */
+/* Returns the level that is sent. 4.6 does not know xhigh; other Claudes know all five. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted) {
     phi__claude claude = phi__claude_of(phi_str_of(model->id));
     return claude.version == 406 && wanted == PHI_THINKING_XHIGH ? PHI_THINKING_HIGH : wanted;

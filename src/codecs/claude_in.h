@@ -1,5 +1,4 @@
-/* claude_in.h - the differences between Claude models as data, for Anthropic's own protocol and for
-   Bedrock. */
+/* claude_in.h - the differences between Claude models as data, for both of their protocols. */
 #ifndef PHI_CODECS_CLAUDE_IN_H
 #define PHI_CODECS_CLAUDE_IN_H
 
@@ -50,13 +49,11 @@ static inline void phi__claude_append(phi__encoder *e, phi_role role, phi_str bl
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 
-/* As phi__claude_plan_of, for this request's messages. With a budget the API requires that the
-   message whose calls were just answered begins with thinking. If it does not, this request is sent
-   without thinking. */
+/* As phi__claude_plan_of, for these messages. With a budget the API requires that the message whose
+   calls were just answered begins with thinking. If it does not, no thinking is requested. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
-/* Write ,"thinking":{...} and ,"output_config":{...} to the scratch buffer, if needed. with_format:
-   includes the answer's format. */
+/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: with the format. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
@@ -67,8 +64,7 @@ PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_ver
 /* For phi__codec_settings. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);
 
-/* Returns the last block of a message that is sent, or SIZE_MAX. Thinking must not end a
-   message. */
+/* Returns the last block of a message that is sent, or SIZE_MAX. Thinking must not be the last. */
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 
 /* For phi__codec_rules. Claude supports schemas in its strict form since 4.5. Since 4.6 the last

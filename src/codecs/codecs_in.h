@@ -15,7 +15,7 @@ typedef struct phi__queries {
     const char *const *kept;    /* members that a count accepts, ended by NULL; NULL: all */
     const char *before, *after; /* text around those members */
     bool names_model;           /* the count's body has a member for the model */
-    const char *tokens;         /* member of the answer with the number */
+    const char *tokens;         /* the answer's member with the number of tokens */
 } phi__queries;
 
 /* Returns a protocol's row, or NULL if it has none. */

@@ -2,8 +2,8 @@
 
    A message's parts are rendered once, joined by commas, and kept. Contents are opened and closed
    around the renderings. All results of a turn share one content; the user's words after them start
-   a new one. Differences between model generations depend on the number in the model's name. A name
-   without a number counts as new. */
+   a new one. The number in a model's name selects the rules of its generation. Without a number it
+   counts as new. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -232,8 +232,7 @@ static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_
 
 enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* most bytes of citations; later ones are dropped */
 
-/* The parts of a chunk, as views of its text. An absent, null or unusable part has `at` NULL or
-   length 0. */
+/* The parts of a chunk, as views of its text. `at` NULL or length 0: absent, null or unusable. */
 typedef struct phi__gemini_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
     phi_str parts, usage; /* raw JSON */
@@ -271,8 +270,7 @@ static const phi__json_member phi__gemini_feedback_members[] = {
     PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT),
     PHI__MEMBERS_END};
 
-/* Only the first candidate is read; requests never ask for more. "error" must be the first row: any
-   other member sets `ours`. */
+/* Only the first candidate is read. "error" must be the first row: any other member sets `ours`. */
 static const phi__json_member phi__gemini_chunk_members[] = {
     PHI__MEMBER_TAKE(phi__gemini_chunk, has_error, "error", phi__classify_take_flag),
     PHI__MEMBER_INSIDE_FIRST("candidates", phi__gemini_candidate_members),
@@ -312,8 +310,6 @@ static const phi__json_member phi__gemini_part_members[] = {
     PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
     PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_take_call), PHI__MEMBERS_END};
 
-/* ---- text and thinking ---- */
-
 /* Returns the block that a part continues: the last one if it is of the same kind and not both are
    signed. Otherwise opens a new block. */
 static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
@@ -334,8 +330,6 @@ static size_t phi__gemini_text(phi__assembly *a, const phi__gemini_part *p) {
     phi__gemini_put(a, &a->drafts[block].signature, p->signature);
     return SIZE_MAX;
 }
-
-/* ---- calls ---- */
 
 /* Keeps pieces of arguments in `replay`, as "[" and the pieces separated by commas. */
 static void phi__gemini_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
@@ -388,8 +382,8 @@ static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi_
 
 /* ---- parts of other kinds ---- */
 
-/* Returns the member name that makes a part opaque, or an empty text. Members that describe the
-   part's data do not count. */
+/* Returns the member name that makes a part opaque, or an empty text. Members that describe a
+   part's data do not. */
 static phi__json_text phi__gemini_other(phi_str raw) {
     static const char *const others[] = {"text",
                                          "thought",
@@ -485,10 +479,7 @@ static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     phi__gemini_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
 }
 
-/* ---- a chunk ---- */
-
-/* Reads the parts of a chunk. Returns the block and the text if the chunk is a single piece of
-   text, else SIZE_MAX. */
+/* Reads a chunk's parts. Returns block and text if they are one piece of text, else SIZE_MAX. */
 static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
                                 phi__json_text *text) {
     phi__json_cursor c;
@@ -640,8 +631,6 @@ static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
 
 #define PHI__GEMINI_MOST_OUTPUT 65536u /* most output tokens of 2.5, thinking included */
 
-/* ---- contents ---- */
-
 static uint32_t phi__gemini_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__GEMINI_FORM;
@@ -766,8 +755,7 @@ static uint32_t phi__gemini_takes(const phi__request_spec *spec) {
     return thinks && phi__gemini_version(spec->model) >= 30 ? takes : takes | PHI__TAKES_SAMPLING;
 }
 
-/* Returns the tokens for thinking of a model before 3. Pro requires at least 128, Flash allows at
-   most 24,576. */
+/* Returns the thinking tokens of a model before 3. Pro needs at least 128, Flash at most 24,576. */
 static uint32_t phi__gemini_budget(const phi__request_spec *spec) {
     bool pro = phi__gemini_has(spec->model, "pro");
     uint32_t budget = phi__render_budget(phi__gemini_takes_level(spec->model, spec->thinking));
@@ -916,8 +904,7 @@ static const phi__codec_settings phi__gemini_settings = {phi__gemini_takes, phi_
                                                          phi__gemini_owned, NULL};
 /* clang-format on */
 
-/* The protocols of this wire. The image types in the rules below follow Google's image guide,
-   November 2026. */
+/* The protocols of this wire. Its image types are from Google's image guide, November 2026. */
 static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_VERTEX, NULL};
 
 /* clang-format off */
@@ -944,8 +931,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
 }
 /* clang-format on */
 
-/* A URL without a project is used in express mode, which has an API key instead of an OAuth
-   token. */
+/* A URL without a project means express mode, which has an API key instead of a token. */
 static void phi__gemini_vertex_address(phi__encoder *e) {
     phi_str base = phi_str_of(e->spec->model->base_url);
     phi__gemini_url(e, "/v1", "/publishers/google/models/");

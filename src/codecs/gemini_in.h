@@ -11,16 +11,14 @@
 PHI__FN int phi__gemini_version(const phi_model *model);
 PHI__FN bool phi__gemini_has(const phi_model *model, const char *word); /* in its id */
 
-/* Adds the content type headers, the key as an OAuth token (bearer) or in Google's own header, and
-   the model's headers. */
+/* Adds the content type headers, the key (bearer: as an OAuth token) and the model's headers. */
 PHI__FN void phi__gemini_headers(phi__encoder *e, bool bearer);
 
 /* Entries of phi__codec_rules. Models since 3 accept a format together with tools. */
 PHI__FN phi__strict_form phi__gemini_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__gemini_format_way(const phi__request_spec *spec);
 
-/* Writes a tool's name from history. Characters that Google refuses, which another provider may
-   have allowed, become '_'. */
+/* Writes a tool's name from history. Characters that Google refuses become '_'. */
 PHI__FN void phi__gemini_name(phi__buf *out, const char *before, phi_str name);
 
 /* Returns the name of a result's tool, which the API requires in the result. */

@@ -55,8 +55,7 @@ static void phi__interactions_merge_set(phi__interactions_merging *m, phi_str ke
     if (i == m->count) m->count++;
 }
 
-/* Merges the members of a step's start or of a delta. The type of a delta is not the type of the
-   step. */
+/* Merges the members of a step's start or of a delta, except a delta's type. */
 static void phi__interactions_merge_part(phi__interactions_merging *m, phi_str part, bool start) {
     phi__json_cursor c;
     phi__json_text key, piece;
@@ -79,8 +78,8 @@ static bool phi__interactions_merge_has(const phi__interactions_merging *m, cons
     return false;
 }
 
-/* Writes the merged object. The API refuses an empty signature, and a search without its type,
-   which streams leave out. */
+/* Writes the merged object, without an empty signature and with a search's type, which streams
+   leave out: the API would refuse it otherwise. */
 static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_merging *m,
                                          bool search) {
     phi__buf_char(out, '{');
@@ -96,8 +95,7 @@ static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_
     phi__buf_char(out, '}');
 }
 
-/* Merges a block's start and its deltas, which follow one another in `replay`. A start without
-   deltas stays unchanged. */
+/* Merges a block's start and its deltas, which are in `replay`. A lone start stays unchanged. */
 static void phi__interactions_merge(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     bool search = phi__str_is(phi__buf_str(&d->name), "google_search_call");
@@ -161,8 +159,6 @@ typedef struct phi__interactions_answer {
     phi_str steps, usage, errors; /* raw JSON */
     bool has_error;
 } phi__interactions_answer;
-
-/* ---- reading ---- */
 
 static const phi__json_member phi__interactions_metadata_members[] = {
     PHI__MEMBER(phi__interactions_event, usage, "total_usage", PHI__MEMBER_OBJECT),
@@ -240,8 +236,6 @@ static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *
     a->usage.reasoning = st->thoughts;
 }
 
-/* ---- blocks ---- */
-
 /* Returns the latest open block of a kind at the step's index, or SIZE_MAX. */
 static size_t phi__interactions_find(const phi__assembly *a, phi_content_kind kind, int64_t index) {
     for (size_t i = a->count; i > 0; i--) {
@@ -282,8 +276,7 @@ static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, 
     phi__buf_free(&name);
 }
 
-/* Reads the items of an output. Each text becomes a block, because annotations count from the
-   text's start. */
+/* Reads an output's items. Each text becomes a block: annotations count from the text's start. */
 static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t index, size_t *n) {
     phi__interactions_step item;
     phi__json_cursor c;
@@ -351,8 +344,6 @@ static void phi__interactions_close(phi__assembly *a, size_t block) {
     phi__assembly_close(a, block);
 }
 
-/* ---- steps ---- */
-
 /* Reads a whole step, or its start. A user's step repeats the request and is skipped. *n counts the
    items of all outputs of an event. */
 static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
@@ -417,8 +408,6 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
     return SIZE_MAX;
 }
 
-/* ---- the end ---- */
-
 static bool phi__interactions_read_answer(phi__interactions_answer *r, phi_str raw) {
     memset(r, 0, sizeof *r);
     return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
@@ -435,7 +424,7 @@ static const phi__stop_word phi__interactions_stop_words[] = {
     {"failed\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
     {"cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
-/* Ends the answer by the status in a->raw_stop_reason. If the answer was cut, its open calls become
+/* Ends the answer by the status in a->raw_stop_reason. Open calls of a cut answer are
    incomplete. */
 static void phi__interactions_finish(phi__interactions_state *st, phi__assembly *a,
                                      phi_str errors) {
@@ -476,8 +465,6 @@ static void phi__interactions_completed(phi__interactions_state *st, phi__assemb
     phi__assembly_put(a, &a->raw_stop_reason, r->status);
     phi__interactions_finish(st, a, r->errors);
 }
-
-/* ---- events ---- */
 
 /* Handles an event of the interaction itself: its start, its end, or a change of its status. */
 static void phi__interactions_whole_event(phi__interactions_state *st, phi__assembly *a,
@@ -631,8 +618,7 @@ static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-/* Writes a user's message, or nothing if no block can be sent. A user's opaque blocks are
-   content. */
+/* Writes a user's message, with its opaque blocks, or nothing if no block can be sent. */
 static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
     phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
     size_t at = e->scratch.len;
@@ -705,8 +691,6 @@ static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m
         }
     }
 }
-
-/* ---- steps ---- */
 
 /* Results of models before 3 hold no media: the media follow as a user's step. */
 static uint32_t phi__interactions_form(const phi__encoder *e, size_t at, bool after) {
@@ -853,8 +837,7 @@ static void phi__interactions_address(phi__encoder *e) {
 
 /* ---- the codec ---- */
 
-/* Google's "document" content does not list plain text. Other model families accept only text and
-   images. */
+/* Google's "document" content lists no plain text. Other families accept only text and images. */
 static uint32_t phi__interactions_media(const phi_model *model) {
     if (phi__gemini_version(model) == 0) return 0;
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_OFFICE | PHI__MEDIA_SOUND |

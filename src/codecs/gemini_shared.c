@@ -2,8 +2,6 @@
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 
-/* ---- model versions, tool names, results and headers ---- */
-
 PHI__FN int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t at = phi__str_find(id, 0, "gemini-");

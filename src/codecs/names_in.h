@@ -11,8 +11,7 @@
 #include "wire/codec_in.h"
 #include "codecs/presets.h"
 
-/* The names of each protocol. The first is used in configuration files, the second in the
-   interchange format. */
+/* The names of each protocol: first in configuration files, second in the interchange format. */
 #define PHI__NAMES_ANTHROPIC                                                                       \
     { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
 #define PHI__NAMES_OPENAI_CHAT                                                                     \

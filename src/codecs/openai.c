@@ -4,8 +4,6 @@
 #define PHI__OPENAI_KEY_MOST 64      /* most bytes of prompt_cache_key */
 #define PHI__OPENAI_DESCRIPTION 1024 /* most bytes of a tool's description; OpenAI, November 2026 */
 
-/* ---- text ---- */
-
 PHI__FN bool phi__openai_is_text(const phi_content *c) {
     return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
 }
@@ -98,8 +96,6 @@ PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) 
     return openai ? row->off : NULL;
 }
 
-/* ---- the rest ---- */
-
 /* Servers accept at most 64 bytes, so a hash replaces a longer id. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
     phi_str id = e->spec->session_id;
@@ -142,8 +138,8 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
 /* ---- JSON that a decoder keeps without interpreting it, and an encoder sends back ----
 
    Kept JSON is the bytes of the wire. Scanning a stream does not check the grammar, and a
-   transcript may come from a file. So both sides check the JSON: one broken value would make every
-   later request fail. */
+   transcript may come from a file. So both sides check it: one broken value would make every
+   request fail. */
 
 static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(arena);

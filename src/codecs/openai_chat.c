@@ -60,8 +60,6 @@ static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
     if (open) phi__buf_char(out, ']');
 }
 
-/* ---- content ---- */
-
 /* Writes an image, audio or document part. */
 static void phi__chat_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
@@ -90,8 +88,7 @@ static void phi__chat_block(phi__encoder *e, const phi_content *c) {
 }
 
 /* The place of a user's opaque block, which a host wrote. A block with a role, such as the result
-   of a custom tool's call, is a separate message. Others are parts of the content. Uses and resets
-   e->arena. */
+   of a custom tool's call, is a separate message. Others are parts. Uses and resets e->arena. */
 typedef enum phi__chat_place { PHI__CHAT_NONE, PHI__CHAT_MESSAGE, PHI__CHAT_PART } phi__chat_place;
 
 static phi__chat_place phi__chat_user_block(phi__encoder *e, const phi_content *c) {
@@ -269,8 +266,7 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                          "reasoning_text"};
 
-/* The parts of a chunk, as views of its text. An absent, null or unusable part has `at` NULL or
-   length 0. */
+/* The parts of a chunk, as views of its text. `at` NULL or length 0: absent, null or unusable. */
 typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
@@ -519,8 +515,7 @@ static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
 }
 
 /* Finds the call of a delta: by its index, else by its id, else the last call. Another id at a
-   known index means a new call. A call that was read from text has no hash. SIZE_MAX: a new
-   call. */
+   known index means a new call. A call read from text has no hash. SIZE_MAX: a new call. */
 static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call,
                                   uint64_t hash) {
     for (size_t i = a->count; i > 0; i--) {
@@ -556,8 +551,6 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
     else
         phi__assembly_add_text(a, block, call->arguments);
 }
-
-/* ---- the end ---- */
 
 static const phi__stop_word phi__chat_stop_words[] = {
     {"stop\0end\0eos\0end_turn\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
@@ -598,8 +591,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
         a->awaits_usage = true; /* the calls were cut, so they stay open */
 }
 
-/* Stores citations. Annotations are new in each chunk. A list of sources is repeated in each
-   chunk. */
+/* Stores citations. Annotations are new in each chunk; a list of sources is repeated. */
 static void phi__chat_cite(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     phi_str sources = k->sources.len > 2 ? k->sources : k->citations;
     if (k->annotations.len > 2) {
@@ -688,8 +680,7 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
 
 /* ---- for the codec ---- */
 
-/* Reads a chunk after the stop reason. Only usage and citations count, and errors do not discard
-   the answer. */
+/* Reads a chunk after the stop reason. Only usage and citations count; errors are ignored. */
 static void phi__chat_late(phi__chat_state *st, phi__assembly *a, phi_str data) {
     phi__chat_chunk k;
     if (data.at[0] != '{' || !phi__chat_stream_read(&k, data)) return;
@@ -721,8 +712,7 @@ static void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str
         return;
     }
     if (k.error.len > 0) {
-        /* The error is at the top level or in x_groq. At the top level a status may be next to
-           it. */
+        /* The error is in x_groq or at the top level, where a status may be next to it. */
         bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
         if (top || k.error.at[0] != '{')
             phi__classify_event(a, data);
@@ -790,18 +780,15 @@ static const char *phi__chat_mark(const phi__encoder *e) {
     return e->spec->cache.one_hour ? PHI__CHAT_MARK_HOUR : PHI__CHAT_MARK;
 }
 
-/* True for a thinking Claude behind LiteLLM. LiteLLM forwards a temperature or a forced call, which
-   Anthropic then refuses. */
+/* True for a thinking Claude at LiteLLM, which forwards a temperature or a forced call that
+   Anthropic refuses. */
 static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
     return phi__chat_thinking_wanted(spec) &&
            (spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0 &&
            phi__str_is(phi_str_of(spec->model->provider), "litellm");
 }
 
-/* ---- messages ---- */
-
-/* Writes the comma before a message, and the message that some servers require between a tool's and
-   a user's message. */
+/* Writes a comma, and before it the message that some servers require between tool and user. */
 static void phi__chat_before(phi__encoder *e, phi_role role) {
     if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
     e->open_role = (phi_role)0;
@@ -812,8 +799,7 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
-/* Tool messages hold only text. Images, documents and audio of all results follow in one user
-   message. */
+/* Tool messages hold only text. Media of all results follow in one user message. */
 static uint32_t phi__chat_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     bool answer = m->role == PHI_ROLE_ASSISTANT;
@@ -901,7 +887,7 @@ static void phi__chat_append(phi__encoder *e, const phi_message *m, size_t at, u
 /* ---- around the messages ---- */
 
 /* Returns the tool_choice. If only one tool is offered, "required" means this tool: llama.cpp
-   ignores a name, and LM Studio refuses a name with status 400. Qwen supports names but not
+   ignores a name, and LM Studio refuses it with status 400. Qwen supports names but not
    "required". */
 static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
@@ -933,8 +919,7 @@ static bool phi__chat_has_top_k(const phi_model *model) {
     return phi__codec_among(phi_str_of(model->provider), knows);
 }
 
-/* OpenAI's reasoning models refuse sampling settings and stop texts. Other models with an effort
-   accept them. */
+/* OpenAI's reasoning models refuse sampling and stop texts. Other models with an effort do not. */
 static uint32_t phi__chat_takes(const phi__request_spec *spec) {
     static const char *const parallel[] = {"o1", "o3",
                                            "o4"}; /* models that refuse parallel_tool_calls */
@@ -1074,9 +1059,8 @@ static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena
 /* ---- the codec ---- */
 
 /* Returns media by provider and model name, because servers refuse unknown parts. OpenAI,
-   OpenRouter and LiteLLM accept PDFs, and OpenRouter also their URLs (announcement "Audio Inputs
-   and PDF URLs for Apps"). Models named for audio accept it, except at Mistral, whose API uses
-   another form. */
+   OpenRouter and LiteLLM accept PDFs, OpenRouter also as URLs (announcement "Audio Inputs and PDF
+   URLs for Apps"). Models named for audio accept it, except at Mistral, whose form differs. */
 static uint32_t phi__chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
     phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);

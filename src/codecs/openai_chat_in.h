@@ -34,7 +34,7 @@ typedef struct phi__chat_text {
     bool said;       /* text other than blanks went to a block since the last thinking or call */
     bool worded;     /* a byte other than a blank was read since the last thinking or call */
     bool behind;     /* thinking or a call came before: blanks before text are dropped */
-    bool called;     /* the last of these was a call */
+    bool called;     /* a call came last, not thinking */
     bool thought;    /* thinking between tags came */
     bool assumed;    /* thinking that no tag opened, because of PHI_QUIRK_THINK_OPEN */
     bool structured; /* a structured call came: text is no longer read as calls */
@@ -73,8 +73,7 @@ static inline bool phi__chat_quirk(const phi__encoder *e, uint64_t quirk) {
     return (e->spec->model->quirks & quirk) != 0;
 }
 
-/* In openai_chat_kept.c. wanted, on: true if a request asks for thinking. put: writes the members
-   that switch thinking. */
+/* In openai_chat_kept.c. wanted, on: true if a request asks for thinking. put: writes this. */
 PHI__FN bool phi__chat_thinking_wanted(const phi__request_spec *spec);
 PHI__FN bool phi__chat_thinking_on(const phi__encoder *e);
 PHI__FN void phi__chat_thinking_put(phi__encoder *e);
@@ -94,28 +93,24 @@ PHI__FN void phi__chat_thinking_end_details(phi__chat_state *st, phi__assembly *
 /* In openai_chat_text.c. Adds text of a model whose quirks require splitting. */
 PHI__FN void phi__chat_text_add(phi__chat_text *t, phi__assembly *a, phi__json_text text);
 
-/* Moves all waiting bytes into blocks, because the text ended or structured calls follow. May be
-   called twice. */
+/* Moves all waiting bytes into blocks: the text ended or calls follow. May be called twice. */
 PHI__FN void phi__chat_text_end(phi__chat_text *t, phi__assembly *a, phi__chat_ending ending);
 
 /* In openai_chat_text.c. Reads a whole text as calls and opens their blocks. False if the text is
    no call. known: only calls of the request's tools. cut: the text is the beginning of a call. */
 PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool cut);
 
-/* In openai_chat_kept.c. Reads a member's value. True if phi does not interpret this member and its
-   value is not empty. */
+/* In openai_chat_kept.c. Reads a member's value. True if phi must keep this member. */
 PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw);
 
-/* Returns the last block, without opaque blocks that still collect members. SIZE_MAX if there is
-   none. */
+/* Returns the last block except opaque blocks that still collect members; SIZE_MAX: none. */
 PHI__FN size_t phi__chat_kept_last(const phi__assembly *a);
 
 /* As phi__assembly_current, but skips opaque blocks that still collect members. */
 PHI__FN size_t phi__chat_kept_current(phi__assembly *a, phi_content_kind kind);
 
-/* Keep raw JSON: the members of a delta or message, a call of a custom tool, a part of the
-   content, annotations, and a list of sources (objects or only URLs), which replaces the earlier
-   citations. */
+/* Keep raw JSON: the members of a delta or message, a call of a custom tool, a part of the content,
+   annotations, and a list of sources (objects or URLs), which replaces earlier citations. */
 PHI__FN void phi__chat_kept_members(phi__assembly *a, phi_str delta);
 PHI__FN void phi__chat_kept_call(phi__assembly *a, phi_str raw, bool has_index, int64_t index,
                                  bool has_id);

@@ -40,8 +40,6 @@ PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_s
            phi__str_find(*raw, 0, "\"thinking_blocks\"") == SIZE_MAX;
 }
 
-/* ---- the last block ---- */
-
 PHI__FN size_t phi__chat_kept_last(const phi__assembly *a) {
     size_t i = a->count;
     while (i > 0 && a->drafts[i - 1].kind == PHI_CONTENT_OPAQUE && a->drafts[i - 1].open) i--;
@@ -67,8 +65,7 @@ typedef struct phi__chat_merge {
     bool no_memory;
 } phi__chat_merge;
 
-/* True for members that name a thing. Their strings come whole. All other strings come in
-   pieces. */
+/* True for members that name a thing: their strings come whole, all others in pieces. */
 static bool phi__chat_kept_names(phi_str key) {
     static const char *const names[] = {"type",      "id",     "name", "role",   "index", "format",
                                         "mime_type", "status", "url",  "object", NULL};
@@ -161,8 +158,7 @@ static phi_status phi__chat_kept_tree(phi_arena *arena, const phi__buf *text, ph
                           out, NULL);
 }
 
-/* True if each piece is the same text as the value. It is then a label and not content in
-   pieces. */
+/* True if each piece is the same text as the value, which is then a label. */
 static bool phi__chat_kept_is_label(const phi_json *value, const phi_json *pieces) {
     phi_json_iter it = phi_json_each(pieces);
     const phi_json *piece;
@@ -216,8 +212,6 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
     }
     phi__assembly_close(a, block);
 }
-
-/* ---- pieces ---- */
 
 /* Adds a later piece. The first piece is in the block's JSON. */
 static void phi__chat_kept_add(phi__assembly *a, size_t block, phi_str raw) {
@@ -389,10 +383,8 @@ PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const
     phi__assembly_add_text(a, block, text);
 }
 
-/* ---- reasoning_details, thinking_blocks ---- */
-
 /* A fragment of an item. Its text is kept apart, because the next fragment may continue it. `name`
-   is the member of the text: "text" or "summary" in OpenRouter's details, "thinking" in LiteLLM's
+   is the text's member: "text" or "summary" in OpenRouter's details, "thinking" in LiteLLM's
    blocks. */
 typedef struct phi__chat_fragment {
     phi__json_text type, text, signature;
@@ -438,8 +430,7 @@ static void phi__chat_thinking_close_detail(phi__chat_state *st, phi__assembly *
     st->detail = PHI__CHAT_DETAIL_NONE;
 }
 
-/* Writes an item without its signature, with its text last. The text stays open, and the signature
-   is written after it. */
+/* Writes an item with its text last. The text stays open, and the signature follows it later. */
 static void phi__chat_thinking_open_detail(phi__chat_state *st, phi__buf *out,
                                            const phi__chat_fragment *f) {
     phi__json_cursor c;
@@ -464,8 +455,7 @@ static void phi__chat_thinking_open_detail(phi__chat_state *st, phi__buf *out,
     st->detail = PHI__CHAT_DETAIL_TEXT;
 }
 
-/* Returns the latest thinking block, which keeps the items in `replay` as JSON that grows as they
-   come. */
+/* Returns the latest thinking block, whose `replay` keeps the items as growing JSON. */
 static size_t phi__chat_thinking_detail_block(phi__chat_state *st, phi__assembly *a,
                                               const char *member) {
     size_t i;

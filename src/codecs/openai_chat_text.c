@@ -62,8 +62,6 @@ static bool phi__chat_calls_text(phi__chat_read *r, phi__buf *buf, phi_str *out)
     return kept;
 }
 
-/* ---- objects ---- */
-
 static const phi_json *phi__chat_calls_member(const phi_json *node, const char *const *names,
                                               size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -146,8 +144,7 @@ static size_t phi__chat_calls_next(phi_str text, size_t from, const char *word, 
     return *found;
 }
 
-/* Reads <parameter=...> elements and appends them as the members of an object. False if the text
-   has another form. */
+/* Appends <parameter=...> elements as members of an object. False if the text has another form. */
 static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str text,
                                        const phi_json *schema) {
     static const char tag[] = "<parameter=", close[] = "</parameter>";
@@ -283,13 +280,11 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
     return phi__chat_calls_keep(r, name, arguments);
 }
 
-/* ---- for the text ---- */
-
 static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
     if (text.len == 0) return false;
     if (phi__str_starts(text, "<function=")) {
-        /* A sequence of <function=name>...</function>. The last closing tag may be missing. A value
-           may contain the closing tag. */
+        /* <function=name>...</function>, repeated. The last closing tag may be missing. A value may
+           contain one, too. */
         static const char tag[] = "<function=", close[] = "</function>";
         for (; text.len > 0; text = phi__str_trim(text)) {
             size_t from = sizeof tag - 1;
@@ -545,8 +540,7 @@ static void phi__chat_text_byte(phi__chat_text *t, char c) {
         t->depth--;
 }
 
-/* Returns the position of the closing tag, or SIZE_MAX. A tag inside a JSON string does not
-   count. */
+/* Returns the position of the closing tag outside JSON strings, or SIZE_MAX. */
 static size_t phi__chat_text_close(phi__chat_text *t, const phi__assembly *a, const char *close,
                                    bool json) {
     size_t len = a->held.bytes.len;
@@ -721,8 +715,6 @@ static bool phi__chat_text_json(phi__chat_text *t, phi__assembly *a, bool last,
     return true;
 }
 
-/* ---- text ---- */
-
 /* Tracks lines and code, byte by byte. A code fence begins a line. Text between backticks is code,
    at most up to the line's end. */
 static void phi__chat_text_note(phi__chat_text *t, char c) {
@@ -754,8 +746,7 @@ static void phi__chat_text_enter(phi__chat_text *t, phi__chat_mode mode) {
     t->quoted = t->escaped = t->opened = t->closed = t->fenced = false;
 }
 
-/* True if JSON that may be calls begins here, at the start of a line. Sets *some if the text ends
-   too early to know. */
+/* True if JSON that may be calls begins at this start of a line. *some: more text is needed. */
 static bool phi__chat_text_at_json(const phi__chat_text *t, const phi__assembly *a, bool *some) {
     phi_str text = phi__chat_text_held(a, t->at, a->held.bytes.len);
     if (t->inside_line || t->ticks > 0 || t->at < t->no_json || !phi__chat_text_wants_calls(t, a))
@@ -774,8 +765,8 @@ static bool phi__chat_text_says(phi__chat_text *t, phi__assembly *a, bool last) 
             if (tag >= 0 && (t->ticks == 0 || t->ticks == 4)) {
                 size_t behind = t->at + strlen(phi__chat_text_tags[tag]);
                 if (tag == PHI__CHAT_TAG_THINK_END) {
-                    /* A closing tag without an opening one: all text before it was thinking, unless
-                       other blocks came before. */
+                    /* A closing tag without an opening one: all text before it was thinking, if it
+                       is the only block. */
                     phi__chat_text_say(t, a, false);
                     if (!t->thought && !t->behind && a->count == 1 &&
                         a->drafts[0].kind == PHI_CONTENT_TEXT) {

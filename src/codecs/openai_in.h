@@ -18,12 +18,11 @@ PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m);
 /* Writes a data URL in quotes, such as "data:application/pdf;base64,...", to the scratch buffer. */
 PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c);
 
-/* Returns the API's word for the thinking level, or NULL if no level is sent. openai: by the rules
-   of OpenAI's own models. */
+/* Returns the API's word for the thinking level, or NULL to send none. openai: OpenAI's own
+   models. */
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 
-/* Returns the thinking level that is sent for the wanted one. openai: as in
-   phi__openai_effort_name. */
+/* Returns the thinking level that is sent for the wanted one. openai: OpenAI's own models. */
 PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai);
 
 /* Writes "prompt_cache_key" to the scratch buffer if there is a session. */
@@ -36,8 +35,7 @@ PHI__FN void phi__openai_put_schema(phi__encoder *e);
    accepts is cut at a character and ends in "...". */
 PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool);
 
-/* For phi__codec_rules. api.openai.com accepts schema keywords that narrow a value, other servers
-   do not. */
+/* For phi__codec_rules. Only api.openai.com accepts schema keywords that narrow a value. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 
 /* For decoders. True if a text is one JSON value. Bytes that are not UTF-8 do not matter, because
@@ -47,20 +45,17 @@ PHI__FN bool phi__kept_is_json(phi_arena *arena, phi_str text, bool *no_memory);
 /* For decoders. True if a text is one JSON object, as phi__kept_is_json. */
 PHI__FN bool phi__kept_is_object(phi_arena *arena, phi_str text, bool *no_memory);
 
-/* For encoders. Parses an object into e->arena. NULL if a request must not hold it
-   (phi__render_goes). */
+/* For encoders. Parses an object into e->arena. NULL if !phi__render_goes or no object. */
 PHI__FN phi_json *phi__kept_tree(phi__encoder *e, phi_str text);
 
-/* A string of a JSON tree that grows in place. An array's item has no key by which a longer string
-   could replace it. */
+/* A string of a JSON tree that grows in place: an array's item has no key to replace it by. */
 typedef struct phi__kept_grown {
     phi_json *node; /* the string with spare room; NULL if there is none */
     char *at;
     size_t cap;
 } phi__kept_grown;
 
-/* Appends `more` to the string `old`. Returns PHI_PARSE if the result is too long, or
-   PHI_NO_MEMORY. */
+/* Appends `more` to the string `old`. PHI_PARSE if the result is too long, or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__kept_append(phi_arena *arena, phi__kept_grown *grown, phi_json *old,
                                     const phi_json *more);
 

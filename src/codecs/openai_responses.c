@@ -140,8 +140,7 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
 }
 
 /* True if the parts hold more than one text with its citations: a part has an unknown type or
-   member, or there are citations and several parts. Citations count from the start of their
-   part. */
+   member, or there are several parts with citations, which count from the start of their part. */
 static bool phi__resp_kept_is_more(phi_str content) {
     phi__resp_part part;
     phi__json_cursor c;
@@ -183,9 +182,9 @@ static void phi__resp_kept_json(phi__buf *out, const char *key, phi_str json) {
 }
 
 /* Writes the data that the next request sends back for a finished text or call, to the draft's
-   `replay`. It is an object of strings: "id", "phase", "more" (the item's unread members, separated
-   by commas) and "parts" (its content, if phi__resp_kept_is_more). "more" and "parts" hold JSON
-   byte for byte. */
+   `replay`: an object of the strings "id", "phase", "more" (the item's unread members, separated
+   by commas) and "parts" (its content, if phi__resp_kept_is_more). The last two hold unchanged
+   JSON. */
 static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_output_item *item) {
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;
@@ -221,10 +220,7 @@ static phi_content_kind phi__resp_kind(const phi__resp_output_item *item) {
     return item->type.len > 0 ? PHI_CONTENT_OPAQUE : (phi_content_kind)0;
 }
 
-/* ---- blocks ---- */
-
-/* The key by which an event names its item. Some servers send no index, some no id, some another id
-   in each event. */
+/* The key by which an event names its item. Some servers send no index, no id, or changing ids. */
 typedef struct phi__resp_key {
     uint64_t id;   /* hash of the item's id; 0 if it has none */
     int64_t index; /* negative if there is none */
@@ -407,8 +403,8 @@ static void phi__resp_item_added(phi__assembly *a, const phi__resp_output_item *
     if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
 }
 
-/* Takes the final state of an item. If the item was cut, no id is kept; a cut call stays open, so
-   it never runs. */
+/* Takes the final state of an item. A cut item keeps no id; a cut call stays open and never
+   runs. */
 static void phi__resp_finish_item(phi__assembly *a, size_t block,
                                   const phi__resp_output_item *item) {
     bool cut =
@@ -449,9 +445,9 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block,
     }
     phi__resp_whole_text(a, block, item);
     if (!cut) {
-        /* Keep the data that the next request sends back: a whole reasoning item, or the unread
-           members of another item. If the reasoning has no encrypted content, a later item with the
-           same id may bring it. */
+        /* Keep the data that the next request sends back: a whole reasoning item, or another item's
+           unread members. If the reasoning lacks encrypted content, a later item with its id may
+           bring it. */
         phi__draft *d = &a->drafts[block];
         if (d->kind == PHI_CONTENT_THINKING) {
             phi__assembly_set(a, &d->signature, item->raw);
@@ -492,8 +488,6 @@ static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev
     phi__resp_whole_text(a, block, &item);
 }
 
-/* ---- the response ---- */
-
 /* Replaces a reasoning item with a later copy that has the encrypted content. Azure may send that
    content only in the final response. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_item *item) {
@@ -508,9 +502,8 @@ static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_it
     }
 }
 
-/* Reads the list of all items in the final response, which is often empty. The items finish blocks
-   that are still open. If no item came before, the list is the whole answer. A new opaque item
-   becomes the last block. */
+/* Reads the list of all items in the final response, which is often empty. It finishes blocks that
+   are still open. Without earlier items it is the whole answer. A new opaque item comes last. */
 static void phi__resp_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__resp_output_item item;
@@ -579,8 +572,6 @@ static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__r
     else
         phi__classify_stop(a, phi__resp_status_words, PHI__COUNT(phi__resp_status_words), none);
 }
-
-/* ---- events ---- */
 
 static void phi__resp_take_response(phi__resp_state *st, phi__assembly *a,
                                     const phi__resp_event *ev, phi__json_text type) {
@@ -743,8 +734,8 @@ static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
     return out;
 }
 
-/* Writes an item byte for byte. bare: without its id, because the id belongs to reasoning that is
-   not sent. */
+/* Writes an item byte for byte. bare: without its id, which belongs to reasoning that is not
+   sent. */
 static void phi__resp_put_opaque(phi__encoder *e, const phi_content *c, bool bare) {
     static const char *const id[] = {"id", NULL};
     phi__json_write_comma(&e->scratch);
@@ -877,8 +868,8 @@ static bool phi__resp_is_reasoning(phi__encoder *e, phi_str item) {
     return good;
 }
 
-/* True if ids and reasoning of a message can go back: the same model made the message, and it did
-   not end with an error. */
+/* True if ids and reasoning go back: the same model made the message, and it ended without an
+   error. */
 static bool phi__resp_replays(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
@@ -960,8 +951,7 @@ static bool phi__resp_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
     return at == text.len;
 }
 
-/* Writes a message's content: the parts as they came if they were kept and the text is unchanged,
-   else one text part. */
+/* Writes a message's content: the kept parts if its text is unchanged, else one text part. */
 static void phi__resp_content(phi__encoder *e, const phi_content *c, bool kin) {
     phi__buf *out = &e->scratch;
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -1055,8 +1045,6 @@ static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same
         from = i + 1;
     }
 }
-
-/* ---- messages ---- */
 
 /* Returns the form bits of a message's rendering. */
 static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {

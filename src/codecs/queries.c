@@ -3,8 +3,6 @@
 #include "codecs/codecs_in.h"
 #include "codecs/names_in.h"
 
-/* ---- the table ---- */
-
 static const char *const phi__queries_anthropic[] = {
     "model",       "messages",           "system",        "tools",
     "tool_choice", "thinking",           "mcp_servers",   "output_config",

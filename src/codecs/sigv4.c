@@ -78,8 +78,6 @@ static void phi__sigv4_scope(const phi__sigv4 *s, phi_str day, phi__buf *out) {
     phi__buf_text(out, "/" PHI__SIGV4_SERVICE "/aws4_request");
 }
 
-/* ---- for the codec ---- */
-
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out) {
     unsigned char key[32], hash[32];
     char hex[64];

@@ -1,5 +1,4 @@
-/* files.c - creates and writes files, creates directories, and has the file system calls of a
-   store. */
+/* files.c - creates and writes files, creates directories, and implements a store's disk. */
 #include "io/io_in.h"
 
 #ifndef PHI_NO_FILES
@@ -344,8 +343,6 @@ static phi_status phi__disk_list(void *user_data, const char *path,
     (void)closedir(dir);
     return status;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN const phi__disk *phi__disk_system(void) {
     static const phi__disk disk = {NULL,

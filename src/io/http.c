@@ -3,15 +3,13 @@
 
    The queue is linked through the table of requests, so waiting allocates nothing. Everything that
    takes time or calls out happens in the pump, outside curl's callbacks: starting, ending,
-   removing. Work that does not fit is left for the next step, and a timer keeps the host awake for
-   it. */
+   removing. Work that does not fit waits for the next step, and a timer keeps the host awake. */
 
 #include "io/http_curl_in.h"
 
 /* ---- libcurl's results as statuses and messages ---- */
 
-/* Messages name the host or the URL. They never contain a header, a query or a user, which may hold
-   keys. */
+/* Messages name the host or the URL, never a header, query or user, which may hold keys. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -130,8 +128,8 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* True if a header line or trailer was too long. libcurl's limits are 100 KB for a line of the head
-   and 4 KB for a trailer. */
+/* True if a header line or trailer was too long: libcurl's limits are 100 KB for a line, 4 KB for a
+   trailer. */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
@@ -144,8 +142,7 @@ static bool phi__http_long_line(const phi__http_transfer *t) {
     return escaped != NULL;
 }
 
-/* Returns phi's reason for stopping the transfer, or a reason of libcurl that is the same. PHI_OK
-   if there is none. */
+/* Returns phi's reason for stopping the transfer, or libcurl's if it is the same; PHI_OK: none. */
 static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
@@ -198,8 +195,8 @@ PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
 /* ---- libcurl's sockets and its timeout, driven by phi__io ---- */
 
 /* curl reports which sockets to watch and when to call it. phi__io calls back, and
-   curl_multi_socket_action works on that socket only. So the cost of a step depends on the number
-   of ready sockets. */
+   curl_multi_socket_action works on that socket only. So a step's cost depends on the ready
+   sockets. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -305,8 +302,8 @@ static void phi__http_due(phi__http *http) {
 
 /* ---- one request as an easy handle: options, and callbacks that only copy ---- */
 
-/* Each callback first checks if the transfer was cancelled. Its request is then gone, and the
-   callback must stop curl. */
+/* Each callback first checks if the transfer was cancelled: its request is gone, and curl must
+   stop. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -515,8 +512,7 @@ static size_t phi__http_on_body(char *at, size_t size, size_t n, void *user_data
     if (phi__http_dead(t)) return 0;
     if (status == PHI_OK) return len;
     if (status == PHI_FULL) {
-        /* Do not pause HTTP/2: curl would buffer the paused stream without limit while it reads
-           others. */
+        /* Do not pause HTTP/2: curl would buffer the paused stream without limit. */
         if (t->http2) return phi__http_overflow(t, at, len);
         t->paused = true;
         return CURL_WRITEFUNC_PAUSE;
@@ -733,8 +729,8 @@ static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__free(http->memory, t, sizeof *t);
 }
 
-/* Pushes overflowed bytes, in pieces no larger than those of a write callback, which the receiver
-   can always take. */
+/* Pushes overflowed bytes, in pieces as small as a write callback's, which the receiver can
+   take. */
 static void phi__http_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
     phi__http_enter(t->http); /* a resume from within a push waits for the pump */
@@ -776,8 +772,7 @@ static void phi__http_transfer_resume(phi__http_transfer *t) {
 
 /* libcurl loads the store in the first TLS handshake, which takes 20 ms or more at once, and keeps
    it in the multi handle. So a handshake is started here with a loopback port of phi's own that
-   never answers. The store is loaded before the first bytes are sent, and the transfer is then
-   dropped. */
+   never answers. The store is loaded before the first bytes are sent; the transfer is dropped. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -835,7 +830,7 @@ static void phi__http_load_ca(phi__http *http) {
     6 /* a start may need this many: two sockets and those of a lookup */
 #define PHI__HTTP_LINGER_US 1000000 /* time for the end of a released body */
 #define PHI__HTTP_REUSE_US 50000  /* a start waits this long for such an end, to save a handshake */
-#define PHI__HTTP_PLACE_US 200000 /* the same time if max_connections are in use */
+#define PHI__HTTP_PLACE_US 200000 /* time for such an end if all max_connections are in use */
 
 /* ---- the table and its queue ---- */
 
@@ -923,8 +918,7 @@ static bool phi__http_pinned(const phi__http *http, phi_str url) {
     return false;
 }
 
-/* True if looking up the host would stop the pump: this libcurl looks up names on the calling
-   thread. */
+/* True if looking up the host would stop the pump, because libcurl does it on this thread. */
 static bool phi__http_would_block(const phi__http *http, phi_str url) {
     return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
            !phi__http_pinned(http, url);
@@ -957,8 +951,8 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
 }
 
 /* True if descriptors for one more connection are free. Otherwise the pump retries later. If no
-   transfer is busy, none will free its descriptors, so the start is tried. The check costs a dozen
-   system calls. */
+   transfer is busy, none will free descriptors, so the start is tried. Costs a dozen system
+   calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
     if (phi__http_busy(http) == 0) return true;
     uint64_t now = phi__io_now_us(http->io);
@@ -973,9 +967,8 @@ static bool phi__http_has_descriptors(phi__http *http) {
     return false;
 }
 
-/* True if the connection that the next request can reuse will soon be free. The body on this
-   connection was read to its last event. A server ends such a body at once or not for a long
-   time. */
+/* True if the connection that the next request can reuse will soon be free: the body on it was read
+   to its last event, and a server ends such a body at once or not for a long time. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
     const phi__http_transfer *t = phi__http_curl_of(http->lingering.all.last);
@@ -994,8 +987,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     return true;
 }
 
-/* True if the next request in the queue may start now. If not, something else will call the
-   pump. */
+/* True if the next request may start now. If not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
     if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
     if (phi__http_busy(http) + http->lingering.count >= http->max_connections) return false;
@@ -1036,8 +1028,7 @@ static void phi__http_read_failed(phi__http *http) {
     }
 }
 
-/* True if a transfer failed because no descriptor was free. A host name may not be found for this
-   reason, too. */
+/* True if a transfer failed, perhaps in the lookup of a name, because no descriptor was free. */
 static bool phi__http_wants_descriptor(phi__http *http, const phi__http_transfer *t) {
     if (t->failed != PHI_OK || t->connected || t->request == NULL) return false;
     if (t->result == CURLE_COULDNT_CONNECT) return t->no_descriptor;
@@ -1070,8 +1061,8 @@ static phi__http_transfer *phi__http_next_end(phi__http *http) {
     return t;
 }
 
-/* Returns the next transfer to remove, or NULL. Without QUICK_EXIT, removing a transfer would wait
-   for its name lookup. */
+/* Returns the next transfer to remove, or NULL. Without QUICK_EXIT, a removal would wait for a name
+   lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
     phi__http_transfer *t = phi__http_curl_first(&http->dying);
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit)
@@ -1089,8 +1080,7 @@ static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, 0);
 }
 
-/* Lets curl read the rest of a body by itself after the last event. Bytes that the receiver did not
-   take are discarded. */
+/* Lets curl read the rest of a body by itself. Bytes that the receiver did not take are lost. */
 static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_transfer *t = slot->running;
     if (t == NULL || t->paused || !t->head_told) {
@@ -1107,8 +1097,7 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
-/* Ends the lingering transfers whose time is up. The time is shorter if queued requests need their
-   places. */
+/* Ends lingering transfers whose time is up. It is shorter if queued requests need the place. */
 static void phi__http_cut_lingering(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
     phi__http_transfer *t;
@@ -1122,8 +1111,7 @@ static void phi__http_cut_lingering(phi__http *http) {
 
 /* ---- the pump ---- */
 
-/* Returns the next transfer to resume. Starts at the front each time, because a push may have
-   cancelled any transfer. */
+/* Returns the next transfer to resume, from the front: a push may have cancelled any transfer. */
 static phi__http_transfer *phi__http_next_resume(phi__http *http) {
     if (!http->resumes_wanted) return NULL;
     for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL;

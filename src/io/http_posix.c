@@ -13,8 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Makes sockets close-on-exec, which libcurl's own are not: a background child would keep
-   connections open. */
+/* Makes sockets close-on-exec: a background child would keep libcurl's own ones open. */
 PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left) {
     int fd;
 #if defined(SOCK_CLOEXEC)

@@ -65,7 +65,7 @@ struct phi__io {
     phi__wake wake;
     phi__watch wake_watch;
     phi__ending endings;   /* the ring's head */
-    uint64_t looked_us;    /* time of the last look at the clock, which ended a gap */
+    uint64_t looked_us;    /* the last time that the clock was looked at */
     uint64_t gaps_us;      /* sum of the gaps until then */
     size_t deadline_count; /* timers that are deadlines, other than for never */
     uint32_t starts;
@@ -318,8 +318,7 @@ static bool phi__io_collect(phi__io *io, int timeout_ms) {
     return n == PHI__IO_BATCH;
 }
 
-/* Calls the ready functions. A callback may forget, change or free any watch, so the watch is not
-   touched after the call. */
+/* Calls the ready functions. They may change or free any watch, so none is touched afterwards. */
 static int phi__io_dispatch(phi__io *io, int most) {
     int called = 0;
     while (called < most && io->slots[0].next != 0) {

@@ -15,9 +15,8 @@ typedef struct phi__http phi__http;
 PHI__FN uint64_t phi__clock_us(void);     /* monotonic, from an arbitrary start */
 PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
 
-/* Fills `out` with random bytes of the kernel. If the kernel has no source that can be reached (no
-   system call and no free file descriptor), uses clocks and addresses: unique enough for ids, but
-   not secret. */
+/* Fills `out` with random bytes of the kernel. If no source can be reached (no system call and no
+   free file descriptor), uses clocks and addresses: unique enough for ids, but not secret. */
 PHI__FN void phi__clock_random(void *out, size_t len);
 #ifndef PHI_NO_FILES
 enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
@@ -42,8 +41,7 @@ typedef struct phi__file {
 /* Returns the status of an errno value or PHI__EXACT_LINK, and writes its message. */
 PHI__FN phi_status phi__files_refused(int error, phi__words *words);
 
-/* Calls openat with close-on-exec, again if a signal interrupts it. Returns -1 and sets errno on
-   failure. */
+/* Calls openat with close-on-exec, again after a signal. Returns -1 and sets errno on failure. */
 PHI__FN int phi__files_open(int dir, const char *path, int flags, unsigned mode);
 
 /* Makes a file object without a descriptor. NULL: no memory. */
@@ -94,8 +92,7 @@ typedef struct phi__disk {
     /* Reads up to n bytes. *got is 0 at the end of the file. */
     phi_status (*read)(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
                        size_t *got, phi__words *words);
-    /* Writes up to n bytes with one call. *wrote is the number of bytes written, also after a
-       failure. */
+    /* Writes up to n bytes with one call. *wrote: the number written, also after a failure. */
     phi_status (*write)(void *user_data, intptr_t file, uint64_t at, const char *bytes, size_t n,
                         size_t *wrote, phi__words *words);
     phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
@@ -108,8 +105,7 @@ typedef struct phi__disk {
     phi_status (*make_directories)(void *user_data, const char *path, phi__words *words);
     /* Makes the names in a directory survive a loss of power. */
     phi_status (*sync_directory)(void *user_data, const char *path, phi__words *words);
-    /* Calls `each` for every name in a directory, in any order, until it returns anything but
-       PHI_OK. */
+    /* Calls `each` for every name in a directory, in any order, while it returns PHI_OK. */
     phi_status (*list)(void *user_data, const char *path,
                        phi_status (*each)(void *ctx, const char *name), void *ctx,
                        phi__words *words);
@@ -127,9 +123,8 @@ typedef struct phi__io_desc {
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
     void *user_data;
     uint32_t max_starts_per_step; /* default 4 */
-    uint32_t
-        step_budget_us; /* time after which a step starts nothing more; 0: no limit */
-    bool told_gaps;     /* gaps come only from phi__io_gaps_set, when a tape is played */
+    uint32_t step_budget_us;      /* time after which a step starts nothing more; 0: no limit */
+    bool told_gaps;               /* gaps come only from phi__io_gaps_set, when a tape is played */
 } phi__io_desc;
 
 /* A timer. It lives in its owner and is zeroed at first. It fires once, in phi__io_timers, with
@@ -176,8 +171,7 @@ PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io); /* UINT64_MAX: none *
    without a timer, compare values of phi__io_counted_us. */
 #define PHI__IO_GAP_MS 1000
 
-/* Sets or moves a deadline, `after_us` of counted time from now. UINT64_MAX: never, as in
-   phi__io_timer_set. */
+/* Sets or moves a deadline, `after_us` of counted time from now; UINT64_MAX: never. */
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us);
 PHI__FN bool
 phi__io_deadlines(const phi__io *io); /* true if a deadline is set, other than for never */
@@ -318,8 +312,7 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi
 /* Returns the number of bytes at the end of a part of a stream that may begin a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
-/* The functions to which a transport reports. The runtime sets them to the code of the
-   phi_transfer_ functions. */
+/* The functions to which a transport reports: in the runtime, those behind phi_transfer_. */
 typedef struct phi__transfer_port {
     phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);
@@ -353,8 +346,7 @@ PHI__FN const phi_transport *phi__http_transport(phi__http *http);
    key. The connection is kept for the first request. PHI_BUSY: max_connections are in use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
-/* Adds the user and password of the proxy, also of proxies that libcurl finds in the environment.
-   http may be NULL. */
+/* Adds user and password of the proxy, also of a proxy from the environment. http may be NULL. */
 PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets);
 
 /* Returns the number of running transfers and removals. At 0, phi__http_free takes no time. */
@@ -394,22 +386,19 @@ PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
 PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
                                           struct phi__inbox_record **out);
 
-/* Returns the room for the text of a prepared message, for the caller to fill if post->text.at was
-   NULL. */
+/* Returns the room for a prepared message's text, to be filled if post->text.at was NULL. */
 PHI__FN char *phi__inbox_text(struct phi__inbox_record *record);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
-/* Gets the oldest message. False if there is none. `out->text` is valid until phi__inbox_drop,
-   which must follow. */
+/* Gets the oldest message, or returns false. phi__inbox_drop must follow, and ends out->text. */
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
 /* Writes the system's message for an errno value, terminated. Thread-safe. */
 PHI__FN void phi__posix_words(int error, char *out, size_t size);
 
-/* Writes up to n bytes with one call. SIGPIPE and SIGXFSZ are blocked on this thread, and a signal
-   that the write caused is consumed. Signal handlers are not changed. Returns 0 or an errno value
-   (EAGAIN: no room now). */
+/* Writes up to n bytes with one call. SIGPIPE and SIGXFSZ are blocked on this thread, and consumed
+   if the write caused them. Signal handlers stay. Returns 0 or an errno value (EAGAIN: no room). */
 PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote);
 #endif
 

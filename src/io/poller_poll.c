@@ -1,6 +1,5 @@
-/* poller_poll.c - the poller for systems that have only poll(). It uses an array indexed by key.
-   Unused entries hold -1, which poll() skips. A call takes time for each watched descriptor, ready
-   or not. */
+/* poller_poll.c - the poller for systems that have only poll(): an array indexed by key. Unused
+   entries hold -1, which poll() skips. A call takes time for each watched descriptor. */
 #include "io/os_in.h"
 #include "io/poller_in.h"
 

@@ -48,8 +48,7 @@ static void phi__posix_take(const sigset_t *before, int signal_number) {
 #endif
 }
 
-/* Uses sigprocmask because it needs no thread library. On every known system it sets only the
-   calling thread's mask. */
+/* Uses sigprocmask, which needs no thread library and sets only the calling thread's mask. */
 PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote) {
     sigset_t hold, mask, before;
     ssize_t got;

@@ -10,8 +10,7 @@ PHI__FN void phi__request_seal(phi_request *request) {
     request->length = at;
 }
 
-/* Returns the piece that holds `offset`, which must be below the length: the last non-empty piece
-   that starts at or before it. */
+/* Returns the last non-empty piece that starts at or before `offset`, which is below the length. */
 static size_t phi__request_piece_at(const phi_request *request, uint64_t offset) {
     size_t low = 0, high = request->piece_count;
     while (high - low > 1) {

@@ -73,8 +73,7 @@ static bool phi__secret_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Reads the character at `at` and decodes its escape. Returns the number of bytes, or SIZE_MAX if
-   the text ends inside it. */
+/* Decodes the character at `at`. Returns its bytes, or SIZE_MAX if the text ends inside it. */
 static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
     unsigned code = 0;
     size_t n = 0;
@@ -97,16 +96,14 @@ static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
 
 /* ---- forms of a secret ---- */
 
-/* shift -1: plain text. shift 0 to 2: base64, with this many bytes before the secret in its group
-   of three. */
+/* shift -1: plain text; 0 to 2: base64, with this many bytes before it in its group of three. */
 typedef struct phi__secret_form {
     phi_str text;
     int shift;
     bool decoded; /* decode escapes in the text */
 } phi__secret_form;
 
-/* Returns the number of the secret's bits before the first base64 letter that only the secret
-   determines. */
+/* Returns the secret's bits before the first base64 letter that only the secret determines. */
 static size_t phi__secret_skipped(int shift) { return shift == 1 ? 4 : shift == 2 ? 2 : 0; }
 
 static size_t phi__secret_units(const phi__secret_form *form) {
@@ -125,17 +122,15 @@ static char phi__secret_letter(const phi__secret_form *form, size_t i) {
     return letters[pair >> (10 - bit % 8) & 63];
 }
 
-/* True if two characters are equal. Base64 has two alphabets, and web forms write a blank as
-   '+'. */
+/* True if equal. Base64 has two alphabets, and web forms write a blank as '+'. */
 static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
     if (want == c) return true;
     if (form->shift < 0) return form->decoded && want == ' ' && c == '+';
     return (want == '+' && c == '-') || (want == '/' && c == '_');
 }
 
-/* Compares a form with the text at `at`. Returns the end of the match; *units is the number of
-   matching characters. If *units is less than all, the text differs, or it ended first (then s.len
-   is returned). */
+/* Compares a form with the text at `at`. Returns the end of the match; *units counts matching
+   characters. If these are not all, the text differs, or it ended first (then returns s.len). */
 static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
     size_t all = phi__secret_units(form), i;
     for (i = 0; i < all && at < s.len; i++) {
@@ -189,8 +184,8 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
     return (set->first[byte / 8] >> byte % 8 & 1) != 0;
 }
 
-/* Finds the longest secret at `at`. Returns its end, or 0. *from is its start, which in base64 may
-   be one letter earlier. */
+/* Returns the end of the longest secret at `at`, or 0. *from: its start, in base64 perhaps at -
+   1. */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {
     size_t best = 0, units, end;
@@ -307,8 +302,8 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
     return phi__str(url.at + at, value > at ? value - at - 1 : 0);
 }
 
-/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". False if the
-   value has another form. */
+/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S", else
+   false. */
 static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");

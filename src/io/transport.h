@@ -13,8 +13,7 @@
 extern "C" {
 #endif
 
-/* A handle to a request under way. It is a value, and stale after phi_transfer_end, cancel or
-   release. */
+/* A handle to a running request: a value, stale after phi_transfer_end, cancel or release. */
 typedef struct phi_transfer {
     phi_runtime *rt;
     uint32_t index, gen;

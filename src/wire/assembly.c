@@ -106,8 +106,6 @@ static phi__buf *phi__assembly_buf(phi__draft *d, size_t i) {
     return (phi__buf *)(void *)((char *)d + phi__assembly_bufs[i]);
 }
 
-/* ---- bytes ---- */
-
 /* Returns the number of bytes at the end of `s` that begin an unfinished UTF-8 sequence: 0 to 3. */
 static size_t phi__assembly_cut_tail(phi_str s) {
     for (size_t n = 1; n <= 3 && n <= s.len; n++) {
@@ -202,8 +200,6 @@ static void phi__assembly_added(phi__assembly *a, size_t block, size_t from) {
     if (d->bytes.len > from && d->kind != PHI_CONTENT_OPAQUE)
         phi__assembly_tell(a, PHI__PART_DELTA, block, from);
 }
-
-/* ---- the end ---- */
 
 static bool phi__assembly_responds(const phi__draft *d) {
     return d->kind == PHI_CONTENT_TOOL_CALL &&

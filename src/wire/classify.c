@@ -170,8 +170,6 @@ typedef struct phi__fault {
     bool bad_key;  /* Google's API_KEY_INVALID */
 } phi__fault;
 
-/* ---- phrases ---- */
-
 /* True if a pattern in lower case matches at `at`. '#' matches a number, '*' up to 80 bytes of
    anything. */
 static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {

@@ -50,7 +50,7 @@ PHI__FN void phi__encode_scratch(phi__encoder *e) {
     if (phi__encode_copy(e, &copy)) phi__encode_piece(e, copy);
 }
 
-/* Keeps a rendering with its message. If the message keeps none, it is kept until the next call. */
+/* Keeps a rendering with its message. If the message keeps none, e->last holds it for now. */
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_str json) {
     const phi__item *kept = &e->spec->items[item];
     phi__rendered *r = &e->last;
@@ -95,8 +95,6 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
     pieces[at + 2].at = end.at;
     pieces[at + 2].len = end.len;
 }
-
-/* ---- updates ---- */
 
 PHI__FN bool phi__encode_says(const phi_message *message) {
     for (size_t i = 0; i < message->content_count; i++) {

@@ -28,8 +28,6 @@ typedef struct phi__prefix_kept {
     uint32_t thinking; /* phi__prefix_thinking */
 } phi__prefix_kept;
 
-/* ---- hashes ---- */
-
 /* Hashes eight bytes per step. The result is the same on every machine. */
 static uint64_t phi__prefix_hash(phi_str s, uint64_t seed) {
     const unsigned char *at = (const unsigned char *)s.at;

@@ -1,8 +1,6 @@
 /* fill.c - fills holes in two passes: the first measures the contents, the second writes them. */
 #include "wire/codec_in.h"
 
-/* ---- base64 ---- */
-
 static bool phi__fill_is_base64(char c) {
     return phi__is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
 }
@@ -15,8 +13,6 @@ PHI__FN void phi__fill_base64(phi__buf *out, phi_str data) {
         if (phi__fill_is_base64(data.at[i])) to[n++] = data.at[i];
     phi__buf_add_len(out, n);
 }
-
-/* ---- holes ---- */
 
 PHI__FN bool phi__fill_hole(phi__encoder *e, phi_str source, bool base64) {
     phi__fill *f = &e->fill;

@@ -29,8 +29,7 @@ PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const ch
     return done;
 }
 
-/* Puts the schema into the target's form. PHI_BAD_ARG: there is no such form, and `words` say
-   why. */
+/* Puts the schema into the target's form. PHI_BAD_ARG: it has none, and `words` say why. */
 static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
     phi__strict_form form = phi__strict_form_of(codec, spec->model);
@@ -47,8 +46,6 @@ static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec 
     (void)snprintf(words, words_size, "SchemaMismatch: format.schema: %s", made.refused.at);
     return PHI_BAD_ARG;
 }
-
-/* ---- for the loop ---- */
 
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
@@ -132,8 +129,7 @@ static bool phi__structured_unfence(phi_str text, phi_str *out) {
     return true;
 }
 
-/* Checks a value against the format. PHI_OK: it fits; else `words` say why not. Resets the
-   arena. */
+/* Checks a value against the format. PHI_OK, or `words` say why not. Resets the arena. */
 static phi_status phi__structured_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                         char *words, size_t words_size) {
     phi_json *schema = NULL;

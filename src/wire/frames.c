@@ -170,8 +170,7 @@ static bool phi__frames_object_end(phi__frames *f) {
     return false;
 }
 
-/* Reads an object. It ends with its brace, not with its line: the last line may lack a line
-   feed. */
+/* Reads an object. It ends with its brace: the last line may lack a line feed. */
 static int phi__frames_object(phi__frames *f, phi__frame *out) {
     if (f->depth == 0) {
         while (f->at < f->end && phi__json_white(*f->at)) f->at++;
@@ -192,8 +191,6 @@ static int phi__frames_object(phi__frames *f, phi__frame *out) {
     f->drop = f->held.len;
     return 1;
 }
-
-/* ---- for the loop ---- */
 
 PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes) {
     memset(frames, 0, sizeof *frames);

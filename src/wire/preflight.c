@@ -113,8 +113,7 @@ static phi_status phi__preflight_media(phi__preflight_check *p, size_t at, size_
                              c->url.len > 0 && c->mime_type.len > 0 ? " by its address" : "");
 }
 
-/* Checks that an opaque block is an object. It is sent byte for byte, so anything else would break
-   the whole body. */
+/* Checks that an opaque block is an object: it is sent byte for byte and could break the body. */
 static phi_status phi__preflight_opaque(phi__preflight_check *p, size_t at, const phi_content *c) {
     phi__json_cursor cursor;
     if (!phi__render_is_opaque(p->codec, c)) return PHI_OK;
@@ -196,8 +195,8 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
         if (status != PHI_OK) return status;
     }
     if (m->role == PHI_ROLE_TOOL_RESULT) {
-        /* A result must be the only one of a call in the last assistant message, with only results
-           between them. */
+        /* A result must be the only one of its call, and follow the call with only results
+           between. */
         phi_str id = m->tool_call_id;
         size_t j;
         for (size_t i = at; i > 0; i--) {

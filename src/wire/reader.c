@@ -9,8 +9,7 @@ static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
     if (r->seen != NULL) r->seen(r->ctx);
 }
 
-/* Handles an error of the event or frame reader. After the answer's end, only lack of memory
-   counts. */
+/* Handles an error of the event or frame reader. After the end, only lack of memory counts. */
 static void phi__reader_trouble(phi__reader *r, int status) {
     phi__assembly *a = r->assembly;
     char words[120];
@@ -204,8 +203,7 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 
    Nearly every event of an answer is like the one before, with another text. When a decoder finds
    that an event only adds text to a block, it keeps the bytes around the text. If the next event
-   has the same bytes around a string, it is not parsed. Zeroed memory is an empty cache. Events too
-   long to keep are parsed. */
+   has the same bytes around a string, it is not parsed. Zeroed memory is an empty cache. */
 
 PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
                                     phi__json_text text, size_t block) {

@@ -42,7 +42,7 @@ typedef enum phi__strict_kind {
     PHI__STRICT_REFUSED
 } phi__strict_kind;
 
-/* Says if a keyword's value is one schema, an array or object of schemas, or neither. */
+/* The value of a keyword: no schema, one schema, or an array or object of schemas. */
 typedef enum phi__strict_room {
     PHI__STRICT_NO_SCHEMA,
     PHI__STRICT_ONE,
@@ -160,8 +160,7 @@ typedef struct phi__strict {
 /* Names the whole schema in a message, not one keyword. */
 static const phi_str phi__strict_it = {"", 0};
 
-/* Refuses the schema with a message and returns false. Only the first refusal is kept. `what` is a
-   keyword or a name. */
+/* Refuses the schema and returns false. Keeps the first message. `what`: a keyword or a name. */
 static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
     int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
     if (s->refused) return false;
@@ -265,8 +264,8 @@ static unsigned phi__strict_value_bit(const phi_json *value) {
     return phi__strict_type_bit(phi_str_of(phi__json_get_type_name(value)));
 }
 
-/* Returns the types that the schema names, or else that its other keywords imply. Refuses the
-   schema if there are none. */
+/* Returns the types that the schema names or its other keywords imply. Refuses if there are
+   none. */
 static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(type);
@@ -286,8 +285,6 @@ static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
         types |= PHI__STRICT_NULL;
     return types;
 }
-
-/* ---- parts of a schema ---- */
 
 static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable);
 
@@ -315,8 +312,7 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
             phi__records_raw(s->out, "description", "\"");
         } else if (!hints)
             phi__buf_char(s->out, ' ');
-        /* Append a keyword that the form does not have to the description: "(minLength: 3,
-           ...)". */
+        /* Append a keyword that the form lacks to the description: "(minLength: 3, ...)". */
         phi_str key = it.key;
         const phi_json *value = it.at;
         bool first = !hints;

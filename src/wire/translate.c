@@ -84,8 +84,6 @@ static bool phi__translate_answers(phi__translation *t, const phi_message *resul
     return false;
 }
 
-/* ---- messages ---- */
-
 static bool phi__translate_is_protocol(const phi__translation *t, phi_str protocol) {
     const char *const *kin;
     if (t->codec == NULL) return phi__str_is_nocase(protocol, t->target->protocol);
@@ -243,8 +241,6 @@ static void phi__translate_message(phi__translation *t, const phi_message *m) {
     else
         phi__translate_put(t, phi__translate_said(t, m));
 }
-
-/* ---- for the loop ---- */
 
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
                                   const phi_message *const *messages, size_t count,

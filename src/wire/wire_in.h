@@ -23,12 +23,10 @@ typedef struct phi__codec phi__codec;
 
 typedef struct phi__assembly phi__assembly;
 
-/* Most blocks of an answer. Real answers have a few dozen, and looking for duplicates compares all
-   pairs. */
+/* Most blocks of an answer: real ones have a few dozen. Finding duplicates compares all pairs. */
 enum {
     PHI__ASSEMBLY_BLOCKS_MOST = 1024,
-    /* Most changes of an opaque block's JSON. Each change copies the JSON; real blocks need a
-       few. */
+    /* Most changes of an opaque block's JSON, each of which copies it: real ones have a few. */
     PHI__ASSEMBLY_EDITS_MOST = 256,
     PHI__ASSEMBLY_PROOF_MOST =
         1 << 20 /* bytes of JSON that are parsed to prove them valid; longer JSON is only scanned */
@@ -50,8 +48,7 @@ typedef struct phi__draft {
     int64_t key;       /* the protocol's index of the block; negative if it has none */
     uint64_t item;     /* hash of the protocol's id of the block; 0 if it has none */
     uint64_t kept;     /* hash by which a later item finds this block; 0 if unused */
-    /* Text, thinking or arguments. An open opaque block collects JSON here, of which the sink is
-       not told. */
+    /* Text, thinking or arguments. In an open opaque block: JSON, of which the sink is not told. */
     phi__buf bytes;
     phi__buf signature, replay;
     phi__buf citations; /* text: JSON array; open call: the future value of `replay` */
@@ -82,8 +79,7 @@ struct phi__assembly {
     uint64_t id_salt; /* set by the caller: makes invented call ids unique in a session */
     phi_str
         protocol; /* set by the caller: a static PHI_PROTOCOL_ string, copied into opaque blocks */
-    bool
-        respond; /* set by the caller: a call of PHI_RESPOND_TOOL is the answer */
+    bool respond; /* set by the caller: a call of PHI_RESPOND_TOOL is the answer */
     bool started;
     bool terminal;       /* the protocol's end was seen: later errors change nothing */
     bool last;           /* the protocol's last event was seen: nothing after it is read */
@@ -91,8 +87,7 @@ struct phi__assembly {
     bool unknown_stop;   /* the decoder does not know the word in raw_stop_reason */
     bool no_memory;      /* memory ran out; never reset */
     phi_failure failure; /* kind NONE: no failure. The strings are in failure_words */
-    phi_status
-        status; /* of a run that fails by this; PHI_OK: by the failure's kind */
+    phi_status status;   /* of a run that fails by this; PHI_OK: by the failure's kind */
     phi__buf failure_words;
     /* Set by the caller for decoders that look for calls and thinking in text: the model's quirks
        and the request's tools (borrowed). */
@@ -124,8 +119,8 @@ PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block
    total_tokens. If memory ran out, this becomes the failure, unless there is one already. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
-/* Removes secrets from the ids, the stop word, the model's name, the details and the failure. Call
-   it after writing these fields. */
+/* Removes secrets from all fields but content: ids, stop word, model, details, failure. Call it
+   after writing them. */
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* Fills *out with the message so far, as views into the buffers. `content` must have room for
@@ -268,15 +263,13 @@ typedef struct phi__encoder {
     int stage;
     bool failed;         /* memory ran out */
     const char *refused; /* reason why the request cannot be made, in `arena`; NULL if it can */
-    /* For repairing a transcript: the calls of the last assistant message, and which of them have
-       their result. */
+    /* For repairing a transcript: calls of the last answer, and which of them have a result. */
     size_t calls_item;   /* SIZE_MAX: no calls wait for results */
     size_t results_from; /* the first item after calls_item */
-    uint8_t *answered;   /* by block of that message; one array is reused for all messages */
+    uint8_t *answered;   /* flags by block of that message; one array for all messages */
     size_t answered_cap;
     size_t next_call; /* the search for a result's call starts here */
     bool had_calls;
-    /* For the codecs' own state across items. */
     struct phi__prefix *prefix; /* NULL: the target binds no thinking (encoder.c) */
     phi__fill fill;
     phi__rendered last; /* last rendering of an item that keeps none; form 0 if empty */
@@ -364,25 +357,23 @@ typedef struct phi__codec_settings {
     uint32_t (*takes)(const phi__request_spec *spec); /* PHI__TAKES_ bits */
     /* Returns the thinking level that is sent for the wanted one. */
     phi_thinking (*level)(const phi_model *model, phi_thinking wanted);
-    /* Paths such as "a.b" that phi writes itself; NULL ends the list. An extra (below) must not
-       contain them. */
+    /* Paths ("a.b") that phi writes itself, ended by NULL. An extra (below) must not contain
+       them. */
     const char *const *owned;
     /* Paths of arrays to which an extra's elements are appended; NULL ends the list. */
     const char *const *lists;
 } phi__codec_settings;
 
-/* The abilities of a target. The comments name the default: the ability if the function is NULL or
-   the value 0. */
+/* The abilities of a target. Comments name the default, for a NULL function or the value 0. */
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* default PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* default PHI__STRICT_NONE */
-    /* phi__strict_gemini, for PHI__STRICT_GEMINI. A pointer, so that other codecs do not link
-       it. */
+    /* phi__strict_gemini, for PHI__STRICT_GEMINI: by pointer, so other codecs do not link it. */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* default PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
-    /* Changes the rest of the request for a native format. Returns PHI_OK or PHI_NO_MEMORY.
-       Default: no change. */
+    /* Changes the rest of a request for a native format, or returns PHI_NO_MEMORY. Default:
+       none. */
     phi_status (*format_fit)(phi__request_spec *spec, phi_arena *arena);
     /* True if the target refuses a tool choice that forces a call. Default false. */
     bool (*unforced)(const phi__request_spec *spec);
@@ -393,8 +384,7 @@ typedef struct phi__codec_rules {
     uint32_t (*media)(const phi_model *model); /* PHI__MEDIA_ bits; default none */
     const char *const *kin;                    /* other protocols of the same wire, ended by NULL */
     phi__binding (*binding)(const phi__request_spec *spec); /* default PHI__BINDS_NOT */
-    /* True if the target accepts system messages after user messages in mid-conversation. Default
-       false. */
+    /* True if the target accepts system messages after user messages in mid-conversation; false. */
     bool (*takes_updates)(const phi_model *model);
     /* takes_tools: true if such system messages can add and remove tools; default false. put_tool
        writes the block of one tool; for a removed tool only the name is set. */
@@ -410,8 +400,7 @@ struct phi__codec {
     const char *names[PHI__CODEC_NAMES];
     const phi__codec_rules *rules;
     size_t state_bytes; /* size of a decoder's state */
-    /* Encoding. head and tail write everything before and after the messages; address writes url
-       and headers. */
+    /* Encoding: head and tail write the JSON around the messages, address the url and headers. */
     void (*head)(phi__encoder *e);
     void (*tail)(phi__encoder *e);
     void (*address)(phi__encoder *e);
@@ -423,38 +412,34 @@ struct phi__codec {
     uint32_t (*form)(const phi__encoder *e, size_t at, bool after);
     void (*render)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form);
     void (*append)(phi__encoder *e, const phi_message *m, size_t at, uint32_t form, phi_str json);
-    /* Decoding. The state starts zeroed and needs no clean-up. `event` handles one event of the
-       stream, `end` the end of the body. Both write into the assembly. A bad event sets the
-       assembly's failure. */
+    /* Decoding. The state starts zeroed and needs no clean-up. `event` handles one event, `end` the
+       end of the body. Both write to the assembly. A bad event sets the assembly's failure. */
     void (*event)(void *state, phi__assembly *out, phi_str name, phi_str data);
     void (*end)(void *state, phi__assembly *out);
     /* Decodes a 200 response that is no event stream: a whole answer, or an error. */
     void (*whole)(void *state, phi__assembly *out, phi_str body);
     /* Set if the stream consists of frames (below); NULL: server-sent events. */
     const struct phi__framing *(*frames)(void);
-    /* Sets headers of the sealed request that depend on the time and the body's hash, before each
-       attempt. NULL: there are none. */
+    /* Sets headers that depend on the time and the sealed body's hash, before each attempt; or
+       NULL. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
 /* True if a protocol has this name. Ignores case. */
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
 
-/* Finds a protocol's codec function by any of its names, in a list that NULL ends. NULL if not
-   found. */
+/* Finds a codec function by any name of its protocol, in a list ended by NULL; else NULL. */
 PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol);
 
-/* Returns the codec that a model carries, or else the codec of its protocol in the list, or
-   NULL. */
+/* Returns the codec that a model carries, else its protocol's codec in the list, or NULL. */
 PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model);
 
 /* Returns a hash of model, provider and protocol, which identifies the writer of a message. The
    protocol's case does not matter. 0 if one of the three is empty. */
 PHI__FN uint64_t phi__codec_origin_of(phi_str model, phi_str provider, phi_str protocol);
 
-/* Starts a request. `spec` and everything it points to are borrowed until the request is no longer
-   used. Kept renderings go to the items' arenas, everything else to `arena`, which must live as
-   long. */
+/* Starts a request. `spec` and all it points to are borrowed until the request is not used any
+   more. Kept renderings go to the items' arenas, all else to `arena`, which must live as long. */
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
                                 const phi__request_spec *spec, phi_arena *arena);
 
@@ -462,28 +447,23 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
    PHI_BAD_ARG: e->refused says why the request cannot be made. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
 
-/* Writes url and headers of the sealed request again, for e->spec->model as it is now. False: no
-   memory. */
+/* Writes url and headers of the sealed request again, for e->spec->model now. False: no memory. */
 PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void
 phi__encoder_free(phi__encoder *e); /* frees the scratch buffer; the request lives in the arena */
 
-/* True if any block of a message is sent. Thinking, blank texts and incomplete calls do not
-   count. */
+/* True if any block is sent. Thinking, blank texts and incomplete calls do not count. */
 PHI__FN bool phi__encode_says(const phi_message *message);
 
-/* Adds a header, copied without control characters. It replaces an earlier header of the same
-   name. */
+/* Adds a header, without control characters. Replaces an earlier header of the same name. */
 PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value);
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
 
-/* Makes a request from parts that were rendered elsewhere. The headers are set already. `body` is
-   borrowed. */
+/* Makes a request of parts rendered elsewhere. Headers are set already. `body` is borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
 
-/* Classifies an HTTP error response: kind, retryable, delay, message. Strings are copied into
-   `arena`. An HTTP date is compared with the response's own Date header. headers: lines "Name:
-   value\r\n". */
+/* Classifies an HTTP error response. Strings are copied into `arena`. An HTTP date is compared with
+   the response's own Date header. headers: lines "Name: value\r\n". */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
 
@@ -494,8 +474,8 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
 
-/* Returns NULL if the target accepts a tool's name, else its rule ("expected ..."). codec NULL: the
-   rule of all targets. */
+/* Returns NULL if the target accepts a tool's name, else a rule ("expected ..."). codec NULL:
+   any. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 enum {
@@ -516,9 +496,8 @@ PHI__FN bool phi__takes_copy(phi_arena *arena, const phi_request_options *from,
 /* Returns NULL if the options are valid, else a message ("options.top_p: expected ..."). */
 PHI__FN const char *phi__takes_fault(const phi_request_options *options);
 
-/* PHI_OK: the target accepts every setting of the request. PHI_UNSUPPORTED: `words` lists the
-   settings that are left out or lowered ("top_k is not sent; seed is not sent"). PHI_BAD_ARG:
-   words_size is 0. */
+/* PHI_OK: the target accepts all settings of the request. PHI_UNSUPPORTED: `words` lists those left
+   out or lowered ("top_k is not sent; seed is not sent"). PHI_BAD_ARG: words_size is 0. */
 PHI__FN phi_status phi__takes_preflight(const phi__codec *codec, const phi__request_spec *spec,
                                         char *words, size_t words_size);
 
@@ -549,8 +528,8 @@ typedef struct phi__prefix {
 /* Call it at the start of a request if the target binds thinking. NULL: no memory. */
 PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts);
 
-/* Hashes as many items as the units allow. After the last item, decides which thinking is sent.
-   False: the units are used up. */
+/* Hashes as many items as the units allow, at last decides which thinking is sent. False: no
+   units. */
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units);
 
 /* Return phi_message.prefix and .prefix_parts for the answer to this request. */
@@ -560,23 +539,20 @@ PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p);
 /* Returns a static text such as "the tools have changed". */
 PHI__FN const char *phi__prefix_words(phi__prefix_cause cause);
 
-/* Checks the text of an extra. PHI_BAD_ARG: `words`, beginning with a colon or a place, say why.
-   The text is no JSON object, has a member twice, nests too deeply, or contains a path that the
-   codec always writes (codec NULL: none). Or PHI_NO_MEMORY. Uses `scratch` and frees what it
-   took. */
+/* Checks the text of an extra. PHI_BAD_ARG: `words` (beginning with a colon or a place) say why: no
+   JSON object, a member twice, nested too deeply, or a path that the codec always writes (codec
+   NULL: none). Or PHI_NO_MEMORY. Uses `scratch` and frees what it took. */
 PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch, phi_str text,
                                     char *words, size_t words_size);
 
-/* Merges two checked extras into one, in the arena. Members of `narrow` win. Either may be empty.
-   False: no memory. */
+/* Merges two checked extras in the arena; `narrow` wins. Either may be empty. False: no memory. */
 PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi_str *out);
 
 /* Adapts spec->format to the target, before the request begins. If the target has structured
    output, the format gets a name and a schema that the target accepts. Otherwise the format becomes
    TEXT, PHI_RESPOND_TOOL is appended to the tools, and its call is forced if the target allows that
    (spec->respond). New values live in `arena`; spec->tools and spec->system_prompt may point there.
-   Returns PHI_OK; PHI_BAD_ARG if the target cannot do it, with the reason in `words`; or
-   PHI_NO_MEMORY. */
+   PHI_BAD_ARG: the target cannot do it, `words` say why. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size);
 PHI__FN const struct phi__formats *phi__format_ops(void);
@@ -624,8 +600,7 @@ static inline uint64_t phi__hash(phi_str s, uint64_t seed) {
     return phi__hash_mix(n ^ s.len);
 }
 
-/* Parses the first sixteen hex digits, in lower case as phi__hash_hex writes them. 0 if the text is
-   empty. */
+/* Parses the first sixteen hex digits, lower case as from phi__hash_hex. 0 if the text is empty. */
 static inline uint64_t phi__hash_of_hex(phi_str digits) {
     uint64_t n = 0;
     size_t i;
@@ -668,8 +643,7 @@ PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
    so JSON outside of events may be incomplete and is dropped. */
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
 
-/* Tells the codec that nothing follows. Call it after phi__reader_finish, or once phi__reader_done
-   is true. */
+/* Tells the codec that nothing follows, after phi__reader_finish or if phi__reader_done. */
 PHI__FN void phi__reader_end(phi__reader *r);
 
 /* True if nothing more is read: the last event was seen, or the answer failed for good. */
@@ -697,8 +671,7 @@ typedef enum phi__render_way {
 PHI__FN phi__render_way phi__render_way_of(const phi__codec *codec, const phi_model *model,
                                            const phi_content *c);
 
-/* Repairs the calls of an answer. Call it after phi__assembly_finish. draft->note lists the
-   repairs. */
+/* Repairs the calls of an answer, after phi__assembly_finish. draft->note lists the repairs. */
 PHI__FN void phi__repair_calls(phi__assembly *a);
 
 /* Finds the schema that "#" or "#/a/b" names; in a name, ~1 is a slash and ~0 a tilde. NULL if
@@ -711,8 +684,7 @@ struct phi__adapted {
     bool done;
 };
 
-/* Functions of strict forms and structured output. phi_feature_formats refers to them by this
-   table. */
+/* The functions of strict forms and structured output, which phi_feature_formats refers to. */
 typedef struct phi__formats {
     bool (*schema)(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                    size_t words_size);
@@ -734,8 +706,7 @@ PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi_
                                              phi_memory *scratch, char *words, size_t words_size);
 
 /* Removes each null member of `value` that the schema neither requires nor allows to be null.
-   Returns the number of removed members. The work is bounded: the rest of a huge value stays
-   unchanged. */
+   Returns their number. The work is bounded: the rest of a huge value stays unchanged. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
 
 #endif
