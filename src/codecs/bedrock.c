@@ -648,8 +648,8 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
 
 /* ---- for the codec ---- */
 
-/* Reads an event. name: its type, '!' and an exception's type, or empty if the JSON's key has
-   it. */
+/* Reads an event. name: its type, or '!' and an exception's type. Empty: the type is in the
+   JSON. */
 static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -720,8 +720,8 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
-/* True if marks last an hour. Claude accepts this since 4.5. If an ARN hides the model's name, the
-   host decides. */
+/* True if marks last an hour. Claude supports it since 4.5. For an ARN the host's setting
+   decides. */
 static bool phi__bedrock_hour(const phi__encoder *e) {
     uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;
     return e->spec->cache.one_hour && (version >= 405 || version == 0);
@@ -991,8 +991,7 @@ static void phi__bedrock_tail(phi__encoder *e) {
 
 /* ---- address and keys ---- */
 
-/* Splits "ACCESS:SECRET[:TOKEN]". False if the key is none, or a Bedrock API key without a
-   colon. */
+/* Splits "ACCESS:SECRET[:TOKEN]". False for no key or a Bedrock API key, which has no colon. */
 static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     size_t first = phi__str_find(key, 0, ":");
@@ -1028,9 +1027,8 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
     return true;
 }
 
-/* Returns the region in a host such as "bedrock-runtime.eu-west-1.amazonaws.com" or
-   "bedrock.eu-west-1.amazonaws.com", or in an id "arn:aws:bedrock:eu-west-1:...". Default
-   us-east-1. */
+/* Returns the region in a host ("bedrock-runtime.eu-west-1.amazonaws.com", or "bedrock." for lists
+   of models) or in an id ("arn:aws:bedrock:eu-west-1:..."). Default us-east-1. */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
     size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0;

@@ -2,8 +2,7 @@
 
    A message's parts are rendered once, joined by commas, and kept. Contents are opened and closed
    around the renderings. All results of a turn share one content; the user's words after them start
-   a new one. The number in a model's name selects the rules of its generation. Without a number it
-   counts as new. */
+   a new one. The number in a model's name selects its rules; without a number it counts as new. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -382,8 +381,8 @@ static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi_
 
 /* ---- parts of other kinds ---- */
 
-/* Returns the member name that makes a part opaque, or an empty text. Members that describe a
-   part's data do not. */
+/* Returns the member name that makes a part opaque, or an empty text. Members that only describe
+   the part's data are skipped. */
 static phi__json_text phi__gemini_other(phi_str raw) {
     static const char *const others[] = {"text",
                                          "thought",

@@ -424,8 +424,7 @@ static const phi__stop_word phi__interactions_stop_words[] = {
     {"failed\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
     {"cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
-/* Ends the answer by the status in a->raw_stop_reason. Open calls of a cut answer are
-   incomplete. */
+/* Ends the answer by the status in a->raw_stop_reason. If it was cut, its calls stay open. */
 static void phi__interactions_finish(phi__interactions_state *st, phi__assembly *a,
                                      phi_str errors) {
     const phi__json_text none = {NULL, 0, false};

@@ -780,8 +780,7 @@ static const char *phi__chat_mark(const phi__encoder *e) {
     return e->spec->cache.one_hour ? PHI__CHAT_MARK_HOUR : PHI__CHAT_MARK;
 }
 
-/* True for a thinking Claude at LiteLLM, which forwards a temperature or a forced call that
-   Anthropic refuses. */
+/* True for a thinking Claude at LiteLLM: Anthropic refuses its temperatures and forced calls. */
 static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
     return phi__chat_thinking_wanted(spec) &&
            (spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0 &&
@@ -887,8 +886,7 @@ static void phi__chat_append(phi__encoder *e, const phi_message *m, size_t at, u
 /* ---- around the messages ---- */
 
 /* Returns the tool_choice. If only one tool is offered, "required" means this tool: llama.cpp
-   ignores a name, and LM Studio refuses it with status 400. Qwen supports names but not
-   "required". */
+   ignores a name, LM Studio refuses it with status 400. Qwen knows names but not "required". */
 static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__chat_claude_thinks(e->spec))

@@ -384,8 +384,7 @@ PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const
 }
 
 /* A fragment of an item. Its text is kept apart, because the next fragment may continue it. `name`
-   is the text's member: "text" or "summary" in OpenRouter's details, "thinking" in LiteLLM's
-   blocks. */
+   is the text's member: OpenRouter has "text" or "summary", LiteLLM "thinking". */
 typedef struct phi__chat_fragment {
     phi__json_text type, text, signature;
     const char *name; /* NULL: the fragment has no text */

@@ -18,11 +18,10 @@ PHI__FN bool phi__openai_says(const phi__encoder *e, const phi_message *m);
 /* Writes a data URL in quotes, such as "data:application/pdf;base64,...", to the scratch buffer. */
 PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c);
 
-/* Returns the API's word for the thinking level, or NULL to send none. openai: OpenAI's own
-   models. */
+/* Returns the API's word for the thinking level, or NULL to send none. openai: at OpenAI itself. */
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 
-/* Returns the thinking level that is sent for the wanted one. openai: OpenAI's own models. */
+/* Returns the thinking level that is sent for the wanted one. openai: at OpenAI itself. */
 PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai);
 
 /* Writes "prompt_cache_key" to the scratch buffer if there is a session. */

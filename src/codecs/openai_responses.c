@@ -403,8 +403,7 @@ static void phi__resp_item_added(phi__assembly *a, const phi__resp_output_item *
     if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
 }
 
-/* Takes the final state of an item. A cut item keeps no id; a cut call stays open and never
-   runs. */
+/* Takes the final state of an item. If it was cut, no id is kept, and a call stays open. */
 static void phi__resp_finish_item(phi__assembly *a, size_t block,
                                   const phi__resp_output_item *item) {
     bool cut =
@@ -446,8 +445,7 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block,
     phi__resp_whole_text(a, block, item);
     if (!cut) {
         /* Keep the data that the next request sends back: a whole reasoning item, or another item's
-           unread members. If the reasoning lacks encrypted content, a later item with its id may
-           bring it. */
+           unread members. If the reasoning lacks encrypted content, a later item may bring it. */
         phi__draft *d = &a->drafts[block];
         if (d->kind == PHI_CONTENT_THINKING) {
             phi__assembly_set(a, &d->signature, item->raw);
@@ -734,8 +732,7 @@ static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
     return out;
 }
 
-/* Writes an item byte for byte. bare: without its id, which belongs to reasoning that is not
-   sent. */
+/* Writes an item byte for byte. bare: without its id, which names reasoning that is not sent. */
 static void phi__resp_put_opaque(phi__encoder *e, const phi_content *c, bool bare) {
     static const char *const id[] = {"id", NULL};
     phi__json_write_comma(&e->scratch);
@@ -868,8 +865,7 @@ static bool phi__resp_is_reasoning(phi__encoder *e, phi_str item) {
     return good;
 }
 
-/* True if ids and reasoning go back: the same model made the message, and it ended without an
-   error. */
+/* True if ids and reasoning go back: the same model made the message without an error. */
 static bool phi__resp_replays(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
@@ -978,8 +974,7 @@ static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_reset(e->arena, mark);
 }
 
-/* True if a block becomes an item of the request. bare: the message's reasoning does not go
-   back. */
+/* True if a block becomes an item of the request. bare: the message's reasoning is not sent. */
 static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, bool bare) {
     phi__resp_opaque look;
     switch (c->kind) {
@@ -1089,8 +1084,8 @@ static bool phi__resp_at_openai(const phi_model *model) {
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
-/* Models that do not reason refuse both fields. A model with an unknown name gets them only if a
-   thinking level is set. */
+/* Models that do not reason refuse both fields. Models with unknown names get them only with a
+   thinking level. */
 static void phi__resp_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__resp_at_openai(e->spec->model);

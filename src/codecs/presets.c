@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* Facts about models whose name starts with a prefix. The first matching row is used. The last row
-   has no prefix. */
+/* Facts by the start of a model's name. The first match is used. The last row has no prefix. */
 typedef struct phi__preset_model {
     const char *prefix;
     uint64_t add, remove; /* quirks */

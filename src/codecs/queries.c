@@ -1,5 +1,4 @@
-/* queries.c - lists of models and counts of tokens, by protocol, November 2026
-   (docs/providers.md). */
+/* queries.c - lists of models and counts of tokens by protocol, 2026-11 (docs/providers.md). */
 #include "codecs/codecs_in.h"
 #include "codecs/names_in.h"
 
@@ -81,7 +80,7 @@ static void phi__queries_put_parameter(phi__buf *out, size_t from, const char *n
     phi__buf_percent(out, value, "-_.~");
 }
 
-/* Appends the URL's head. Bedrock's lists are at "bedrock." and its model calls at
+/* Appends the head of a list's URL. Bedrock has lists at "bedrock.", calls at
    "bedrock-runtime.". */
 static void phi__queries_put_host(phi__buf *out, phi_str head) {
     static const char runtime[] = "://bedrock-runtime", plain[] = "://bedrock";

@@ -57,8 +57,7 @@ static void phi__sigv4_request(const phi__sigv4 *s, const phi__sigv4_words *word
     phi__sha256_hex(hash, hex);
 }
 
-/* Computes the key of a day, region and service. Restores the length of `work`, unless it
-   failed. */
+/* Computes the key of a day, region and service. `work` is scratch; its length is restored. */
 static void phi__sigv4_key(const phi__sigv4 *s, phi_str day, phi__buf *work,
                            unsigned char key[32]) {
     phi_str chain = phi__str((const char *)key, 32);

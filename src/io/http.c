@@ -128,8 +128,7 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* True if a header line or trailer was too long: libcurl's limits are 100 KB for a line, 4 KB for a
-   trailer. */
+/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long. */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
@@ -195,8 +194,7 @@ PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
 /* ---- libcurl's sockets and its timeout, driven by phi__io ---- */
 
 /* curl reports which sockets to watch and when to call it. phi__io calls back, and
-   curl_multi_socket_action works on that socket only. So a step's cost depends on the ready
-   sockets. */
+   curl_multi_socket_action works on that socket only. So a step costs only its ready sockets. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -302,8 +300,8 @@ static void phi__http_due(phi__http *http) {
 
 /* ---- one request as an easy handle: options, and callbacks that only copy ---- */
 
-/* Each callback first checks if the transfer was cancelled: its request is gone, and curl must
-   stop. */
+/* Each callback first checks if the transfer was cancelled: its request is gone, so it stops
+   curl. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -729,8 +727,8 @@ static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__free(http->memory, t, sizeof *t);
 }
 
-/* Pushes overflowed bytes, in pieces as small as a write callback's, which the receiver can
-   take. */
+/* Pushes overflowed bytes, in pieces no larger than a write callback's: the receiver takes
+   those. */
 static void phi__http_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
     phi__http_enter(t->http); /* a resume from within a push waits for the pump */
@@ -951,8 +949,7 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
 }
 
 /* True if descriptors for one more connection are free. Otherwise the pump retries later. If no
-   transfer is busy, none will free descriptors, so the start is tried. Costs a dozen system
-   calls. */
+   transfer is busy, none will free descriptors, so true. The check costs a dozen system calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
     if (phi__http_busy(http) == 0) return true;
     uint64_t now = phi__io_now_us(http->io);
@@ -1061,8 +1058,8 @@ static phi__http_transfer *phi__http_next_end(phi__http *http) {
     return t;
 }
 
-/* Returns the next transfer to remove, or NULL. Without QUICK_EXIT, a removal would wait for a name
-   lookup. */
+/* Returns the next transfer to remove, or NULL. Removal may wait for a name lookup without
+   QUICK_EXIT. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
     phi__http_transfer *t = phi__http_curl_first(&http->dying);
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit)

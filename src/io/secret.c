@@ -184,8 +184,8 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
     return (set->first[byte / 8] >> byte % 8 & 1) != 0;
 }
 
-/* Returns the end of the longest secret at `at`, or 0. *from: its start, in base64 perhaps at -
-   1. */
+/* Returns the end of the longest secret at `at`, or 0. *from is its start (base64: perhaps at -
+   1). */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {
     size_t best = 0, units, end;
@@ -302,8 +302,7 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
     return phi__str(url.at + at, value > at ? value - at - 1 : 0);
 }
 
-/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S", else
-   false. */
+/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S", or false. */
 static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");

@@ -19,8 +19,7 @@ typedef struct phi_transfer {
     uint32_t index, gen;
 } phi_transfer;
 
-/* The request to send. Owned by the runtime, valid from `open` until phi_transfer_end, cancel or
-   release returns. */
+/* The request to send. Owned by the runtime, until phi_transfer_end, cancel or release returns. */
 typedef struct phi_request phi_request;
 
 /* A header. Both strings end with a zero byte. */

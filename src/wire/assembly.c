@@ -119,8 +119,7 @@ static size_t phi__assembly_cut_tail(phi_str s) {
     return 0;
 }
 
-/* Completes a held UTF-8 sequence with the first bytes of the next delta. Returns the number of
-   bytes used. */
+/* Completes a held UTF-8 sequence with the first bytes of `s`. Returns the number of bytes used. */
 static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     unsigned char lead = (unsigned char)d->held[0];
     size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2, taken = 0;
@@ -265,8 +264,8 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* Views a call that is the answer as a text. Its signature and replay belong to a call, so they are
-   dropped. */
+/* Views a call that is the answer as a text, without signature and replay, which belong to
+   calls. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;

@@ -28,8 +28,7 @@ PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
 
 /* ---- delays ---- */
 
-/* Reads the decimal number at *at, in thousandths, and advances *at past it. False if there is
-   none. */
+/* Reads a decimal number at *at, in thousandths, and advances *at. False if there is none. */
 static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     uint64_t n = 0, scale = 1000;
     size_t i = *at;
@@ -72,8 +71,7 @@ static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     return 0;
 }
 
-/* Reads a duration: "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds). False if there is none or
-   it is zero. */
+/* Reads a duration: "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds). False if none or zero. */
 static bool phi__headers_duration(phi_str s, size_t at, uint64_t *ms) {
     uint64_t n, total = 0;
     while (phi__headers_number(s, &at, &n)) {
@@ -137,8 +135,7 @@ static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
 }
 
 /* Finds the delay that a response asks for: in its headers, where an HTTP date counts from the
-   response's own Date; else in `given` ("46s"); else in `message` or `detail` ("try again in
-   5.2s"). False if there is none. */
+   response's own Date; else in `given` ("46s"); else in a text ("try again in 5.2s"). Or false. */
 static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                uint64_t *ms) {
     phi_str after = phi__headers_value(headers, "retry-after");
@@ -170,8 +167,7 @@ typedef struct phi__fault {
     bool bad_key;  /* Google's API_KEY_INVALID */
 } phi__fault;
 
-/* True if a pattern in lower case matches at `at`. '#' matches a number, '*' up to 80 bytes of
-   anything. */
+/* True if a lower-case pattern matches at `at`. '#' is a number, '*' up to 80 bytes of anything. */
 static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern == '*') {
@@ -228,9 +224,8 @@ static const char phi__fault_overflows[] =
     "range of input length should be\0"
     "prompt exceeds max length\0";
 
-/* "exceeds the maximum" alone may also be said of tools, images or max_tokens, and a shorter
-   history does not help then. So the text must name the prompt first, and must not name any of the
-   others. */
+/* "exceeds the maximum" may also be said of tools, images or max_tokens, and a shorter history does
+   not help then. So the text must name the prompt first, and none of the others. */
 static const char phi__fault_excesses[] =
     "token*exceeds the maximum\0token*exceeds the limit of\0prompt *exceeds the maximum\0"
     "prompt *exceeds the limit of\0context*exceeds the maximum\0context*exceeds the limit of\0"
@@ -242,7 +237,7 @@ static const char phi__fault_other_excesses[] =
 /* Used for status 400, or for a text without a status. Other statuses use these words for rates. */
 static const char phi__fault_counts[] = "too many tokens\0token limit exceeded\0";
 
-/* Throttling: waiting helps. Gateways may lose Bedrock's error type, so its message is listed
+/* Throttling: waiting helps. A gateway may lose Bedrock's error type, so its message is here
    too. */
 static const char phi__fault_paces[] = "throttl\0too many tokens, please wait\0";
 
@@ -261,8 +256,7 @@ static const char phi__fault_filters[] =
     "content_filter\0content_policy_violation\0content management policy\0"
     "responsibleaipolicyviolation\0";
 
-/* Faults of the request that are reported as server errors (llama.cpp: 500). This model will never
-   accept the request. */
+/* Faults of a request that llama.cpp reports as 500. This model will never accept the request. */
 static const char phi__fault_unfits[] =
     "image input is not supported\0audio input is not supported\0";
 

@@ -44,9 +44,8 @@ PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64
 /* Returns a hash of a JSON text after unescaping; 0 if the text is empty. */
 PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
 
-/* Call it for each element of a list of calls or items in one event. *n counts the elements and
-   starts at 0. False if the answer has failed. A list longer than the most blocks of an answer
-   fails it. */
+/* Call it for each element of a list of calls or items in one event. *n counts them, from 0. False
+   if the answer has failed. A list with too many elements fails the answer. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* latest, or SIZE_MAX */
 
@@ -71,8 +70,8 @@ PHI__FN void phi__assembly_hold_text(phi__assembly *a, phi__json_text text);
 /* Ends the text in a->held: half a character at its end becomes U+FFFD. */
 PHI__FN void phi__assembly_hold_end(phi__assembly *a);
 
-/* Changes the kind of a block after the sink received its deltas. The sink gets PHI__PART_AGAIN,
-   then all deltas again. */
+/* Changes the kind of a block after the fact. The sink gets PHI__PART_AGAIN, then all deltas
+   again. */
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
 /* Opens a block that phi does not interpret. draft->name gets the type and draft->replay the JSON,
@@ -100,8 +99,7 @@ PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
    replaces bytes that are not UTF-8. Does nothing if block is SIZE_MAX. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
-/* Appends arguments that came complete with a call's start to draft->replay. They are used only if
-   no deltas follow. */
+/* Appends a call's early arguments to draft->replay. They are used only if no deltas follow. */
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Closes a call. `arguments` are used if there were no deltas. */
@@ -123,8 +121,7 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
    the text names no known error, the failure is SERVER. */
 PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 
-/* Fails the assembly with a body that came with status 200 and is no answer: a proxy's page, an
-   error, or garbage. */
+/* Fails the assembly with a 200 body that is no answer: a proxy's page, an error, or garbage. */
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 
 /* Reads the value of a member "error". True if it is an error; *raw is its JSON. null, false and
@@ -139,8 +136,8 @@ PHI__FN void phi__classify_bad_event(phi__assembly *a);
 
 /* Words by which a protocol ends an answer, and their meaning. */
 typedef struct phi__stop_word {
-    /* Each word ends with a NUL, and one more NUL ends the list. "abc*" means all words that begin
-       with abc. */
+    /* Each word ends with a NUL, and one more NUL ends the list. "abc*" matches any word that
+       begins with abc. */
     const char *words;
     phi_stop_reason reason;
     phi_failure_kind failure; /* NONE: no failure */
@@ -152,9 +149,8 @@ typedef struct phi__stop_word {
 PHI__FN const phi__stop_word *phi__classify_reason(phi__assembly *a, const phi__stop_word *table,
                                                    size_t count);
 
-/* As phi__classify_reason. If the word means a failure, fails the assembly, with the provider's
-   message `said` or else a message that names the word. Does nothing if the assembly has failed
-   already. */
+/* As phi__classify_reason. If the word means a failure, fails the assembly with the provider's
+   message `said`, else with a message that names the word. Does nothing after a failure. */
 PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, size_t count,
                                 phi__json_text said);
 
@@ -168,13 +164,12 @@ PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a pi
 /* Copies e->scratch into the arena and clears it. False: the encoder failed. */
 PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
-/* Appends JSON to the message of a role. If no such message is open, first appends `begin`. `begin`
-   is "]},{", which ends the open message, and the start of a message of this role. Without an open
-   message, "]}," is left out. */
+/* Appends JSON to the message of a role. If no such message is open, first appends `begin`: "]},{",
+   which ends the open message, and the start of a new one. Without an open message, "]}," is left
+   out. */
 PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json);
 
-/* Inserts `literal` into the marked piece, `back` bytes before its end. Call it once, after all
-   pieces. */
+/* Inserts `literal` into the marked piece, `back` bytes before its end. Call once, at the end. */
 PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal);
 
 /* Adds the headers content-type (JSON) and accept. */
@@ -188,25 +183,21 @@ PHI__FN void phi__encode_key(phi__encoder *e, const char *header);
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
                              const char *path);
 
-/* A protocol's names for the settings. NULL: the protocol has no such setting, or the codec writes
-   it elsewhere. */
+/* A protocol's names for the settings. NULL: there is no such setting, or the codec writes it. */
 typedef struct phi__takes_keys {
     const char *temperature, *top_p, *top_k, *stop, *seed, *tier;
 } phi__takes_keys;
 
-/* Writes the settings that are set and allowed by `takes` to the scratch buffer, each as
-   ,"key":value. */
+/* Writes settings that are set and allowed by `takes` to the scratch buffer: ,"key":value. */
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes);
 
-/* True if the request asks for one call at a time, has tools to call, and the target supports
-   that. */
+/* True if the request asks for one call at a time, has tools, and the target supports that. */
 PHI__FN bool phi__takes_serial(const phi__request_spec *spec, uint32_t takes);
 
 /* Writes the comma before a tool. True if the tool is raw: its JSON is then a piece already. */
 PHI__FN bool phi__takes_raw(phi__encoder *e, size_t tool);
 
-/* True if the target's tool search must be sent: a tool of the request is deferred or an earlier
-   one was. */
+/* True if the target's tool search must be sent: a tool is deferred, or an earlier one was. */
 PHI__FN bool phi__takes_deferred(const phi__request_spec *spec);
 
 /* Returns the thinking level that is sent for the wanted one. */
@@ -244,8 +235,7 @@ PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a,
 
 static inline void phi__delta_cache_forget(phi__delta_cache *r) { r->head = 0; }
 
-/* True if the event differs from the stored one only in its text. The text is then added to the
-   block. */
+/* If the event differs from the stored one only in its text, adds the text and returns true. */
 PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data);
 
 /* State that every decoder of a stream of JSON events keeps. */
@@ -255,9 +245,9 @@ typedef struct phi__decoding {
     phi__delta_cache repeat;
 } phi__decoding;
 
-/* True if the decoder must read an event: its data start as an object (or a list, with `lists`), so
-   they are not a gateway's text. An event named "error" fails the answer here, and a repeat of the
-   stored event is added here. */
+/* True if the decoder must read an event: the data start as an object (`lists`: or a list), unlike
+   a gateway's text. An "error" event fails the answer here; a repeat of the stored event is added
+   here. */
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
                                  bool lists);
 
@@ -270,8 +260,8 @@ PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, s
 PHI__FN bool phi__render_blank(phi_str text); /* True if the text is only white space */
 PHI__FN phi_str phi__render_trim_end(phi_str text);
 
-/* Write a text of a message to the scratch buffer: as a member, or as the inside of a string only.
-   A long text is filled in later. */
+/* Write a text to the scratch buffer: as a member, or as the inside of a string. A long text is
+   filled in later. */
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
@@ -283,13 +273,11 @@ PHI__FN bool phi__render_same_protocol(const phi__encoder *e, size_t item);
 PHI__FN bool phi__render_any_opaque(const phi__encoder *e, const phi_message *message);
 
 /* True if a request may hold a JSON text: it is valid and has no half of a surrogate pair, which
-   servers refuse. Transcripts also come from files and hosts, and one broken value would make every
-   later request fail. Of a very long text only strings and brackets are checked. Uses and resets
-   e->arena. */
+   servers refuse. Transcripts also come from files and hosts, and one broken value makes every
+   later request fail. Of a very long text only strings and brackets are checked. Uses e->arena. */
 PHI__FN bool phi__render_goes(phi__encoder *e, phi_str json);
 
-/* Writes the block's JSON unchanged, after a comma if one is needed. Writes nothing if it is no
-   object. */
+/* Writes the block's JSON unchanged, after a comma if needed; nothing if it is no object. */
 PHI__FN void phi__render_opaque(phi__encoder *e, const phi_content *c);
 
 /* Appends the members of an object to the object that is being written. */
@@ -299,8 +287,8 @@ PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 
 /* True if an answer has server-side calls and the user has spoken since, so that missing results
-   can no longer come. Providers refuse a call without its result. is_call: true for the name of an
-   opaque block that is a call. */
+   will not come. Providers refuse a call without its result. is_call: for names of opaque
+   blocks. */
 PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
                                   bool (*is_call)(phi_str name));
 
@@ -318,8 +306,8 @@ PHI__FN phi__render_way phi__render_way_to(const phi__encoder *e, const phi_cont
 PHI__FN bool phi__render_any(const phi__encoder *e, const phi_message *message,
                              phi__render_way way);
 
-/* Returns "image", "document" or "audio" if all blocks sent as PHI__RENDER_BLOCK are of this kind,
-   else "files". */
+/* Returns "image", "document" or "audio" if only such blocks go as PHI__RENDER_BLOCK; else
+   "files". */
 PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message);
 
 /* Returns the line that replaces block i, or an empty string. In a row of omitted blocks of one
@@ -336,8 +324,7 @@ PHI__FN void phi__render_said_part(phi__encoder *e, const phi_content *c);
 PHI__FN void phi__render_text_part(phi__encoder *e, phi_str text);
 
 /* Passes the blocks of a message to the codec's functions: texts to `said`, media to `block`,
-   opaque blocks to `opaque` (NULL: left out). Blank texts are left out. media false: only texts are
-   written. */
+   opaque blocks to `opaque` (may be NULL). Skips blank texts. media false: only texts. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool media,
                                void (*said)(phi__encoder *e, const phi_content *c),
                                void (*block)(phi__encoder *e, const phi_content *c),
@@ -345,8 +332,7 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
 PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str data,
                                 const char *after);
 
-/* Returns the usual file name ending of a type ("pdf", "csv", "wav"), or NULL for a type not in
-   PHI__MEDIA_. */
+/* Returns a type's usual file name ending ("pdf", "csv", "wav"); NULL if not in PHI__MEDIA_. */
 PHI__FN const char *phi__render_ending(phi_str mime_type);
 
 /* Writes a document's title in quotes as a file name with its ending. */
@@ -385,9 +371,8 @@ PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, ph
    memory ran out (out->failed). Sets bits in *faults. */
 PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, uint32_t *faults);
 
-/* Appends a schema in Gemini's form; unchanged if it needs no change. This is
-   phi__codec_rules.adapt. False: no memory (out->failed), or `words` say why Gemini would refuse
-   the schema. */
+/* Appends a schema in Gemini's form, as phi__codec_rules.adapt. It may stay unchanged. False: no
+   memory (out->failed), or `words` say why Gemini would refuse it. */
 PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
 /* For codecs: writes a tool's name, description and schema as members of an open object. schema:
@@ -455,8 +440,8 @@ PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *mod
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind);
 
-/* Appends the object that a text means, as JSON. False as phi__repair_value. *faults is 0 if the
-   text was valid JSON. */
+/* Appends the object that a text means, as JSON. False as phi__repair_value. *faults 0: it was
+   JSON. */
 PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 
 /* Appends the schema in a form. Equal texts give equal bytes. False: no memory (out->failed), or

@@ -123,8 +123,7 @@ PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item) {
 
 /* ---- addresses ---- */
 
-/* Copies a text without control characters and without blanks at its ends. A line break would end a
-   header. */
+/* Copies a text without control characters, which would end a header, and without outer blanks. */
 static bool phi__encode_clean(phi__encoder *e, phi_str from, phi_str *out) {
     char *to = phi__arena_bytes(e->arena, phi__add(from.len, 1));
     size_t n = 0;

@@ -1,9 +1,8 @@
 /* encoder.c - runs a codec over a transcript, about one message per unit of work, and keeps the
    renderings.
 
-   The encoder repairs some faults that a provider would refuse. It repairs the request, not the
-   log. A second result, or a result without a call, is left out. A call without a result gets one
-   before the next message. */
+   The encoder repairs some faults that a provider would refuse, in the request and not in the log.
+   A result without a call, or a second one, is left out. A missing result is added. */
 
 #include "wire/codec_in.h"
 
@@ -15,12 +14,11 @@ enum {
 
 /* ---- which thinking of earlier answers a request may still send ---- */
 
-/* Part of each prefix hash. Increase it when a codec whose target checks prefixes renders the same
-   messages differently. */
+/* Part of each prefix hash. Increase it if a codec whose target checks prefixes changes its
+   JSON. */
 enum { PHI__PREFIX_VERSION = 1 };
 
-/* The hash of a message is kept like a rendering, in this form. codecs/names_in.h lists the other
-   forms. */
+/* The hash of a message is kept as a rendering in this form. For other forms see names_in.h. */
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
 
 typedef struct phi__prefix_kept {
@@ -73,8 +71,7 @@ static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, ui
     return n;
 }
 
-/* Hashes the values of a call's arguments. Targets compare only values, and writing a session to a
-   file may change the text. */
+/* Hashes the values of arguments: targets compare only these, and saving may change the text. */
 static uint64_t phi__prefix_arguments(phi__encoder *e, phi_str arguments, uint64_t n) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str written = PHI__LIT("{}");
@@ -103,8 +100,7 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     return c->kind == PHI_CONTENT_OPAQUE ? phi__prefix_hash(c->replay, n) : n;
 }
 
-/* Returns a hash of the last thinking of an answer that can be sent back: sent content must follow
-   it. 0 if there is none. */
+/* Returns a hash of an answer's last thinking that content follows, so it can go back; or 0. */
 static uint32_t phi__prefix_thinking(const phi_message *m) {
     bool ends = false;
     if (m->role != PHI_ROLE_ASSISTANT) return 0;
@@ -157,8 +153,7 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
 
 /* ---- one request ---- */
 
-/* Bits 0 to 31: the last thinking that is sent. Bits 32 to 47: the system prompt. Bits 48 to 63:
-   the tools. */
+/* Bits 0 to 31: the last thinking sent. Bits 32 to 47: the system prompt. Bits 48 to 63: tools. */
 PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p) {
     return p->last | (p->system & 0xffff) << 32 | (p->tools & 0xffff) << 48;
 }
@@ -225,8 +220,8 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
         *units -= phi__min(*units, cost);
     }
     if (!e->failed) {
-        /* Go back from the newest valid thinking. Each thinking is valid only if the one that was
-           sent before it is sent again. */
+        /* Go back from the newest valid thinking: each is valid only if the one before it is sent
+           too. */
         uint64_t want = 0;
         bool any = true, broken = false, previous = false;
         for (size_t i = e->spec->item_count; i > 0; i--) {
@@ -395,9 +390,8 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     e->calls_item = SIZE_MAX;
 }
 
-/* Appends an item, in several calls if long texts must be filled in. Also renders the blocks
-   that follow all results, if the rendering can be kept, because phi__encoder_close_calls cannot
-   wait. */
+/* Appends an item, in several calls if it has long texts. Also renders the blocks that follow all
+   results, if they can be kept, because phi__encoder_close_calls cannot wait. */
 static void phi__encoder_put(phi__encoder *e) {
     const phi__item *item = &e->spec->items[e->at];
     uint32_t form = e->codec->form(e, e->at, false), after = 0;

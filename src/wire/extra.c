@@ -204,8 +204,8 @@ static void phi__extra_put_rest(phi__extra_merge_state *s, phi_str narrow,
             phi__extra_put(s->out, key, value);
 }
 
-/* Writes the members of both objects. The last member of a head is an open array, the messages. It
-   stays the last member. */
+/* Writes the members of both objects. A head's last member, the open array of messages, stays
+   last. */
 static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi_str narrow) {
     phi__json_cursor c;
     phi__extra_member m;

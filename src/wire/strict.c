@@ -264,8 +264,7 @@ static unsigned phi__strict_value_bit(const phi_json *value) {
     return phi__strict_type_bit(phi_str_of(phi__json_get_type_name(value)));
 }
 
-/* Returns the types that the schema names or its other keywords imply. Refuses if there are
-   none. */
+/* Returns the types that a schema names or its keywords imply. Refuses a schema without types. */
 static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(type);

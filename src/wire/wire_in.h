@@ -111,7 +111,7 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
    answer is a TEXT. Decoders use draft->kind, which remains TOOL_CALL. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
-/* Completes the message after the end of the answer. Empty arguments become {}. An open call becomes
+/* Completes a message after the end of the answer. Empty arguments become {}. An open call becomes
    incomplete, and so does a call with broken arguments after a length limit or with `unknown_stop`.
    A call without an id, or with the id of an earlier call of the message, gets a new id. A normal
    stop reason becomes TOOL_USE if there are complete calls, else STOP; it is STOP too if a call is
@@ -119,8 +119,7 @@ PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block
    total_tokens. If memory ran out, this becomes the failure, unless there is one already. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
-/* Removes secrets from all fields but content: ids, stop word, model, details, failure. Call it
-   after writing them. */
+/* Removes secrets from ids, stop word, model, details and failure. Call it after writing them. */
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* Fills *out with the message so far, as views into the buffers. `content` must have room for
@@ -357,8 +356,7 @@ typedef struct phi__codec_settings {
     uint32_t (*takes)(const phi__request_spec *spec); /* PHI__TAKES_ bits */
     /* Returns the thinking level that is sent for the wanted one. */
     phi_thinking (*level)(const phi_model *model, phi_thinking wanted);
-    /* Paths ("a.b") that phi writes itself, ended by NULL. An extra (below) must not contain
-       them. */
+    /* Paths ("a.b") that phi writes itself, ended by NULL. No extra (below) may contain them. */
     const char *const *owned;
     /* Paths of arrays to which an extra's elements are appended; NULL ends the list. */
     const char *const *lists;
@@ -372,8 +370,7 @@ typedef struct phi__codec_rules {
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__request_spec *spec); /* default PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
-    /* Changes the rest of a request for a native format, or returns PHI_NO_MEMORY. Default:
-       none. */
+    /* Changes other parts of the request for a native format. Returns PHI_OK or PHI_NO_MEMORY. */
     phi_status (*format_fit)(phi__request_spec *spec, phi_arena *arena);
     /* True if the target refuses a tool choice that forces a call. Default false. */
     bool (*unforced)(const phi__request_spec *spec);
@@ -384,7 +381,7 @@ typedef struct phi__codec_rules {
     uint32_t (*media)(const phi_model *model); /* PHI__MEDIA_ bits; default none */
     const char *const *kin;                    /* other protocols of the same wire, ended by NULL */
     phi__binding (*binding)(const phi__request_spec *spec); /* default PHI__BINDS_NOT */
-    /* True if the target accepts system messages after user messages in mid-conversation; false. */
+    /* True if the target accepts system messages after user messages. Default false. */
     bool (*takes_updates)(const phi_model *model);
     /* takes_tools: true if such system messages can add and remove tools; default false. put_tool
        writes the block of one tool; for a removed tool only the name is set. */
@@ -420,8 +417,7 @@ struct phi__codec {
     void (*whole)(void *state, phi__assembly *out, phi_str body);
     /* Set if the stream consists of frames (below); NULL: server-sent events. */
     const struct phi__framing *(*frames)(void);
-    /* Sets headers that depend on the time and the sealed body's hash, before each attempt; or
-       NULL. */
+    /* Sets headers that depend on time and the sealed body's hash, before each attempt; or NULL. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
@@ -469,13 +465,11 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
 
 /* Checks if the target would refuse a transcript, before it is sent. Returns PHI_OK, or PHI_BAD_ARG
    with a message that names the place ("messages[3]: tool call \"x\" has no result"). For tests and
-   makers of transcripts: the time grows with the square of the calls, and the encoder repairs
-   missing results anyway. */
+   makers of transcripts: its time grows with the square of the calls. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__request_spec *spec,
                                   char *words, size_t words_size);
 
-/* Returns NULL if the target accepts a tool's name, else a rule ("expected ..."). codec NULL:
-   any. */
+/* Returns NULL if a target accepts a tool's name, else its rule. codec NULL: the common rule. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 enum {
@@ -528,8 +522,7 @@ typedef struct phi__prefix {
 /* Call it at the start of a request if the target binds thinking. NULL: no memory. */
 PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts);
 
-/* Hashes as many items as the units allow, at last decides which thinking is sent. False: no
-   units. */
+/* Hashes items, then decides which thinking is sent. False: the units are used up; call again. */
 PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units);
 
 /* Return phi_message.prefix and .prefix_parts for the answer to this request. */
@@ -699,9 +692,8 @@ typedef struct phi__formats {
 PHI__FN bool phi__strict_tools_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                      const phi_model *model, phi_arena *arena);
 
-/* Checks the tools' schemas up to the first one that the target refuses. PHI_BAD_ARG: `words` name
-   the tool and the place. PHI_OK, or PHI_NO_MEMORY. A schema that is not adapted yet is adapted in
-   `scratch` and not kept. */
+/* Checks the tools' schemas up to one that the target refuses: PHI_BAD_ARG, and `words` name tool
+   and place. Or PHI_OK, PHI_NO_MEMORY. Schemas not adapted yet are adapted in `scratch`. */
 PHI__FN phi_status phi__strict_tools_refused(const phi__codec *codec, const phi__request_spec *spec,
                                              phi_memory *scratch, char *words, size_t words_size);
 
