@@ -648,8 +648,7 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
 
 /* ---- for the codec ---- */
 
-/* Reads an event. name: its type, or '!' and an exception's type. Empty: the type is in the
-   JSON. */
+/* Reads an event. name: its type; '!' and an exception's type; or empty: the JSON has the type. */
 static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -720,7 +719,7 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
-/* True if marks last an hour. Claude supports it since 4.5. For an ARN the host's setting
+/* True if marks last an hour, as Claude accepts since 4.5. For an ARN the host's setting
    decides. */
 static bool phi__bedrock_hour(const phi__encoder *e) {
     uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;

@@ -138,8 +138,8 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
 /* ---- JSON that a decoder keeps without interpreting it, and an encoder sends back ----
 
    Kept JSON is the bytes of the wire. Scanning a stream does not check the grammar, and a
-   transcript may come from a file. So both sides check it: one broken value would make every
-   request fail. */
+   transcript may come from a file. So both sides check it: broken JSON would make every request
+   fail. */
 
 static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(arena);

@@ -259,8 +259,8 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
 
    A chunk is read in one pass without a tree, into views of the parts that matter. Then it is
    applied: reasoning before text, text before calls. Servers differ in everything that the API
-   leaves open, so a field that is null, missing, repeated or of another type is read as it was
-   probably meant. */
+   leaves open, so a field that is null, missing, repeated or of another type is read as probably
+   meant. */
 
 /* The fields in which servers send reasoning, best first. The message keeps these names. */
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",

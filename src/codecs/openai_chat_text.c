@@ -283,8 +283,7 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
 static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
     if (text.len == 0) return false;
     if (phi__str_starts(text, "<function=")) {
-        /* Functions in sequence. The last closing tag may be missing. A value may contain the
-           tag. */
+        /* Functions in sequence. The last closing tag may be missing. A value may hold the tag. */
         static const char tag[] = "<function=", close[] = "</function>";
         for (; text.len > 0; text = phi__str_trim(text)) {
             size_t from = sizeof tag - 1;
@@ -765,8 +764,8 @@ static bool phi__chat_text_says(phi__chat_text *t, phi__assembly *a, bool last) 
             if (tag >= 0 && (t->ticks == 0 || t->ticks == 4)) {
                 size_t behind = t->at + strlen(phi__chat_text_tags[tag]);
                 if (tag == PHI__CHAT_TAG_THINK_END) {
-                    /* A closing tag without an opening one: the text before it was thinking, if it
-                       is all there is. */
+                    /* A closing tag without an opening one: a single text before it was
+                       thinking. */
                     phi__chat_text_say(t, a, false);
                     if (!t->thought && !t->behind && a->count == 1 &&
                         a->drafts[0].kind == PHI_CONTENT_TEXT) {

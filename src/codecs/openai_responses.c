@@ -181,10 +181,9 @@ static void phi__resp_kept_json(phi__buf *out, const char *key, phi_str json) {
     phi__records_str(out, key, json);
 }
 
-/* Writes the data that the next request sends back for a finished text or call, to the draft's
-   `replay`: an object of the strings "id", "phase", "more" (the item's unread members, separated
-   by commas) and "parts" (its content, if phi__resp_kept_is_more). The last two hold unchanged
-   JSON. */
+/* Writes the data that the next request sends back for a finished text or call, to draft->replay:
+   an object of the strings "id", "phase", "more" (the item's unread members, separated by commas)
+   and "parts" (its content, if phi__resp_kept_is_more). The last two hold unchanged JSON. */
 static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_output_item *item) {
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;
@@ -1084,8 +1083,7 @@ static bool phi__resp_at_openai(const phi_model *model) {
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
-/* Models that do not reason refuse both fields. Models with unknown names get them only with a
-   thinking level. */
+/* Models that do not reason refuse both fields. Unknown models get them only with a level. */
 static void phi__resp_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__resp_at_openai(e->spec->model);

@@ -300,8 +300,8 @@ static void phi__http_due(phi__http *http) {
 
 /* ---- one request as an easy handle: options, and callbacks that only copy ---- */
 
-/* Each callback first checks if the transfer was cancelled: its request is gone, so it stops
-   curl. */
+/* Each callback first asks if the transfer was cancelled: its request is gone, and curl must
+   stop. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -727,8 +727,7 @@ static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__free(http->memory, t, sizeof *t);
 }
 
-/* Pushes overflowed bytes, in pieces no larger than a write callback's: the receiver takes
-   those. */
+/* Pushes overflowed bytes, in pieces as small as in a write callback, which the receiver takes. */
 static void phi__http_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
     phi__http_enter(t->http); /* a resume from within a push waits for the pump */
@@ -1058,8 +1057,8 @@ static phi__http_transfer *phi__http_next_end(phi__http *http) {
     return t;
 }
 
-/* Returns the next transfer to remove, or NULL. Removal may wait for a name lookup without
-   QUICK_EXIT. */
+/* Returns the next transfer to remove. Without QUICK_EXIT a removal would wait for a name
+   lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
     phi__http_transfer *t = phi__http_curl_first(&http->dying);
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit)

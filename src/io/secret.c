@@ -184,7 +184,7 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
     return (set->first[byte / 8] >> byte % 8 & 1) != 0;
 }
 
-/* Returns the end of the longest secret at `at`, or 0. *from is its start (base64: perhaps at -
+/* Returns the end of the longest secret at `at`, or 0. *from: its start (base64: perhaps at -
    1). */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {

@@ -264,8 +264,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* Views a call that is the answer as a text, without signature and replay, which belong to
-   calls. */
+/* Views a call that is the answer as a text. Signature and replay belong to calls: drop them. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;

@@ -135,7 +135,7 @@ static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
 }
 
 /* Finds the delay that a response asks for: in its headers, where an HTTP date counts from the
-   response's own Date; else in `given` ("46s"); else in a text ("try again in 5.2s"). Or false. */
+   response's own Date; else in `given` ("46s"); else in a text ("try again in 5.2s"). */
 static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                uint64_t *ms) {
     phi_str after = phi__headers_value(headers, "retry-after");
@@ -237,8 +237,7 @@ static const char phi__fault_other_excesses[] =
 /* Used for status 400, or for a text without a status. Other statuses use these words for rates. */
 static const char phi__fault_counts[] = "too many tokens\0token limit exceeded\0";
 
-/* Throttling: waiting helps. A gateway may lose Bedrock's error type, so its message is here
-   too. */
+/* Throttling: waiting helps. A gateway may lose Bedrock's error type, so its message is listed. */
 static const char phi__fault_paces[] = "throttl\0too many tokens, please wait\0";
 
 /* Further phrases for throttling, used if only a text is known. */

@@ -45,7 +45,7 @@ PHI__FN size_t phi__assembly_open(phi__assembly *a, phi_content_kind kind, int64
 PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
 
 /* Call it for each element of a list of calls or items in one event. *n counts them, from 0. False
-   if the answer has failed. A list with too many elements fails the answer. */
+   if the answer has failed. Fails the answer if the list is too long. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
 PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* latest, or SIZE_MAX */
 
@@ -70,8 +70,7 @@ PHI__FN void phi__assembly_hold_text(phi__assembly *a, phi__json_text text);
 /* Ends the text in a->held: half a character at its end becomes U+FFFD. */
 PHI__FN void phi__assembly_hold_end(phi__assembly *a);
 
-/* Changes the kind of a block after the fact. The sink gets PHI__PART_AGAIN, then all deltas
-   again. */
+/* Changes the kind of an existing block. The sink gets PHI__PART_AGAIN and all deltas again. */
 PHI__FN void phi__assembly_turn(phi__assembly *a, size_t block, phi_content_kind kind);
 
 /* Opens a block that phi does not interpret. draft->name gets the type and draft->replay the JSON,
@@ -99,7 +98,7 @@ PHI__FN void phi__assembly_rest(phi__assembly *a, size_t block, phi_str call,
    replaces bytes that are not UTF-8. Does nothing if block is SIZE_MAX. */
 PHI__FN void phi__assembly_cite(phi__assembly *a, size_t block, phi_str citation);
 
-/* Appends a call's early arguments to draft->replay. They are used only if no deltas follow. */
+/* Appends arguments of a call's start to draft->replay. They are used only if no deltas follow. */
 PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Closes a call. `arguments` are used if there were no deltas. */
@@ -136,8 +135,8 @@ PHI__FN void phi__classify_bad_event(phi__assembly *a);
 
 /* Words by which a protocol ends an answer, and their meaning. */
 typedef struct phi__stop_word {
-    /* Each word ends with a NUL, and one more NUL ends the list. "abc*" matches any word that
-       begins with abc. */
+    /* Each word ends with a NUL, and one more NUL ends the list. "abc*" matches all that begin
+       so. */
     const char *words;
     phi_stop_reason reason;
     phi_failure_kind failure; /* NONE: no failure */
@@ -164,9 +163,8 @@ PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a pi
 /* Copies e->scratch into the arena and clears it. False: the encoder failed. */
 PHI__FN bool phi__encode_copy(phi__encoder *e, phi_str *out);
 
-/* Appends JSON to the message of a role. If no such message is open, first appends `begin`: "]},{",
-   which ends the open message, and the start of a new one. Without an open message, "]}," is left
-   out. */
+/* Appends JSON to the message of a role. If no such message is open, first appends `begin`, which
+   ends the open message ("]},{") and starts one. Without an open message, "]}," is left out. */
 PHI__FN void phi__encode_role(phi__encoder *e, phi_role role, phi_str begin, phi_str json);
 
 /* Inserts `literal` into the marked piece, `back` bytes before its end. Call once, at the end. */
@@ -246,8 +244,7 @@ typedef struct phi__decoding {
 } phi__decoding;
 
 /* True if the decoder must read an event: the data start as an object (`lists`: or a list), unlike
-   a gateway's text. An "error" event fails the answer here; a repeat of the stored event is added
-   here. */
+   a gateway's text. An "error" event fails the answer, and a repeat is added here already. */
 PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str name, phi_str data,
                                  bool lists);
 
@@ -260,8 +257,7 @@ PHI__FN void phi__render_name(phi__buf *out, const char *before, phi_str name, s
 PHI__FN bool phi__render_blank(phi_str text); /* True if the text is only white space */
 PHI__FN phi_str phi__render_trim_end(phi_str text);
 
-/* Write a text to the scratch buffer: as a member, or as the inside of a string. A long text is
-   filled in later. */
+/* Write a text to the scratch buffer, as a member or as the inside of a string. Long ones later. */
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
@@ -286,9 +282,8 @@ PHI__FN void phi__render_rest(phi__encoder *e, phi_str object);
 /* True if a user's message follows an answer and its results. */
 PHI__FN bool phi__render_user_follows(const phi__encoder *e, size_t item);
 
-/* True if an answer has server-side calls and the user has spoken since, so that missing results
-   will not come. Providers refuse a call without its result. is_call: for names of opaque
-   blocks. */
+/* True if an answer has server-side calls and the user has spoken since, so missing results will
+   not come. Providers refuse a call without its result. is_call: for names of opaque blocks. */
 PHI__FN bool phi__render_abandons(const phi__encoder *e, size_t item,
                                   bool (*is_call)(phi_str name));
 
@@ -306,7 +301,7 @@ PHI__FN phi__render_way phi__render_way_to(const phi__encoder *e, const phi_cont
 PHI__FN bool phi__render_any(const phi__encoder *e, const phi_message *message,
                              phi__render_way way);
 
-/* Returns "image", "document" or "audio" if only such blocks go as PHI__RENDER_BLOCK; else
+/* Returns "image", "document" or "audio" if all blocks sent as media are of one kind, else
    "files". */
 PHI__FN const char *phi__render_media_word(const phi__encoder *e, const phi_message *message);
 
@@ -440,7 +435,7 @@ PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *mod
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN phi_str phi__render_omitted(const phi_texts *texts, phi_content_kind kind);
 
-/* Appends the object that a text means, as JSON. False as phi__repair_value. *faults 0: it was
+/* Appends the object that a text means, as JSON. False as phi__repair_value. *faults 0: valid
    JSON. */
 PHI__FN bool phi__repair_object(phi__buf *out, phi_str text, uint32_t *faults);
 

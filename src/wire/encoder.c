@@ -14,8 +14,7 @@ enum {
 
 /* ---- which thinking of earlier answers a request may still send ---- */
 
-/* Part of each prefix hash. Increase it if a codec whose target checks prefixes changes its
-   JSON. */
+/* Part of each prefix hash. Increase it if a codec for a checking target changes its renderings. */
 enum { PHI__PREFIX_VERSION = 1 };
 
 /* The hash of a message is kept as a rendering in this form. For other forms see names_in.h. */
@@ -220,7 +219,7 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
         *units -= phi__min(*units, cost);
     }
     if (!e->failed) {
-        /* Go back from the newest valid thinking: each is valid only if the one before it is sent
+        /* Go back from the newest valid thinking: each one is valid only if the one before is sent
            too. */
         uint64_t want = 0;
         bool any = true, broken = false, previous = false;

@@ -204,7 +204,7 @@ static void phi__extra_put_rest(phi__extra_merge_state *s, phi_str narrow,
             phi__extra_put(s->out, key, value);
 }
 
-/* Writes the members of both objects. A head's last member, the open array of messages, stays
+/* Writes the members of both objects. A head ends in the open array of messages, which stays
    last. */
 static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi_str narrow) {
     phi__json_cursor c;

@@ -195,8 +195,8 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
         if (status != PHI_OK) return status;
     }
     if (m->role == PHI_ROLE_TOOL_RESULT) {
-        /* A result must be its call's only one. Only results may be between it and the call's
-           message. */
+        /* A call has one result at most. Only other results may come between the call and its
+           result. */
         phi_str id = m->tool_call_id;
         size_t j;
         for (size_t i = at; i > 0; i--) {

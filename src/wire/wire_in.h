@@ -417,7 +417,7 @@ struct phi__codec {
     void (*whole)(void *state, phi__assembly *out, phi_str body);
     /* Set if the stream consists of frames (below); NULL: server-sent events. */
     const struct phi__framing *(*frames)(void);
-    /* Sets headers that depend on time and the sealed body's hash, before each attempt; or NULL. */
+    /* Sets headers that depend on time and the body's hash, before each attempt. May be NULL. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
