@@ -945,8 +945,9 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf_text(&e->scratch, strict ? "},\"strict\":true}}" : "}}}");
 }
 
-/* Writes the tools. The API refuses a history with calls without tools, so a placeholder is sent.
-   It has no choice "none". "auto" is the default, and only some models know the field. */
+/* Writes the tools. The API refuses calls in the history if there are no tools, so a placeholder
+   is sent. The API has no choice "none". "auto" is the default, and only some models know the
+   field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);

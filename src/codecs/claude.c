@@ -165,7 +165,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
         m = e->spec->items[--at].message;
         if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(e->codec, m);
     }
-    /* Go back to the start: the first block that is sent decides. */
+    /* Go from the last block to the first one: the first one that is sent decides. */
     for (size_t i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (phi__codec_is_call(c)) calls = true;

@@ -498,7 +498,7 @@ static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str
         else if (other.len > 0)
             phi__gemini_opaque(st, a, one, other);
         else {
-            if (p.text.len > 0) st->in_call = false; /* a call without its end never gets one now */
+            if (p.text.len > 0) st->in_call = false; /* an open call ends incomplete */
             block = phi__gemini_text(a, &p);
         }
         *text = p.text;

@@ -647,8 +647,6 @@ static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf_char(out, '}');
 }
 
-/* ---- the model ---- */
-
 /* Writes the steps of an answer. One signed thought is enough for all its calls. Thinking without a
    signature is left out, because it does not help the model. If the answer was cut, no step of
    hosted tools is sent, because the API refuses such a call without its result. */

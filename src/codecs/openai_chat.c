@@ -383,9 +383,9 @@ static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
             (void)phi__classify_take_error(&c, &k->error);
         else if (PHI__TEXT_IS(key, "x_groq"))
             (void)phi__json_members_take(&c, phi__chat_groq_members, k);
-        else if (PHI__TEXT_IS(key, "search_results")) /* Perplexity */
+        else if (PHI__TEXT_IS(key, "search_results")) /* sent by Perplexity */
             phi__chat_list(&c, &k->sources);
-        else if (PHI__TEXT_IS(key, "citations")) /* Perplexity and xAI: only URLs */
+        else if (PHI__TEXT_IS(key, "citations")) /* URLs sent by Perplexity and xAI */
             phi__chat_list(&c, &k->citations);
         else
             (void)phi__json_cursor_skip(&c);
@@ -414,9 +414,9 @@ static const phi__json_member phi__chat_usage_members[] = {
     PHI__MEMBER(phi__chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
     PHI__MEMBER_INSIDE("prompt_tokens_details", phi__chat_prompt_members),
     PHI__MEMBER_INSIDE("completion_tokens_details", phi__chat_output_members),
-    /* DeepSeek */
+    /* sent by DeepSeek */
     PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* Moonshot */
+    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* by Moonshot */
     PHI__MEMBERS_END};
 
 /* Stores the usage. The last one counts. */

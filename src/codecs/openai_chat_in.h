@@ -65,8 +65,8 @@ typedef struct phi__chat_state {
 typedef enum phi__chat_ending {
     PHI__CHAT_ENDED = 0,
     PHI__CHAT_CALLED, /* a structured call comes: waiting text becomes no call */
-    PHI__CHAT_CUT,    /* by a length limit */
-    PHI__CHAT_BROKEN  /* by a failure: waiting text becomes no call */
+    PHI__CHAT_CUT,    /* a length limit ended the text */
+    PHI__CHAT_BROKEN  /* a failure ended the text: waiting text becomes no call */
 } phi__chat_ending;
 
 static inline bool phi__chat_quirk(const phi__encoder *e, uint64_t quirk) {

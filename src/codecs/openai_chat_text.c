@@ -77,7 +77,7 @@ static bool phi__chat_calls_node(phi__chat_read *r, const phi_json *node) {
     const phi_json *name = phi__chat_calls_member(node, names, PHI__COUNT(names));
     phi_str arguments = PHI_ZERO;
     phi__buf buf;
-    if (phi_json_is(name, PHI_JSON_OBJECT)) { /* {"type":"function","function":{...}} */
+    if (phi_json_is(name, PHI_JSON_OBJECT)) { /* the form {"type":"function","function":{...}} */
         node = name;
         name = phi_json_get(node, "name");
     }
@@ -656,7 +656,7 @@ static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *a
             if (i > 3 + PHI__CHAT_KEY_MOST || text.at[i] == '`') return false;
     }
     *at = i;
-    for (size_t k = 0; k < 2; k++) { /* "[{" or "{" */
+    for (size_t k = 0; k < 2; k++) { /* the text starts with "[{" or "{" */
         while (i < text.len && phi__json_white(text.at[i])) i++;
         if (i == text.len) return true;
         if (k == 0 && text.at[i] == '[') {

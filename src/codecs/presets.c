@@ -11,7 +11,7 @@
 /* Facts by the start of a model's name. The first match is used. The last row has no prefix. */
 typedef struct phi__preset_model {
     const char *prefix;
-    uint64_t add, remove; /* quirks */
+    uint64_t add, remove; /* quirks to add and to remove */
     bool reasoning;
 } phi__preset_model;
 

@@ -82,7 +82,7 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     char hex[64];
     size_t from = out->len;
     phi_str day = phi__str(words->date, 8);
-    /* "20261120T123456Z" from "2026-11-20T12:34:56Z" */
+    /* Make "20261120T123456Z" from "2026-11-20T12:34:56Z". */
     char text[PHI__DATE_BYTES];
     size_t n = 0;
     (void)phi__date_put(s->wall_ms, text);

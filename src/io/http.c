@@ -819,7 +819,7 @@ static void phi__http_load_ca(phi__http *http) {
 
 #if !defined(PHI_NO_CURL)
 
-#define PHI__HTTP_CURL_FLOOR 0x074400u /* 7.68 */
+#define PHI__HTTP_CURL_FLOOR 0x074400u /* libcurl 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default */
 #define PHI__HTTP_ENDS 16              /* most transfers ended in one pump, and most removed */
 #define PHI__HTTP_HOLD_US 50000        /* time until the next check for free descriptors */
@@ -1237,15 +1237,15 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
         return "this libcurl was built without HTTP/2";
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
-    http->prereq = info->version_num >= 0x075000u;     /* 7.80 */
-    http->quick_exit = info->version_num >= 0x075700u; /* 7.87 */
+    http->prereq = info->version_num >= 0x075000u;     /* libcurl 7.80 */
+    http->quick_exit = info->version_num >= 0x075700u; /* libcurl 7.87 */
     http->mask_sigpipe =
-        info->version_num < 0x075800u; /* 7.88; older versions write TLS with send() */
+        info->version_num < 0x075800u; /* before 7.88: TLS uses send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
         http->drop_ca_path = phi__http_can_read(info->cainfo);
 #endif
-    http->ca_cache = info->version_num >= 0x075700u && /* 7.87 */
+    http->ca_cache = info->version_num >= 0x075700u && /* libcurl 7.87 */
                      (desc->ca_file != NULL || http->drop_ca_path);
     return NULL;
 }

@@ -19,7 +19,8 @@ typedef struct phi_transfer {
     uint32_t index, gen;
 } phi_transfer;
 
-/* The request to send. Owned by the runtime, until phi_transfer_end, cancel or release returns. */
+/* The request to send. The runtime owns it, from `open` until phi_transfer_end, cancel or
+   release. */
 typedef struct phi_request phi_request;
 
 /* A header. Both strings end with a zero byte. */

@@ -47,7 +47,7 @@ PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
 /* Call it for each element of a list of calls or items in one event. *n counts them, from 0. False
    if the answer has failed. Fails the answer if the list is too long. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
-PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* latest, or SIZE_MAX */
+PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* the latest block, or SIZE_MAX */
 
 /* Returns the last block if it is open and of this kind, else a new one. A text or thinking block
    before the new one is closed. For protocols that do not announce the start of a block. */
@@ -156,8 +156,8 @@ PHI__FN void phi__classify_stop(phi__assembly *a, const phi__stop_word *table, s
 /* True if an update is sent as a system message: the target accepts one, a user's message precedes
    it, and an answer or the end of the transcript follows it. */
 PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item);
-PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* borrowed */
-PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static text, borrowed */
+PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json);       /* `json` is borrowed */
+PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* `literal` is static */
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* appends e->scratch as a piece and clears it */
 
 /* Copies e->scratch into the arena and clears it. False: the encoder failed. */

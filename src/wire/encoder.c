@@ -22,7 +22,7 @@ enum { PHI__PREFIX_VERSION = 1 };
 
 typedef struct phi__prefix_kept {
     uint64_t hash;     /* of the message, without its thinking */
-    uint32_t thinking; /* phi__prefix_thinking */
+    uint32_t thinking; /* result of phi__prefix_thinking */
 } phi__prefix_kept;
 
 /* Hashes eight bytes per step. The result is the same on every machine. */

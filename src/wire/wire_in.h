@@ -183,7 +183,7 @@ typedef struct phi__item {
 
 typedef struct phi__tool_view {
     phi_str name, description, schema; /* schema: JSON text of an object */
-    /* set if phi_tool.strict is: the functions that make the strict form; else NULL */
+    /* Functions that make the strict form. NULL if phi_tool.strict is not set. */
     const struct phi__formats *strict;
     struct phi__adapted *adapted; /* adapted schemas, indexed by phi__strict_form; NULL: not kept */
     bool is_raw;                  /* `raw` replaces name, description and schema */
