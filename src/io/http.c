@@ -1237,10 +1237,9 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
         return "this libcurl was built without HTTP/2";
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
-    http->prereq = info->version_num >= 0x075000u;     /* libcurl 7.80 */
-    http->quick_exit = info->version_num >= 0x075700u; /* libcurl 7.87 */
-    http->mask_sigpipe =
-        info->version_num < 0x075800u; /* before 7.88: TLS uses send() */
+    http->prereq = info->version_num >= 0x075000u;      /* libcurl 7.80 */
+    http->quick_exit = info->version_num >= 0x075700u;  /* libcurl 7.87 */
+    http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88: TLS uses send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
         http->drop_ca_path = phi__http_can_read(info->cainfo);

@@ -8,7 +8,8 @@
 
 /* ---- header lines of a response, "Name: value\r\n", and the delay that they ask for ---- */
 
-#define PHI__HEADERS_NUMBER_MOST UINT64_C(1000000000000) /* in thousandths of a second: thirty years */
+#define PHI__HEADERS_NUMBER_MOST                                                                   \
+    UINT64_C(1000000000000) /* in thousandths of a second: thirty years */
 
 static char phi__headers_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
@@ -451,7 +452,8 @@ static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *mo
     if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
     if (client && phi__fault_any(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
-    if (f->status == 429 && phi__str_is(f->code, "1308")) return PHI_FAILURE_QUOTA; /* code of z.ai */
+    if (f->status == 429 && phi__str_is(f->code, "1308"))
+        return PHI_FAILURE_QUOTA; /* code of z.ai */
     if (f->status == 413) return PHI_FAILURE_OVERFLOW;
     if (f->status == 429 || phi__fault_any(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
     if (f->status == 400 && f->empty && model != NULL &&

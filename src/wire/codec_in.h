@@ -47,7 +47,8 @@ PHI__FN uint64_t phi__assembly_hash(phi__assembly *a, phi__json_text text);
 /* Call it for each element of a list of calls or items in one event. *n counts them, from 0. False
    if the answer has failed. Fails the answer if the list is too long. */
 PHI__FN bool phi__assembly_takes_more(phi__assembly *a, size_t *n);
-PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* the latest block, or SIZE_MAX */
+PHI__FN size_t phi__assembly_find(const phi__assembly *a,
+                                  int64_t key); /* the latest block, or SIZE_MAX */
 
 /* Returns the last block if it is open and of this kind, else a new one. A text or thinking block
    before the new one is closed. For protocols that do not announce the start of a block. */
