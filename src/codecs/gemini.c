@@ -707,7 +707,7 @@ static void phi__gemini_render(phi__encoder *e, const phi_message *m, size_t at,
         phi__gemini_answer(e, m, form);
 }
 
-/* TOOL_RESULT also stands for the user's contents of results. */
+/* Results and the user's words are separate contents, though both have the role "user". */
 static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
                                phi_str parts) {
     (void)at;

@@ -150,8 +150,6 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
     return made;
 }
 
-/* ---- one request ---- */
-
 /* Bits 0 to 31: the last thinking sent. Bits 32 to 47: the system prompt. Bits 48 to 63: tools. */
 PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p) {
     return p->last | (p->system & 0xffff) << 32 | (p->tools & 0xffff) << 48;
