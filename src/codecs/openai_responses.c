@@ -1040,7 +1040,7 @@ static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same
     }
 }
 
-/* Returns the form bits of a message's rendering. */
+/* Returns the form bits. after: none, because results hold their media themselves. */
 static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__RESP_FORM;

@@ -827,7 +827,7 @@ static void phi__http_load_ca(phi__http *http) {
     6 /* a start may need this many: two sockets and those of a lookup */
 #define PHI__HTTP_LINGER_US 1000000 /* time for the end of a released body */
 #define PHI__HTTP_REUSE_US 50000    /* time that a start waits for a connection to be reused */
-#define PHI__HTTP_PLACE_US 200000   /* the same if max_connections are used and requests wait */
+#define PHI__HTTP_PLACE_US 200000   /* as LINGER, if a queued request needs the connection */
 
 /* ---- the table and its queue ---- */
 
