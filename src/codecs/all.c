@@ -1,4 +1,4 @@
-/* all.c - the list of all protocols: a program that names it links them all. */
+/* all.c - the list of all protocols. A program that uses it links all codecs. */
 #include "codecs/names_in.h"
 
 PHI_API const phi_codec_fn *phi_codecs_all(void) {

@@ -1,27 +1,28 @@
-/* anthropic.c - requests of the Anthropic Messages API.
+/* anthropic.c - the Anthropic Messages API.
 
-   A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
-   closed by glue around it, so that tool results and the user's words after them share one message.
-   The cache mark moves from turn to turn: it is put inside of the last brace of the last user
-   block, which is why no rendering holds one. */
+   A message's content is rendered once, as blocks joined by commas, and kept. The role is written
+   around the renderings, so tool results and the user's words after them share one message. No
+   rendering holds the cache mark, which moves from turn to turn. The mark is inserted before the
+   last brace of the last user block. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 
-/* The settings that a rendering depends on: bits of phi__rendered.form. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. */
 enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
-    PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
+    PHI__ANTHROPIC_ORIGIN = 1, /* the same model made the message: send thinking */
     PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_MEDIA = 4,      /* images and documents of an error result */
-    PHI__ANTHROPIC_SYSTEM = 8,     /* an update that is a system message */
-    PHI__ANTHROPIC_PROTOCOL = 16,  /* made over this protocol: citations go back, and calls whole */
-    PHI__ANTHROPIC_ABANDONED = 32, /* without the server's calls that have no result */
-    PHI__ANTHROPIC_PAUSED = 64,    /* the provider continues it, so it is sent unchanged */
-    PHI__ANTHROPIC_ORPHANS = 128,  /* without the results whose call is not in this message */
-    PHI__ANTHROPIC_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
+    PHI__ANTHROPIC_MEDIA = 4,  /* images and documents of an error result */
+    PHI__ANTHROPIC_SYSTEM = 8, /* an update that is a system message */
+    PHI__ANTHROPIC_PROTOCOL =
+        16, /* the same protocol made the message: send citations and kept members */
+    PHI__ANTHROPIC_ABANDONED = 32,  /* leave out the server's calls that have no result */
+    PHI__ANTHROPIC_PAUSED = 64,     /* the provider will continue the message: send it unchanged */
+    PHI__ANTHROPIC_ORPHANS = 128,   /* leave out server results whose call is not in this message */
+    PHI__ANTHROPIC_MEDIA_SHIFT = 16 /* the PHI__MEDIA_ bits are shifted by this */
 };
 
-/* The stream half; the state is zeroed memory. */
+/* The state of a stream's decoder. It starts as zeroed memory. */
 typedef struct phi__anthropic_state {
     bool got_stop; /* a message_delta brought a stop reason */
     phi__decoding in;
@@ -54,7 +55,7 @@ static void phi__anthropic_opaque(phi__encoder *e, const phi_content *c) {
     if (phi__render_is_opaque(e->codec, c)) phi__render_opaque(e, c);
 }
 
-/* The text of a user or a result; media: with the images, documents and opaque blocks. */
+/* Writes the texts of a user's message or a result. media: also all its other blocks. */
 static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool media) {
     phi__render_parts(e, m, media, phi__render_said_part, phi__anthropic_media_block,
                       phi__anthropic_opaque);
@@ -71,17 +72,17 @@ static void phi__anthropic_cited(phi__encoder *e, phi_str text, phi_str citation
     phi__buf_wrap(out, ",\"citations\":", citations, "}");
 }
 
-/* A type of opaque blocks that are calls of the server's own tools: "server_tool_use". */
+/* True for types of opaque blocks that are calls of the server's own tools: "server_tool_use". */
 static bool phi__anthropic_is_server_call(phi_str name) {
     return name.len > 9 && phi__str_ends(name, "_tool_use");
 }
 
-/* ... and of their results: "web_search_tool_result". */
+/* True for types of opaque blocks that are results of such calls: "web_search_tool_result". */
 static bool phi__anthropic_is_server_result(phi_str name) {
     return name.len > 12 && phi__str_ends(name, "_tool_result");
 }
 
-/* True if the call of a result is an earlier block of the message. */
+/* True if the call of a server tool's result is an earlier block of the message. */
 static bool phi__anthropic_has_call(const phi_message *m, size_t block) {
     phi__json_found result, call;
     if (phi__json_cursor_find(m->content[block].replay, "tool_use_id", &result) != PHI_OK)
@@ -107,7 +108,7 @@ static bool phi__anthropic_sends(const phi__encoder *e, const phi_message *m, si
            phi__render_is_answered(m, block, "id", refs);
 }
 
-/* The last block that is sent; SIZE_MAX: none. */
+/* Returns the index of the last block that is sent, or SIZE_MAX. */
 static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, uint32_t form) {
     phi_message part = *m;
     size_t last = phi__claude_last_sent(e->codec, &part);
@@ -119,8 +120,7 @@ static size_t phi__anthropic_last(const phi__encoder *e, const phi_message *m, u
     return last;
 }
 
-/* One text as a string, anything else as blocks. A result that is an error holds text only, and at
-   least some. */
+/* Writes a result: one text as a string, else blocks. An error result is text and not empty. */
 static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = !m->is_error && phi__render_any(e, m, PHI__RENDER_BLOCK);
@@ -150,17 +150,17 @@ static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
 
 /* ---- answers: events to a message ----
 
-   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
-   by the index the wire gives them. Blocks of other types than text, thinking and tool use are
-   opaque: their JSON is kept as it came with their start, and deltas put members into it. */
+   Each event is read in one pass without a tree. Nearly all events are deltas. A block is found by
+   its index in the wire. Blocks of other types than text, thinking and tool use are opaque: the
+   JSON of their start is kept, and deltas set members in it. */
 
-/* The possible members of an event, as in its text. */
+/* The members of an event, as views of its text. */
 typedef struct phi__anthropic_event {
     phi__json_text type;
     int64_t index;
     phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
     phi__json_text stop_reason;
-    phi_str citation, content, encrypted_content; /* of a delta; raw JSON, as the next four */
+    phi_str citation, content, encrypted_content; /* of a delta; raw JSON, like the strings below */
     phi_str stop_details;
     phi_str block, message, usage;
     bool has_error;
@@ -196,12 +196,10 @@ static bool phi__anthropic_read(phi__anthropic_event *ev, phi_str data) {
     return phi__json_members_read(data, phi__anthropic_event_members, ev, NULL);
 }
 
-/* ---- parts ---- */
-
 static const phi__json_member phi__anthropic_details_members[] = {
     PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64), PHI__MEMBERS_END};
 
-/* Counts are cumulative; null or absent counts leave earlier ones. */
+/* Counts are cumulative. A null or absent count does not change the earlier value. */
 static const phi__json_member phi__anthropic_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
@@ -241,12 +239,10 @@ static void phi__anthropic_stop(phi__anthropic_state *st, phi__assembly *a, phi_
                        refusal.explanation);
 }
 
-/* ---- blocks ---- */
-
 typedef struct phi__anthropic_block {
     phi__json_text type, text, thinking, signature, data, id, name;
     phi_str input, citations; /* raw JSON */
-    phi_str raw;              /* all of it */
+    phi_str raw;              /* the whole block */
 } phi__anthropic_block;
 
 static const phi__json_member phi__anthropic_block_members[] = {
@@ -267,7 +263,7 @@ static void phi__anthropic_read_block(phi__anthropic_block *b, phi_str raw) {
     (void)phi__json_members_read(raw, phi__anthropic_block_members, b, NULL);
 }
 
-/* SIZE_MAX: a block without a type, or no memory. */
+/* Opens a block. SIZE_MAX if it has no type or memory ran out. */
 static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *b, int64_t index) {
     phi_content_kind kind;
     if (PHI__TEXT_IS(b->type, "text"))
@@ -277,8 +273,7 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
     else if (PHI__TEXT_IS(b->type, "tool_use"))
         kind = PHI_CONTENT_TOOL_CALL;
     else {
-        /* A block that phi does not interpret. One without a type cannot go back and is read
-           over. */
+        /* An opaque block. A block without a type cannot be sent back, so it is skipped. */
         if (b->type.len == 0) return SIZE_MAX;
         size_t block = phi__assembly_opaque(a, phi__str(NULL, 0), b->raw, index, true);
         if (block != SIZE_MAX) phi__assembly_put(a, &a->drafts[block].name, b->type);
@@ -294,7 +289,7 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
     if (kind == PHI_CONTENT_TOOL_CALL) {
         phi__assembly_put(a, &d->id, b->id);
         phi__assembly_put(a, &d->name, b->name);
-        /* The members of a call that phi does not know ("caller") go back with it. */
+        /* Keep the members of a call that phi does not know ("caller"). */
         static const char *const known[] = {"type", "id", "name", "input", NULL};
         phi__assembly_rest(a, block, b->raw, known);
     }
@@ -306,8 +301,7 @@ static size_t phi__anthropic_open(phi__assembly *a, const phi__anthropic_block *
     return block;
 }
 
-/* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
-   They wait where a call keeps nothing else. */
+/* Opens a block. Complete arguments in its start wait in `replay`; deltas replace them. */
 static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_event *ev) {
     phi__anthropic_block b;
     if (ev->block.len == 0) return;
@@ -318,7 +312,7 @@ static void phi__anthropic_block_start(phi__assembly *a, const phi__anthropic_ev
     phi__assembly_wait(a, block, b.input);
 }
 
-/* A hosted call needs its input when it goes back, also an empty one. */
+/* Closes an opaque block. The API requires an input in a server tool's call, even an empty one. */
 static void phi__anthropic_close_opaque(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     phi_str name = phi__buf_str(&d->name), none = {NULL, 0}, value;
@@ -332,14 +326,14 @@ static void phi__anthropic_close_opaque(phi__assembly *a, size_t block) {
         phi__assembly_close(a, block);
 }
 
-/* A block that some gateways forget to start. */
+/* Finds a block, or opens it if a gateway left out its start. */
 static size_t phi__anthropic_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
-/* The member of an opaque block whose value the bytes of deltas are; its name is in draft->id. The
-   start may hold some of a text. SIZE_MAX: earlier deltas went into another member. */
+/* Prepares an opaque block for deltas that are appended to a member. draft->id keeps the member's
+   name. The start may hold some of the text. SIZE_MAX if earlier deltas went to another member. */
 static size_t phi__anthropic_member(phi__assembly *a, size_t block, const char *member) {
     phi__draft *d = &a->drafts[block];
     phi__json_found found;
@@ -358,13 +352,12 @@ static void phi__anthropic_put(phi__assembly *a, size_t block, const char *membe
         phi__assembly_opaque_set(a, block, phi__str(NULL, 0), phi_str_of(member), value);
 }
 
-/* Deltas that are no text of their block. */
+/* Reads a delta that is not text of its block. */
 static void phi__anthropic_other_delta(phi__assembly *a, const phi__anthropic_event *ev) {
     size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX) return;
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        /* Deltas that are a member's value, or an item of one. Those of unknown types
-           change nothing: the block stays as its start has it. */
+        /* Set a member, or add an item to it. Deltas of unknown types change nothing. */
         phi_str array;
         phi__buf now;
         if (a->drafts[block].open && !a->drafts[block].incomplete) {
@@ -421,8 +414,6 @@ static void phi__anthropic_delta(phi__anthropic_state *st, phi__assembly *a,
     phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
-/* ---- the message ---- */
-
 typedef struct phi__anthropic_message {
     phi__json_text id, model, stop;
     phi_str usage, details, content, diagnostics; /* raw JSON */
@@ -453,7 +444,7 @@ static void phi__anthropic_content(phi__assembly *a, phi_str content) {
     }
 }
 
-/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
+/* Reads the message of message_start, or a whole answer. whole: also its blocks and its end. */
 static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
                                       bool whole) {
     phi__json_cursor c;
@@ -464,8 +455,8 @@ static void phi__anthropic_message_of(phi__anthropic_state *st, phi__assembly *a
     if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
     if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
     if (m.diagnostics.len > 0) {
-        /* Cache diagnostics, which `extra` may ask for: kept for the host, with the id that the
-           next request names. null says that nothing was missed. */
+        /* Keep cache diagnostics for the host, with the id that the next request must name. An
+           extra can ask for them. null means that there was no cache miss. */
         phi_str json = m.diagnostics;
         phi__buf *out = &a->details;
         phi__buf_clear(out);
@@ -517,7 +508,7 @@ static void phi__anthropic_take(phi__anthropic_state *st, phi__assembly *a,
 static void phi__anthropic_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__anthropic_state *st = (phi__anthropic_state *)state;
     phi__anthropic_event ev;
-    /* message_stop is the last event: later ones are ignored */
+    /* ignore events after message_stop */
     if (phi__str_is(name, "ping") || a->terminal) return;
     if (!phi__decoding_takes(&st->in, a, name, data, false)) return;
     if (!phi__anthropic_read(&ev, data)) {
@@ -535,7 +526,7 @@ static void phi__anthropic_end(void *state, phi__assembly *a) {
     if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
     for (size_t i = 0; i < a->count; i++) open = open || a->drafts[i].open;
     if (st->got_stop && !open)
-        a->terminal = true; /* only the marker is missing */
+        a->terminal = true; /* only message_stop is missing */
     else
         phi__classify_truncated(a, st->in.heard);
 }
@@ -566,7 +557,7 @@ static const char *phi__anthropic_mark(const phi__request_spec *spec) {
     return spec->cache.one_hour ? PHI__ANTHROPIC_MARK_HOUR : PHI__ANTHROPIC_MARK;
 }
 
-/* The version in force: the model's header, else its field. */
+/* Returns the API version that is sent: from the model's header, else from its field. */
 static phi_str phi__anthropic_version(const phi_model *model) {
     phi_str version = phi__str_trim(phi_str_of(model->api_version));
     for (size_t i = 0; i < model->header_count; i++)
@@ -575,9 +566,7 @@ static phi_str phi__anthropic_version(const phi_model *model) {
     return version.len > 0 ? version : PHI__LIT("2023-06-01");
 }
 
-/* ---- roles ---- */
-
-/* True if a user's message ends with an opaque block, which takes no cache mark. */
+/* True if a user's message ends with an opaque block, which must not have a cache mark. */
 static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message *m) {
     for (size_t i = m->role == PHI_ROLE_USER ? m->content_count : 0; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
@@ -588,8 +577,8 @@ static bool phi__anthropic_ends_opaque(const phi__encoder *e, const phi_message 
     return false;
 }
 
-/* True if an answer has results of the server's tools and the answer with their calls, which
-   paused, has left the view. */
+/* True if an answer begins with results of server tools whose calls are gone: the paused answer
+   that held the calls is no longer in the view. */
 static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
@@ -604,8 +593,8 @@ static bool phi__anthropic_begins(const phi__encoder *e, size_t at) {
     return true;
 }
 
-/* True if the user's message after an answer holds more than results: words of the user, or images
-   of results that are errors. Then a hosted call gets no result any more. */
+/* True if the user message after an answer holds more than results: the user's own blocks, or
+   images of error results. A server tool's call can then no longer get a result. */
 static bool phi__anthropic_abandons(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     size_t i = 0;
@@ -630,7 +619,7 @@ static bool phi__anthropic_any_opaque(const phi_message *m) {
     return false;
 }
 
-/* Images and documents of results that are errors: the API takes them only after all results. */
+/* Returns the form bits. after: media of error results, which the API accepts after all results. */
 static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__ANTHROPIC_FORM;
@@ -652,7 +641,7 @@ static uint32_t phi__anthropic_form(const phi__encoder *e, size_t at, bool after
     return form;
 }
 
-/* Only a system message takes changes of tools. */
+/* Writes an update. Only a system message may change tools. */
 static void phi__anthropic_update(phi__encoder *e, const phi_message *m, bool system) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -674,7 +663,7 @@ static void phi__anthropic_answer(phi__encoder *e, const phi_message *m, uint32_
             phi__anthropic_cited(e, i == last && !paused ? phi__render_trim_end(c->text) : c->text,
                                  whole ? c->citations : phi__str(NULL, 0));
         else if (c->kind == PHI_CONTENT_THINKING && (form & PHI__ANTHROPIC_ORIGIN) != 0) {
-            /* without a signature the turn was cut: the API would refuse it */
+            /* without a signature the answer was cut: the API would refuse it */
             if (c->signature.len == 0) continue;
             if (c->redacted) {
                 phi__json_write_item(out, "{\"type\":\"redacted_thinking\"");
@@ -752,7 +741,7 @@ static void phi__anthropic_head(phi__encoder *e) {
     if (spec->tool_count > 0) {
         phi_tool_choice choice = e->spec->tool_choice;
         if (choice == PHI_TOOL_CHOICE_REQUIRED && (plan.thinks || plan.claude.no_forced_tool))
-            choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
+            choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses a forced call in this case */
         if (e->spec->respond_only) {
             phi__buf_text(&e->scratch,
                           ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"");
@@ -765,9 +754,9 @@ static void phi__anthropic_head(phi__encoder *e) {
         if (phi__takes_serial(e->spec, PHI__TAKES_ALL))
             phi__buf_text(&e->scratch, ",\"disable_parallel_tool_use\":true");
         phi__buf_char(&e->scratch, '}');
-        size_t last = e->spec->tool_count; /* the mark follows the last tool with a schema */
+        size_t last = e->spec->tool_count; /* the last tool with a schema gets the mark */
         while (last > 0 && (e->spec->tools[last - 1].is_raw || e->spec->tools[last - 1].deferred))
-            last--; /* a deferred tool takes none */
+            last--; /* a deferred tool must not have a mark */
         phi__buf_text(out, ",\"tools\":[");
         if (phi__takes_deferred(e->spec))
             phi__buf_text(out, "{\"type\":\"tool_search_tool_bm25_20251119\","
@@ -814,7 +803,7 @@ static void phi__anthropic_address(phi__encoder *e) {
     bool bearer = phi__claude_late_version(version) ||
                   phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX; /* an OAuth token */
     phi__encode_key(e, bearer ? NULL : "x-api-key");
-    /* Beside the host's own. */
+    /* Append to the host's own anthropic-beta header. */
     phi__buf *out = &e->scratch;
     if (!phi__anthropic_changes_tools(e)) return;
     phi__buf_clear(out);
@@ -831,15 +820,15 @@ static void phi__anthropic_address(phi__encoder *e) {
 
 /* ---- tools that change in mid-conversation ---- */
 
-/* Definitions in messages are in beta at Anthropic itself ("Mid-conversation system messages and
-   tool changes", read 2026-11-26); other platforms take references alone. */
+/* Only Anthropic itself accepts tool definitions in messages, in beta ("Mid-conversation system
+   messages and tool changes", 2026-11-26). Other platforms accept only references. */
 enum { PHI__CLAUDE_SEARCHES = 405 };
 
 static bool phi__anthropic_takes_tools(const phi_model *model) {
     return phi__str_is(phi_str_of(model->provider), "anthropic");
 }
 
-/* "Tool search tool", read 2026-09-29: Claude 4.5 and later. */
+/* Claude 4.5 and later ("Tool search tool", 2026-09-29). */
 static bool phi__anthropic_defers(const phi_model *model) {
     return phi__anthropic_takes_tools(model) &&
            phi__claude_of(phi_str_of(model->id)).version >= PHI__CLAUDE_SEARCHES;
@@ -861,7 +850,7 @@ static void phi__anthropic_put_change(phi__buf *out, const phi__tool_view *tool,
 
 /* ---- the codec ---- */
 
-/* MiniMax, which speaks this protocol too, documents texts and images only. */
+/* MiniMax, which uses this protocol too, documents only texts and images. */
 static uint32_t phi__anthropic_media(const phi_model *model) {
     if (phi__str_is(phi_str_of(model->provider), "minimax")) return 0;
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT;

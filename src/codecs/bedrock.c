@@ -1,56 +1,57 @@
-/* bedrock.c - requests of Amazon Bedrock's ConverseStream.
+/* bedrock.c - Amazon Bedrock's ConverseStream.
 
-   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache
-   mark (here a separate block) is put after the last user block at the end. Tools come after the
-   messages, because only then is it known whether the history holds calls, which the API takes only
-   together with tools. */
+   As in anthropic.c, each message is rendered once and kept, and the role of messages is written
+   around the renderings. The cache mark, a block of its own, is inserted after the last user block
+   at the end. Tools follow the messages: only then it is known if the history holds calls, which
+   the API accepts only together with tools. */
 #include "codecs/claude_in.h"
 #include "codecs/names_in.h"
 #include "codecs/sigv4_in.h"
 
-/* The settings that a rendering depends on: bits of phi__rendered.form. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. */
 enum {
     PHI__BEDROCK_FORM = 3 << 28,
-    PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
+    PHI__BEDROCK_ORIGIN = 1, /* the same model made the message: send reasoning */
     PHI__BEDROCK_NO_IMAGES = 2,
-    PHI__BEDROCK_MEDIA = 4, /* blocks that a result may not hold: they follow it */
+    PHI__BEDROCK_MEDIA = 4, /* the blocks that must follow a result */
     PHI__BEDROCK_ID_9 = 8,
-    PHI__BEDROCK_SIGNED = 16,     /* reasoning with its signature */
-    PHI__BEDROCK_PROTOCOL = 32,   /* made over this protocol: citations go back, and calls whole */
-    PHI__BEDROCK_ABANDONED = 64,  /* without the server's calls that have no result */
+    PHI__BEDROCK_SIGNED = 16, /* send reasoning with its signature */
+    PHI__BEDROCK_PROTOCOL =
+        32, /* the same protocol made the message: send citations and kept members */
+    PHI__BEDROCK_ABANDONED = 64,  /* leave out the server's calls that have no result */
     PHI__BEDROCK_SYSTEM = 128,    /* an update that is a system message */
-    PHI__BEDROCK_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
+    PHI__BEDROCK_MEDIA_SHIFT = 16 /* the PHI__MEDIA_ bits are shifted by this */
 };
 
 typedef enum phi__bedrock_choice {
-    PHI__BEDROCK_INSIDE, /* of the message: text, and the blocks that it may hold */
-    PHI__BEDROCK_BEHIND  /* of a result: the blocks that it may not hold */
+    PHI__BEDROCK_INSIDE, /* text, and the blocks that the message may hold */
+    PHI__BEDROCK_BEHIND  /* the blocks that a result must not hold, sent after it */
 } phi__bedrock_choice;
 
-/* The stream half; the state is zeroed memory. */
+/* The state of a stream's decoder. It starts as zeroed memory. */
 typedef struct phi__bedrock_state {
     bool heard;    /* an event came */
-    bool got_stop; /* messageStop */
+    bool got_stop; /* messageStop came */
     bool got_usage;
-    bool settled; /* both, or the end: later frames are ignored */
+    bool settled; /* stop reason and usage came, or the end: ignore later frames */
 } phi__bedrock_state;
 
 /* ---- documents and their names ----
 
-   The API takes few characters in a name, and no name twice in a request. A rendering is kept with
-   its message, so the name depends on nothing that a later request changes. */
+   The API allows few characters in a document's name and refuses a name that occurs twice in a
+   request. A rendering is kept, so the name must not depend on anything that may change later. */
 
 enum {
-    PHI__BEDROCK_TITLE_MOST = 60,   /* bytes of a document's title in its name */
-    PHI__BEDROCK_HASHED_MOST = 1024 /* bytes at each end of a document that its name depends on */
+    PHI__BEDROCK_TITLE_MOST = 60, /* most bytes of the title in a document's name */
+    PHI__BEDROCK_HASHED_MOST =
+        1024 /* bytes at each end of a document that are hashed for its name */
 };
 
-/* An image, audio or a document. at: its item; ordinal: its place among the documents of its
-   message that are sent. */
+/* Writes an image, audio or document block of item `at`. ordinal: its index among documents. */
 static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at, size_t ordinal) {
     bool image = c->kind == PHI_CONTENT_IMAGE, document = c->kind == PHI_CONTENT_DOCUMENT;
     bool text = document && c->data.len == 0;
-    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
+    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* length of "image/" in "image/png" */
     phi__buf *out = &e->scratch;
     phi__json_write_item(out, image      ? "{\"image\":{"
                               : document ? "{\"document\":{"
@@ -61,9 +62,9 @@ static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at,
                             : phi_str_of(phi__render_ending(c->mime_type)));
     if (document) {
         phi__buf_text(out, ",\"name\":\"");
-        /* Letters, digits, hyphens, brackets and single blanks only, without an ending such
-           as ".pdf"; then a hash of the document's content, its place in the thread and
-           among those of its message. */
+        /* Write letters, digits, hyphens, brackets and single blanks of the title, without an
+           ending such as ".pdf". Then write a hash of the title, the document's content, its place
+           in the thread and its index in the message. */
         phi_str bytes = c->data.len > 0 ? c->data : c->text;
         size_t len = c->name.len, n = 0,
                ends = phi__min(bytes.len, (size_t)PHI__BEDROCK_HASHED_MOST);
@@ -100,7 +101,7 @@ static void phi__bedrock_block(phi__encoder *e, const phi_content *c, size_t at,
 
 /* ---- messages as blocks ---- */
 
-/* Mistral's models take their own ids only. */
+/* Mistral's models accept only ids of their own form. */
 static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
     if ((model->quirks & PHI_QUIRK_ID_9) != 0 ||
         phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX)
@@ -114,13 +115,13 @@ static void phi__bedrock_text(phi__encoder *e, phi_str text) {
     phi__buf_char(&e->scratch, '}');
 }
 
-/* True if the message may hold the block. A result holds no audio, and an error result holds text
-   only: the rest follows all results. */
+/* True if the message may hold the block. A result must not hold audio, and an error result only
+   text. Other blocks follow all results. */
 static bool phi__bedrock_fits(const phi_message *m, const phi_content *c) {
     return m->role == PHI_ROLE_USER || (!m->is_error && c->kind != PHI_CONTENT_AUDIO);
 }
 
-/* Blocks of an item. A message with documents needs a text: if it has none, one is added. */
+/* Writes the chosen blocks of an item, and a text if there are documents without any text. */
 static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, size_t at,
                                phi__bedrock_choice choice) {
     size_t documents = 0, sent = 0, texts = 0;
@@ -150,7 +151,7 @@ static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, size_t at,
     if (sent > 0 && texts == 0) phi__bedrock_text(e, PHI__LIT("(see the attached document)"));
 }
 
-/* Claude wants its signature, others refuse one. */
+/* Writes reasoning. Claude requires its signature, other models refuse one. */
 static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
     phi__buf *out = &e->scratch;
     if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
@@ -177,7 +178,7 @@ static void phi__bedrock_cited(phi__encoder *e, phi_str text, phi_str citations)
     phi__buf_wrap(out, "}],\"citations\":", citations, "}}");
 }
 
-/* The type of an opaque block that is a call of the server's own tools. */
+/* True if an opaque block of this type is a call of the server's own tools. */
 static bool phi__bedrock_is_server_call(phi_str name) { return phi__str_is(name, "toolUse"); }
 
 static bool phi__bedrock_sends(const phi__encoder *e, const phi_message *m, size_t block,
@@ -196,30 +197,30 @@ static bool phi__bedrock_says(const phi__encoder *e, const phi_message *m, size_
            (phi__codec_is_call(c)) || phi__bedrock_sends(e, m, block, form);
 }
 
-/* ---- answers: events from frames, or from lines of JSON, to a message ----
+/* ---- answers: events, from frames or lines of JSON, to a message ----
 
-   Text and reasoning blocks are not started, they begin with their first delta. The usage follows
-   the end of the message: the answer is whole when both have come. Blocks of other kinds than text,
-   reasoning and tool use, and the provider's own tool uses, are opaque: the union's object with its
-   one member, into which deltas put the rest. */
+   A text or reasoning block has no start event: its first delta opens it. The usage follows the end
+   of the message, so the answer is complete when both have come. Other blocks than text, reasoning
+   and calls of the agent's tools are opaque. Their JSON is an object with one member, named after
+   the type, and deltas set members inside it. */
 
-/* The possible members of an event, as in its text. */
+/* The members of an event, as views of its text. */
 typedef struct phi__bedrock_event {
     int64_t index;
     phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
     phi__json_text id, name, tool_type;                         /* of a tool use that starts */
     bool starts_tool;
-    phi_str citation, result, image; /* of a delta; raw JSON, as all that follows but the reason */
-    phi_str cited;                   /* of a whole answer: its citationsContent */
-    phi_str start, data;             /* the start of a block; the event itself */
-    phi_str object;                  /* the tool use's arguments as a whole answer has them */
+    phi_str citation, result, image; /* of a delta, as raw JSON */
+    phi_str cited;                   /* of a whole answer: its citationsContent, as raw JSON */
+    phi_str start, data;             /* raw JSON: the start of a block; the whole event */
+    phi_str object;                  /* arguments of a tool use in a whole answer, as raw JSON */
     phi__json_text stop_reason;
     phi_str usage;
 } phi__bedrock_event;
 
 /* ---- reading an event ---- */
 
-/* In a whole answer text and signature are one level deeper. */
+/* In a whole answer, text and signature are nested one level deeper. */
 static const phi__json_member phi__bedrock_deep_members[] = {
     PHI__MEMBER(phi__bedrock_event, reasoning, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__bedrock_event, signature, "signature", PHI__MEMBER_TEXT),
@@ -232,7 +233,7 @@ static const phi__json_member phi__bedrock_reasoning_members[] = {
     PHI__MEMBER(phi__bedrock_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
     PHI__MEMBER_INSIDE("reasoningText", phi__bedrock_deep_members), PHI__MEMBERS_END};
 
-/* The arguments are a string in a delta, and an object in a whole answer. */
+/* Reads arguments: a string in a delta, an object in a whole answer. */
 static void phi__bedrock_take_input(phi__json_cursor *c, void *event) {
     phi__bedrock_event *ev = (phi__bedrock_event *)event;
     if (phi__json_cursor_peek(c) == PHI_JSON_OBJECT)
@@ -253,7 +254,7 @@ static void phi__bedrock_take_tool(phi__json_cursor *c, void *event) {
     (void)phi__json_members_take(c, phi__bedrock_tool_members, ev);
 }
 
-/* A delta, the start of a block, or a block of a whole answer: they look alike. */
+/* The members of a delta, of a block's start, and of a block in a whole answer. */
 static const phi__json_member phi__bedrock_block_members[] = {
     PHI__MEMBER(phi__bedrock_event, text, "text", PHI__MEMBER_TEXT),
     PHI__MEMBER_TAKE_ALL("toolUse", phi__bedrock_take_tool),
@@ -284,8 +285,6 @@ static bool phi__bedrock_read(phi__bedrock_event *ev, phi_str data) {
     return phi__json_members_read(data, phi__bedrock_event_members, ev, NULL);
 }
 
-/* ---- parts ---- */
-
 static const phi__json_member phi__bedrock_usage_members[] = {
     PHI__MEMBER(phi_usage, input, "inputTokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi_usage, output, "outputTokens", PHI__MEMBER_U64),
@@ -297,7 +296,7 @@ static void phi__bedrock_usage(phi__assembly *a, phi_str raw) {
     (void)phi__json_members_read(raw, phi__bedrock_usage_members, &a->usage, NULL);
 }
 
-/* malformed_...: the model may do better another time */
+/* malformed_...: another try may succeed */
 static const phi__stop_word phi__bedrock_stop_words[] = {
     {"end_turn\0stop_sequence\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
     {"tool_use\0", PHI_STOP_REASON_TOOL_USE, PHI_FAILURE_NONE, false},
@@ -313,15 +312,13 @@ static bool phi__bedrock_calls_open(const phi__assembly *a) {
     return false;
 }
 
-/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
-   failure is not read, and the usage comes after the reason. */
+/* Ends the answer. Only now a bad stop reason becomes a failure, because nothing is read after a
+   failure and the usage follows the reason. */
 static void phi__bedrock_settle(phi__bedrock_state *st, phi__assembly *a) {
     const phi__json_text none = {NULL, 0, false};
     st->settled = a->terminal = a->last = true;
     phi__classify_stop(a, phi__bedrock_stop_words, PHI__COUNT(phi__bedrock_stop_words), none);
 }
-
-/* ---- blocks ---- */
 
 static size_t phi__bedrock_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
     size_t block = phi__assembly_find(a, index);
@@ -338,7 +335,7 @@ static void phi__bedrock_add_signature(phi__assembly *a, size_t block, phi__json
 
 /* ---- opaque blocks ---- */
 
-/* The name of a union's one member; empty: it has none. */
+/* Returns the name of an object's first member, or an empty string. */
 static phi_str phi__bedrock_member(phi_str object) {
     phi__json_cursor c;
     phi__json_text key;
@@ -375,7 +372,7 @@ static void phi__bedrock_close(phi__assembly *a, size_t block) {
     phi__assembly_opaque_close(a, block, name, phi_str_of(member), false);
 }
 
-/* A delta of an unknown kind for a block without a start opens an opaque block. */
+/* Opens an opaque block for a delta of an unknown kind that no start event precedes. */
 static void phi__bedrock_unknown_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi__json_found delta;
     if (phi__json_cursor_find(ev->data, "delta", &delta) != PHI_OK || delta.type != PHI_JSON_OBJECT)
@@ -396,8 +393,7 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     }
     size_t block = phi__assembly_find(a, ev->index);
     if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        /* A delta of an opaque block. What the block has no place for leaves it as its
-           start has it. */
+        /* A delta of an opaque block. If the block has no member for it, the delta is ignored. */
         phi__draft *d = &a->drafts[block];
         phi_str name = phi__buf_str(&d->name);
         if (!d->open) return;
@@ -406,7 +402,7 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
         else if (phi__str_is(name, "toolUse"))
             phi__assembly_add_text(a, block, ev->input);
         else if (phi__str_is(name, "toolResult") && ev->result.len > 0) {
-            /* The items of a result come in lists. */
+            /* Append the items of the result. */
             phi_str list = ev->result;
             phi__buf *bytes = &a->drafts[block].bytes;
             phi__json_cursor c;
@@ -418,7 +414,7 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
                 while (phi__json_cursor_next_raw(&c, &item)) phi__opaque_push(bytes, item);
             if (bytes->failed) a->no_memory = true;
         } else if (phi__str_is(name, "image") && ev->image.len > 0) {
-            /* Each member of the delta becomes one of the block. */
+            /* Set each member of the delta in the block. */
             phi__json_cursor c;
             phi__json_text key;
             phi_str value;
@@ -449,11 +445,11 @@ static void phi__bedrock_delta(phi__assembly *a, const phi__bedrock_event *ev) {
     phi__bedrock_add_signature(a, block, ev->redacted, true);
 }
 
-/* Opens the block that an event starts. SIZE_MAX: the event starts none, or memory ended. */
+/* Opens the block that an event starts. SIZE_MAX if the event starts none or memory ran out. */
 static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev) {
     phi_str name = phi__bedrock_member(ev->start);
     if (ev->starts_tool && !PHI__TEXT_IS(ev->tool_type, "server_tool_use")) {
-        /* A call of the program's tools; members that phi does not know go back with it. */
+        /* A call of the agent's tools. Members that phi does not know are kept and sent back. */
         static const char *const known[] = {"toolUseId", "name", "input", NULL};
         phi_str inner;
         size_t block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
@@ -471,21 +467,19 @@ static size_t phi__bedrock_start(phi__assembly *a, const phi__bedrock_event *ev)
     return phi__assembly_opaque(a, name, ev->start, ev->index, true);
 }
 
-/* ---- the end ---- */
-
-/* With a call that is still open it is no end: that one was cut. */
+/* Handles the stop reason. If a call is still open, the call was cut, and the answer has no end. */
 static void phi__bedrock_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
     phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
-    /* Opaque blocks whose end the stream did not say. */
+    /* Close opaque blocks whose end the stream left out. */
     for (size_t i = 0; i < a->count; i++)
         if (a->drafts[i].kind == PHI_CONTENT_OPAQUE) phi__bedrock_close(a, i);
     a->terminal = !phi__bedrock_calls_open(a);
     (void)phi__classify_reason(a, phi__bedrock_stop_words, PHI__COUNT(phi__bedrock_stop_words));
 }
 
-/* ---- trouble ---- */
+/* ---- exceptions and errors ---- */
 
 static int phi__bedrock_status(phi_str type) {
     static const struct phi__bedrock_statuses {
@@ -507,7 +501,7 @@ static int phi__bedrock_status(phi_str type) {
     return 0;
 }
 
-/* An exception's JSON, or an error's plain text, classified as an HTTP error of its type. */
+/* Fails the answer with an exception's JSON or an error's plain text, as with an HTTP error. */
 static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__buf header, body;
@@ -527,7 +521,7 @@ static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     else {
         phi__classify(NULL, phi__bedrock_status(type), phi__buf_str(&header), phi__buf_str(&body),
                       &a->scratch, &failure);
-        failure.http_status = 0; /* it came inside of an answer */
+        failure.http_status = 0; /* the error came inside an answer */
         phi__assembly_fail_with(a, &failure);
     }
     phi__buf_free(&header);
@@ -535,10 +529,8 @@ static void phi__bedrock_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_reset(&a->scratch, mark);
 }
 
-/* ---- events ---- */
-
-/* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON.
-   After the reason to stop usage alone counts. */
+/* Handles an event. The payload of an unknown event or of messageStart may be empty or no JSON, so
+   it is not read. After the stop reason only the usage counts. */
 static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str name,
                               phi_str data) {
     static const char *const names[] = {"contentBlockDelta",
@@ -573,7 +565,7 @@ static void phi__bedrock_take(phi__bedrock_state *st, phi__assembly *a, phi_str 
     }
 }
 
-/* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
+/* Reads a line such as {"contentBlockDelta":{...}}, an exception, or a gateway's error. */
 static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__json_text key;
@@ -600,7 +592,7 @@ static void phi__bedrock_line(phi__bedrock_state *st, phi__assembly *a, phi_str 
 
 /* ---- a whole answer ---- */
 
-/* Text with its citations: the parts of the text are one. */
+/* Opens a text block with its citations. The parts of the text are joined. */
 static void phi__bedrock_whole_cited(phi__assembly *a, const phi__bedrock_event *ev) {
     size_t block = phi__assembly_open(a, PHI_CONTENT_TEXT, ev->index);
     phi__json_found found;
@@ -618,7 +610,7 @@ static void phi__bedrock_whole_cited(phi__assembly *a, const phi__bedrock_event 
     }
 }
 
-/* What Converse answers where nothing is streamed; false: it is something else. */
+/* Reads an answer of Converse that was not streamed. False if the body is no such answer. */
 static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
     phi__json_found content, found;
     phi__json_cursor c;
@@ -656,7 +648,7 @@ static bool phi__bedrock_answer(phi__bedrock_state *st, phi__assembly *a, phi_st
 
 /* ---- for the codec ---- */
 
-/* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */
+/* Reads an event. name: its type; '!' and an exception's type; or empty: the JSON has the type. */
 static void phi__bedrock_stream_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
@@ -678,7 +670,7 @@ static void phi__bedrock_end(void *state, phi__assembly *a) {
         phi__classify_truncated(a, st->heard);
 }
 
-/* One JSON answer, or lines that came under the name of one. */
+/* Reads one JSON answer, or lines that were sent with the content type of JSON. */
 static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     phi__frames lines;
@@ -704,10 +696,7 @@ static void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
 #define PHI__BEDROCK_MARK_HOUR ",{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}}"
 #define PHI__BEDROCK_MARK_HOUR_INSIDE "},{\"cachePoint\":{\"type\":\"default\",\"ttl\":\"1h\"}"
 
-/* ---- models ---- */
-
-/* True if a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that
-   only Claude has. */
+/* True if the model is a Claude. If an ARN hides the name, Claude's quirks decide. */
 static bool phi__bedrock_claude(const phi_model *model) {
     return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
            (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
@@ -721,7 +710,8 @@ static bool phi__bedrock_is_claude(const phi__encoder *e) {
     return phi__bedrock_claude(e->spec->model);
 }
 
-/* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
+/* True if a cache mark is wanted and accepted. Claude accepts marks since 3.5, except in the first
+   3.5 Sonnet. Other models refuse them. */
 static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
     if (!phi__codec_marks(e->spec, mark)) return false;
     if ((e->spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
@@ -729,8 +719,8 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
-/* Claude takes marks of an hour from 4.5 on; an ARN hides the model's name, so there the host's
-   setting decides. */
+/* True if marks last an hour, as Claude accepts since 4.5. For an ARN the host's setting
+   decides. */
 static bool phi__bedrock_hour(const phi__encoder *e) {
     uint32_t version = phi__claude_of(phi_str_of(e->spec->model->id)).version;
     return e->spec->cache.one_hour && (version >= 405 || version == 0);
@@ -739,8 +729,6 @@ static bool phi__bedrock_hour(const phi__encoder *e) {
 static const char *phi__bedrock_mark(const phi__encoder *e) {
     return phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR : PHI__BEDROCK_MARK;
 }
-
-/* ---- items ---- */
 
 static bool phi__bedrock_has_behind(const phi__encoder *e, const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
@@ -770,7 +758,7 @@ static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at, bool after) 
     return form;
 }
 
-/* A result that is an error holds text only; none is empty. */
+/* Writes a result. An error result holds only text, and no result is empty. */
 static void phi__bedrock_result(phi__encoder *e, const phi_message *m, size_t at) {
     phi__buf *out = &e->scratch;
     phi__render_id(out, "{\"toolResult\":{\"toolUseId\":", m->tool_call_id,
@@ -783,7 +771,7 @@ static void phi__bedrock_result(phi__encoder *e, const phi_message *m, size_t at
     phi__buf_text(out, "]}}");
 }
 
-/* Up to the last block that says something: reasoning may not end a message. */
+/* Writes an answer up to the last block but reasoning, which must not end a message. */
 static void phi__bedrock_turn(phi__encoder *e, const phi_message *m, uint32_t form) {
     bool whole = (form & PHI__BEDROCK_PROTOCOL) != 0;
     phi__buf *out = &e->scratch;
@@ -825,7 +813,7 @@ static void phi__bedrock_render(phi__encoder *e, const phi_message *m, size_t at
 static void phi__bedrock_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
                                 phi_str blocks) {
     (void)at;
-    /* The API takes the provider's tool uses and results only in a request with tools. */
+    /* The API accepts the server's tool uses and results only in a request with tools. */
     for (size_t i = 0; i < m->content_count && !e->had_calls; i++)
         e->had_calls = phi__render_is_opaque(e->codec, &m->content[i]) &&
                        (phi__str_is(m->content[i].name, "toolUse") ||
@@ -841,8 +829,8 @@ static void phi__bedrock_append(phi__encoder *e, const phi_message *m, size_t at
 
 /* ---- around the messages ---- */
 
-/* Claude takes the same settings as at Anthropic. Other models have no top_k here; OpenAI's refuse
-   stop texts, and all but gpt-oss refuse sampling. */
+/* Claude accepts the same settings as at Anthropic. Other models accept no top_k here. OpenAI's
+   models refuse stop texts, and all but gpt-oss refuse sampling settings. */
 static uint32_t phi__bedrock_takes(const phi__request_spec *spec) {
     phi_str id = phi_str_of(spec->model->id);
     phi__claude_plan plan;
@@ -856,12 +844,12 @@ static uint32_t phi__bedrock_takes(const phi__request_spec *spec) {
     return PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P | PHI__TAKES_STOP | PHI__TAKES_TIER;
 }
 
-/* True when a member of Claude's own takes the place of toolConfig.toolChoice. */
+/* True if Claude's own tool_choice replaces toolConfig.toolChoice. */
 static bool phi__bedrock_serial(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) && phi__takes_serial(spec, PHI__TAKES_ALL);
 }
 
-/* Fields that the API passes on to the model: thinking of Claude, effort of gpt-oss. */
+/* Writes the fields that the API passes on to the model: Claude's thinking, gpt-oss's effort. */
 static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
     size_t before = out->len;
@@ -895,18 +883,18 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *pla
                                ? ",\"reasoning_effort\":\"medium\""
                                : ",\"reasoning_effort\":\"low\"");
     if (out->failed) return;
-    if (out->len == from) { /* nothing to say */
+    if (out->len == from) { /* no field was written */
         out->len = before;
         return;
     }
-    out->at[from] = '{'; /* in place of the first comma */
+    out->at[from] = '{'; /* replaces the first comma */
     phi__buf_char(out, '}');
 }
 
 static phi__claude_plan phi__bedrock_plan(const phi__encoder *e) {
     phi__claude_plan plan = phi__claude_plan_now(e);
     if (phi__bedrock_is_claude(e)) return plan;
-    memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
+    memset(&plan, 0, sizeof plan); /* budgets, and the tokens added for them, are for Claude only */
     plan.max_tokens = e->spec->max_tokens != 0 ? e->spec->max_tokens : e->spec->model->max_tokens;
     if (plan.max_tokens == 0) plan.max_tokens = 8192;
     return plan;
@@ -937,7 +925,7 @@ static void phi__bedrock_head(phi__encoder *e) {
         phi__records_str(out, "type", phi_str_of(spec->options.service_tier));
         phi__buf_char(out, '}');
     }
-    /* The schema is a text in the text. */
+    /* The schema is a JSON string that holds JSON. */
     const phi_format *format = &e->spec->format;
     if (format->kind == PHI_FORMAT_JSON_SCHEMA) {
         phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
@@ -957,8 +945,9 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf_text(&e->scratch, strict ? "},\"strict\":true}}" : "}}}");
 }
 
-/* A history with calls is refused without tools: if there are none any more, a placeholder is sent.
-   There is no choice "none". "auto" is the default, and only some models know the field. */
+/* Writes the tools. The API refuses calls in the history if there are no tools, so a placeholder
+   is sent. The API has no choice "none". "auto" is the default, and only some models know the
+   field. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi__claude_plan plan = phi__bedrock_plan(e);
@@ -1000,9 +989,9 @@ static void phi__bedrock_tail(phi__encoder *e) {
             e, 1, phi__bedrock_hour(e) ? PHI__BEDROCK_MARK_HOUR_INSIDE : PHI__BEDROCK_MARK_INSIDE);
 }
 
-/* ---- where to, and who ---- */
+/* ---- address and keys ---- */
 
-/* "ACCESS:SECRET[:TOKEN]"; false: a key of Bedrock's own, which has no colon, or none. */
+/* Splits "ACCESS:SECRET[:TOKEN]". False for no key or a Bedrock API key, which has no colon. */
 static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
     phi_str key = phi__str_trim(phi_str_of(e->spec->model->api_key));
     size_t first = phi__str_find(key, 0, ":");
@@ -1030,7 +1019,7 @@ static void phi__bedrock_address(phi__encoder *e) {
         phi__encode_key(e, NULL);
 }
 
-/* The text between `from` and the next `end`; false: none. */
+/* Finds the text from `from` up to the next `end`. False if it is empty or `end` is missing. */
 static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_str *out) {
     size_t to = from < s.len ? phi__str_find(s, from, end) : SIZE_MAX;
     if (to == SIZE_MAX || to == from) return false;
@@ -1038,8 +1027,8 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
     return true;
 }
 
-/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", of "bedrock.eu-west-1.amazonaws.com",
-   which has the list of models, or of "arn:aws:bedrock:eu-west-1:...". */
+/* Returns the region in a host ("bedrock-runtime.eu-west-1.amazonaws.com", or "bedrock." for lists
+   of models) or in an id ("arn:aws:bedrock:eu-west-1:..."). Default us-east-1. */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
     size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0;
@@ -1065,7 +1054,7 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
     phi__url url;
     (void)phi__url_split(e->request.url, &url);
     s.path = url.path;
-    /* as the Host header has it: without a port that goes without saying */
+    /* as in the Host header: without the scheme's default port */
     const char *port = url.secure ? ":443" : ":80";
     s.host = url.site;
     if (phi__str_ends(s.host, port)) s.host.len -= strlen(port);
@@ -1082,7 +1071,7 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
     phi__encode_header(e, "x-amz-content-sha256", phi_str_of(words.content));
     if (s.token.len > 0) phi__encode_header(e, "x-amz-security-token", s.token);
     phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    phi__buf_free(&e->scratch); /* the encoder was freed before */
+    phi__buf_free(&e->scratch); /* the encoder was freed already, so free the buffer here */
     e->request.headers = e->headers;
     e->request.header_count = e->header_count;
 }
@@ -1093,8 +1082,8 @@ static phi__format_way phi__bedrock_format_way(const phi__request_spec *spec) {
     return phi__bedrock_claude(spec->model) ? phi__claude_format_way(spec) : PHI__FORMAT_REFUSED;
 }
 
-/* Documents go to all models but Nova Micro ("Supported models and model features" of the Converse
-   API, read November 2026) and gpt-oss, which takes text; audio to Voxtral and Nova's Omni. */
+/* All models accept documents but Nova Micro ("Supported models and model features" of the Converse
+   API, November 2026) and gpt-oss, which accepts text. Voxtral and Nova Omni accept audio. */
 static uint32_t phi__bedrock_media(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     uint32_t media = PHI__MEDIA_PDF | PHI__MEDIA_TEXT | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_OFFICE;

@@ -1,25 +1,24 @@
-/* claude.c - the table of Claude models, and the settings of a request in either protocol,
-   as of November 2026. */
+/* claude.c - the table of Claude models, and the settings of their requests, November 2026. */
 #include "codecs/claude_in.h"
 
-#define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left after a thinking budget */
+#define PHI__CLAUDE_LEAST_ANSWER 1024u /* least tokens for the answer, besides a thinking budget */
 
 enum {
     PHI__CLAUDE_SCHEMAS = 405,
     PHI__CLAUDE_NO_PREFILL = 406
-}; /* the first versions; Anthropic's documentation */
+}; /* the first versions, from Anthropic's documentation */
 
 /* ---- the models ---- */
 
 typedef struct phi__claude_row {
     const char *family; /* "" for all */
     uint32_t from, to;  /* versions, both included */
-    phi__claude is;     /* version is filled in */
+    phi__claude is;     /* phi__claude_of fills in the version */
 } phi__claude_row;
 
-/* The first row that fits decides. Which models check prefixes and take system messages: "Prefix
-   checks on thinking blocks" and "Mid-conversation system messages and tool changes", read
-   2026-11-26. Sonnet 5 takes none. */
+/* The first matching row is used. The models that check prefixes and accept system messages are
+   from "Prefix checks on thinking blocks" and "Mid-conversation system messages and tool changes",
+   2026-11-26. Sonnet 5 accepts no system messages. */
 static const phi__claude_row phi__claude_rows[] = {
     {"fable", 501, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, true, true}},
     {"fable", 500, 500, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000, false, true}},
@@ -43,7 +42,7 @@ static bool phi__claude_digit(phi_str s, size_t at) {
     return at < s.len && phi__is_digit(s.at[at]);
 }
 
-/* A number of one or two digits at *at, which moves on; a longer one is a date and no version. */
+/* Reads a number of one or two digits at *at and advances *at. A longer number is a date. */
 static bool phi__claude_number(phi_str s, size_t *at, uint32_t *out) {
     size_t i = *at;
     uint32_t n = 0;
@@ -54,7 +53,7 @@ static bool phi__claude_number(phi_str s, size_t *at, uint32_t *out) {
     return true;
 }
 
-/* The version in "4-6-20260101", "3-7-sonnet", "4.5" or "4". */
+/* Reads the version in "4-6-20260101", "3-7-sonnet", "4.5" or "4". */
 static uint32_t phi__claude_version(phi_str s) {
     uint32_t major = 0, minor = 0;
     size_t at = 0;
@@ -105,7 +104,7 @@ PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message 
     return SIZE_MAX;
 }
 
-/* 4.6 has no xhigh; other Claudes with an effort have all five words. */
+/* Returns the level that is sent. 4.6 does not know xhigh; other Claudes know all five. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted) {
     phi__claude claude = phi__claude_of(phi_str_of(model->id));
     return claude.version == 406 && wanted == PHI_THINKING_XHIGH ? PHI_THINKING_HIGH : wanted;
@@ -149,15 +148,15 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec) {
     p.max_tokens = most;
     if (p.budget + PHI__CLAUDE_LEAST_ANSWER > most)
         p.budget = most > PHI__CLAUDE_LEAST_ANSWER ? most - PHI__CLAUDE_LEAST_ANSWER : 0;
-    if (p.budget < 1024) { /* the least the API takes: then rather an answer */
+    if (p.budget < 1024) { /* the API's minimum: prefer an answer to thinking */
         p.budget = 0;
         p.thinks = false;
     }
     return p;
 }
 
-/* True if the calls that wait for an answer were made without thinking: by another model, or when
-   it was off. The message that made them has no thinking block to begin with. */
+/* True if the calls whose results are sent now were made without thinking, by another model or with
+   thinking off. Their message does not begin with a thinking block. */
 static bool phi__claude_unthought(const phi__encoder *e) {
     size_t at = e->spec->item_count, last = SIZE_MAX;
     const phi_message *m = NULL;
@@ -166,7 +165,7 @@ static bool phi__claude_unthought(const phi__encoder *e) {
         m = e->spec->items[--at].message;
         if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(e->codec, m);
     }
-    /* Backwards: the first block that is sent decides. */
+    /* Go from the last block to the first one: the first one that is sent decides. */
     for (size_t i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
         const phi_content *c = &m->content[i - 1];
         if (phi__codec_is_call(c)) calls = true;
@@ -195,7 +194,7 @@ PHI__FN bool phi__claude_late_version(phi_str api_version) {
     return order > 0 || (order == 0 && api_version.len >= n);
 }
 
-/* Bedrock's GovCloud refuses the field. */
+/* True if the server accepts "display". Bedrock's GovCloud refuses it. */
 static bool phi__claude_displays(const phi__encoder *e) {
     phi_str url = phi_str_of(e->spec->model->base_url);
     return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
@@ -241,7 +240,7 @@ PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, 
     phi__buf_char(out, '}');
 }
 
-/* ---- what one takes ---- */
+/* ---- abilities ---- */
 
 static uint32_t phi__claude_model(const phi_model *model) {
     return phi__claude_of(phi_str_of(model->id)).version;
@@ -266,7 +265,7 @@ PHI__FN bool phi__claude_unforced(const phi__request_spec *spec) {
 
 PHI__FN phi__binding phi__claude_binding(const phi__request_spec *spec) {
     phi__claude_plan plan = phi__claude_plan_of(spec);
-    if (plan.claude.checks) return PHI__BINDS_CHECKED; /* they think, also where nobody said so */
+    if (plan.claude.checks) return PHI__BINDS_CHECKED; /* these models always think */
     return plan.claude.version != 0 && plan.thinks ? PHI__BINDS_COUNTED : PHI__BINDS_NOT;
 }
 

@@ -1,35 +1,34 @@
-/* claude_in.h - the differences between Claude models as data, for Anthropic's own protocol and for
-   Bedrock's. */
+/* claude_in.h - the differences between Claude models as data, for both of their protocols. */
 #ifndef PHI_CODECS_CLAUDE_IN_H
 #define PHI_CODECS_CLAUDE_IN_H
 
 #include "codecs/codecs_in.h"
 #include "wire/codec_in.h"
 
-/* How a request switches thinking off. */
+/* How a request turns thinking off. */
 typedef enum phi__claude_off {
-    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think by default */
+    PHI__CLAUDE_OFF_OMIT = 0, /* leave it out: the model does not think by default */
     PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
-    PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
-    PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
+    PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the minimum */
+    PHI__CLAUDE_OFF_CANNOT    /* the model always thinks: send the lowest effort */
 } phi__claude_off;
 
 typedef struct phi__claude {
-    uint32_t version;    /* major * 100 + minor; 0: no Claude, or no known name */
-    bool adaptive;       /* thinking:{type:adaptive} and effort, not a budget */
-    bool no_temperature; /* refuses any but 1 */
+    uint32_t version;    /* major * 100 + minor; 0: no Claude, or an unknown name */
+    bool adaptive;       /* thinking:{type:adaptive} and effort instead of a budget */
+    bool no_temperature; /* refuses any temperature but 1 */
     bool no_forced_tool; /* refuses a tool_choice that forces a call */
     phi__claude_off off;
-    uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
-    bool checks;          /* checks the prefix of thinking that comes back (wire/encoder.c) */
-    bool updates;         /* takes system messages in mid-conversation */
+    uint32_t most_output; /* limit for raising max_tokens; 0: unknown */
+    bool checks;          /* checks the prefix of thinking that is sent back (wire/encoder.c) */
+    bool updates;         /* accepts system messages in mid-conversation */
 } phi__claude;
 
-/* By name, as Anthropic and those who resell it write them: "claude-opus-4-6",
+/* Finds a Claude model by its name as Anthropic or resellers write it: "claude-opus-4-6",
    "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
 PHI__FN phi__claude phi__claude_of(phi_str id);
 
-/* The settings of a request to a Claude model, resolved once, in either protocol. */
+/* The settings of a request to a Claude model, in either protocol. */
 typedef struct phi__claude_plan {
     phi__claude claude;
     bool adaptive, thinks;
@@ -50,28 +49,26 @@ static inline void phi__claude_append(phi__encoder *e, phi_role role, phi_str bl
 PHI__FN bool phi__claude_late_version(phi_str api_version);
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__request_spec *spec);
 
-/* The same for this very request: with a budget the API wants the message whose calls were just
-   answered to begin with thinking, and where that message has none, this request is sent
-   without. */
+/* As phi__claude_plan_of, for these messages. With a budget the API requires that the message whose
+   calls were just answered begins with thinking. If it does not, no thinking is requested. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 
-/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
-   with_format: the answer's format goes there too. */
+/* Write ,"thinking":{...} and ,"output_config":{...}, if needed. with_format: with the format. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
-/* PHI__TAKES_ bits: no seed; no sampling if the request thinks or the version has none.
-   api_version: that of Anthropic's protocol; empty for Bedrock, which has none. */
+/* Returns PHI__TAKES_ bits: no seed, and no sampling settings if the request thinks or the model or
+   API version refuses them. api_version: of Anthropic's protocol; empty for Bedrock. */
 PHI__FN uint32_t phi__claude_takes_of(const phi__claude_plan *p, phi_str api_version);
 
 /* For phi__codec_settings. */
 PHI__FN phi_thinking phi__claude_level(const phi_model *model, phi_thinking wanted);
 
-/* The last block of a message that is sent; thinking may not end one. SIZE_MAX: none. */
+/* Returns the last block of a message that is sent, or SIZE_MAX. Thinking must not be the last. */
 PHI__FN size_t phi__claude_last_sent(const phi__codec *codec, const phi_message *m);
 
-/* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is
-   the user's from 4.6 on. */
+/* For phi__codec_rules. Claude supports schemas in its strict form since 4.5. Since 4.6 the last
+   message must come from the user. */
 PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__claude_format_way(const phi__request_spec *spec);
 PHI__FN bool phi__claude_unforced(const phi__request_spec *spec);

@@ -1,29 +1,28 @@
-/* gemini.c - requests of Google's Gemini API and of Vertex AI.
+/* gemini.c - Google's Gemini API and Vertex AI.
 
-   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed
-   by glue around them. All results of a turn share one content, which the user's words after them
-   do not join. What differs from one generation of models to the next is decided by the number in
-   the model's name; one without a number is new. */
+   A message's parts are rendered once, joined by commas, and kept. Contents are opened and closed
+   around the renderings. All results of a turn share one content; the user's words after them start
+   a new one. The number in a model's name selects its rules; without a number it counts as new. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 
-/* The settings that a rendering depends on: bits of phi__rendered.form. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. */
 enum {
     PHI__GEMINI_FORM = 2 << 28,
-    PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
+    PHI__GEMINI_ORIGIN = 1, /* the same model made the message: send signatures */
     PHI__GEMINI_NO_IMAGES = 2,
-    PHI__GEMINI_MEDIA = 4, /* blocks that follow a result */
-    PHI__GEMINI_THREE = 8, /* ids, and images and documents inside of results */
-    PHI__GEMINI_OWN = 16,  /* minted by a model of this name, at Google or Vertex */
-    /* names of documents, which Vertex AI alone takes; no hosted tools of the Gemini API alone */
+    PHI__GEMINI_MEDIA = 4, /* the blocks that must follow a result */
+    PHI__GEMINI_THREE = 8, /* model 3 or later: send ids, and media inside results */
+    PHI__GEMINI_OWN = 16,  /* a model of this name made the message, at Google or Vertex */
+    /* Vertex AI: send names of documents; leave out hosted tools that only the Gemini API has. */
     PHI__GEMINI_VERTEX = 32,
-    PHI__GEMINI_MEDIA_SHIFT = 16 /* of PHI__MEDIA_ bits */
+    PHI__GEMINI_MEDIA_SHIFT = 16 /* the PHI__MEDIA_ bits are shifted by this */
 };
 
-/* The stream half; the state is zeroed memory. */
+/* The state of a stream's decoder. It starts as zeroed memory. */
 typedef struct phi__gemini_state {
-    bool in_call; /* the last block is a call whose arguments still come, in pieces */
+    bool in_call; /* the last block is a call whose arguments are still coming in pieces */
     uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as last reported */
     phi__decoding in;
 } phi__gemini_state;
@@ -32,12 +31,12 @@ typedef struct phi__gemini_state {
 
 #define PHI__GEMINI_UNSIGNED "skip_thought_signature_validator"
 
-/* A model since 3: signatures are checked, results may hold images. */
+/* True for model 3 and later: it checks signatures, and results may hold images. */
 static bool phi__gemini_three(const phi__encoder *e) {
     return phi__gemini_version(e->spec->model) >= 30;
 }
 
-/* An id that phi__assembly_finish invented, because the model gave none. */
+/* True if phi__assembly_finish invented this id because the model sent none. */
 static bool phi__gemini_invented(phi_str id) {
     if (id.len != 21 || memcmp(id.at, "call_", 5) != 0) return false;
     for (size_t i = 5; i < id.len; i++)
@@ -63,12 +62,12 @@ static void phi__gemini_parts_text(phi__encoder *e, phi_str text, bool thought, 
     phi__buf_char(&e->scratch, '}');
 }
 
-/* At Vertex AI documents have titles. */
+/* True at Vertex AI, where documents have titles. */
 static bool phi__gemini_vertex(const phi__encoder *e) {
     return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_VERTEX));
 }
 
-/* An image, a document or audio. */
+/* Writes an image, audio or document part. */
 static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
@@ -84,15 +83,15 @@ static void phi__gemini_parts_block(phi__encoder *e, const phi_content *c) {
     phi__render_base64(e, ",\"data\":\"", c->data, "\"}}");
 }
 
-/* Models from 3 on take images and documents inside of a result; audio, and all media of older
-   ones, follows all results. */
+/* True if a result holds the block. Models since 3 accept images and documents inside a result. All
+   other media follow all results. */
 static bool phi__gemini_inside(const phi__encoder *e, const phi_content *c) {
     return phi__gemini_three(e) && c->kind != PHI_CONTENT_AUDIO;
 }
 
-/* A part of a kind that phi does not read, byte for byte: Google's API and Vertex AI are two
-   addresses of one wire. The signature of another model is replaced as that of a call is. Vertex
-   has no toolCall and toolResponse (google-genai 3.6.1 refuses them, November 2026). */
+/* Writes an opaque part, byte for byte. Google's API and Vertex AI are the same wire. A signature
+   of another model is replaced, as in a call. Vertex has no toolCall and toolResponse (google-genai
+   3.6.1 refuses them, November 2026). */
 static void phi__gemini_parts_opaque(phi__encoder *e, const phi_content *c, bool own) {
     static const char *const signature[] = {"thoughtSignature", NULL};
     phi__buf *out = &e->scratch;
@@ -120,7 +119,7 @@ static void phi__gemini_opaque_user(phi__encoder *e, const phi_content *c) {
     phi__gemini_parts_opaque(e, c, true);
 }
 
-/* How many blocks go inside of a result, or follow it. */
+/* Returns the number of blocks inside a result, or after it. */
 static size_t phi__gemini_blocks(const phi__encoder *e, const phi_message *m, bool inside) {
     size_t n = 0;
     for (size_t i = 0; i < m->content_count; i++)
@@ -142,15 +141,15 @@ static void phi__gemini_said(phi__encoder *e, const phi_content *c) {
     phi__buf_text(&e->scratch, "\"}");
 }
 
-/* ---- arguments that Vertex AI sent in pieces ----
+/* ---- arguments that Vertex AI sends in pieces ----
 
-   Each is a path and a value, and strings of one path are joined. Vertex does so only on request,
-   which a host's own proxy may make. */
+   Each piece is a path and a value. Strings with the same path are joined. Vertex does this only on
+   request; a host's own proxy may request it. */
 
 typedef struct phi__gemini_pieces {
     phi_arena *arena;
     phi_json *root;
-    phi__kept_grown grown; /* the string that was joined last */
+    phi__kept_grown grown; /* the string that was extended last */
 } phi__gemini_pieces;
 
 static phi_json *phi__gemini_pieces_get(phi_json *node, const phi__json_step *step) {
@@ -160,7 +159,7 @@ static phi_json *phi__gemini_pieces_get(phi_json *node, const phi__json_step *st
     return step->index + 1 == count ? node->v.last : phi_json_at(node, step->index);
 }
 
-/* A value that is NULL is want of memory. */
+/* Sets a value in the tree. PHI_NO_MEMORY if value is NULL. */
 static phi_status phi__gemini_pieces_put(phi__gemini_pieces *p, phi_json *node,
                                          const phi__json_step *step, phi_json *value) {
     if (value == NULL) return PHI_NO_MEMORY;
@@ -190,7 +189,7 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
         node = below;
         step = next;
     }
-    /* The value of a piece, taken out of it; NULL: none that is known. */
+    /* Take the value out of the piece. NULL if its kind is unknown. */
     static const char *const names[] = {"stringValue", "numberValue", "boolValue", "nullValue"};
     phi_json *value = NULL;
     for (size_t i = 0; i < PHI__COUNT(names) && value == NULL; i++)
@@ -203,8 +202,8 @@ static phi_status phi__gemini_pieces_add(phi__gemini_pieces *p, phi_json *piece)
     return phi__gemini_pieces_put(p, node, &step, is_null ? phi__json_edit_null(p->arena) : value);
 }
 
-/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE:
-   a path that is none, or a value of no known kind. */
+/* Joins Vertex's pieces to arguments, in the arena. pieces: "[" and objects separated by commas.
+   PHI_PARSE if a path is invalid or the kind of a value is unknown. */
 static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_str *out) {
     phi_json *list = NULL, *piece;
     char *text = phi__arena_bytes(arena, phi__add(pieces.len, 2));
@@ -225,19 +224,19 @@ static phi_status phi__gemini_pieces_join(phi_arena *arena, phi_str pieces, phi_
 
 /* ---- answers: chunks to a message ----
 
-   A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
-   have no index: a part of the last part's kind continues it, unless both are signed. Calls come
-   whole, except with an option of Vertex that phi does not set, whose pieces wait until the call's
-   end. A part of any other kind is an opaque block. */
+   A chunk is read in one pass without a tree, into views of the parts that matter, and then
+   applied. Parts have no index: a part of the same kind as the last part continues it, unless both
+   are signed. Calls come complete, unless an option of Vertex that phi does not set splits them;
+   the pieces then wait until the call's end. A part of any other kind becomes an opaque block. */
 
-enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* bytes of citations, after which none is added */
+enum { PHI__GEMINI_CITED_MOST = 1 << 20 }; /* most bytes of citations; later ones are dropped */
 
-/* The parts of a chunk, as in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as views of its text. `at` NULL or length 0: absent, null or unusable. */
 typedef struct phi__gemini_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
     phi_str parts, usage; /* raw JSON */
     phi_str grounding, cited, fetched;
-    bool has_error, ours; /* ours: there is something that an answer has */
+    bool has_error, ours; /* ours: the chunk has something that only an answer has */
 } phi__gemini_chunk;
 
 typedef struct phi__gemini_part {
@@ -246,7 +245,7 @@ typedef struct phi__gemini_part {
     bool thought, is_call, goes_on;
 } phi__gemini_part;
 
-/* An empty text leaves the earlier one. */
+/* Replaces a text unless the new one is empty. */
 static void phi__gemini_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
     if (text.len > 0) phi__assembly_put(a, buf, text);
 }
@@ -270,7 +269,7 @@ static const phi__json_member phi__gemini_feedback_members[] = {
     PHI__MEMBER(phi__gemini_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT),
     PHI__MEMBERS_END};
 
-/* Only the first candidate: more are never asked for. The error comes first: all else is ours. */
+/* Only the first candidate is read. "error" must be the first row: any other member sets `ours`. */
 static const phi__json_member phi__gemini_chunk_members[] = {
     PHI__MEMBER_TAKE(phi__gemini_chunk, has_error, "error", phi__classify_take_flag),
     PHI__MEMBER_INSIDE_FIRST("candidates", phi__gemini_candidate_members),
@@ -310,9 +309,8 @@ static const phi__json_member phi__gemini_part_members[] = {
     PHI__MEMBER(phi__gemini_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
     PHI__MEMBER_TAKE_ALL("functionCall", phi__gemini_take_call), PHI__MEMBERS_END};
 
-/* ---- text and thinking ---- */
-
-/* The block a part belongs to: the last one, where that is of its kind and not signed otherwise. */
+/* Returns the block that a part continues: the last one if it is of the same kind and not both are
+   signed. Otherwise opens a new block. */
 static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
     phi_content_kind kind = p->thought ? PHI_CONTENT_THINKING : PHI_CONTENT_TEXT;
     if (a->count == 0) return phi__assembly_open(a, kind, -1);
@@ -322,7 +320,7 @@ static size_t phi__gemini_block(phi__assembly *a, const phi__gemini_part *p) {
     return phi__assembly_current(a, kind);
 }
 
-/* Returns the block of a part that is text and nothing else; SIZE_MAX: it is more, or nothing. */
+/* Adds the text of a part. Returns its block if the part is only text, else SIZE_MAX. */
 static size_t phi__gemini_text(phi__assembly *a, const phi__gemini_part *p) {
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
     size_t block = phi__gemini_block(a, p);
@@ -332,9 +330,7 @@ static size_t phi__gemini_text(phi__assembly *a, const phi__gemini_part *p) {
     return SIZE_MAX;
 }
 
-/* ---- calls ---- */
-
-/* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
+/* Keeps pieces of arguments in `replay`, as "[" and the pieces separated by commas. */
 static void phi__gemini_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
     if (pieces.len <= 2) return;
     phi_str inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
@@ -385,8 +381,8 @@ static void phi__gemini_call(phi__gemini_state *st, phi__assembly *a, const phi_
 
 /* ---- parts of other kinds ---- */
 
-/* The name of the member that makes it a part of another kind; length 0: it is none. Members that
-   describe the part's data do not count. */
+/* Returns the member name that makes a part opaque, or an empty text. Members that only describe
+   the part's data are skipped. */
 static phi__json_text phi__gemini_other(phi_str raw) {
     static const char *const others[] = {"text",
                                          "thought",
@@ -412,7 +408,7 @@ static phi__json_text phi__gemini_other(phi_str raw) {
     return none;
 }
 
-/* A part comes whole. Broken JSON is left out. */
+/* Adds an opaque part, which always comes complete. Ignores broken JSON. */
 static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str raw,
                                phi__json_text kind) {
     phi_str name;
@@ -429,8 +425,8 @@ static void phi__gemini_opaque(phi__gemini_state *st, phi__assembly *a, phi_str 
 
 /* ---- citations ---- */
 
-/* Sources grow from chunk to chunk, so the last ones count; citations are those of the chunk's own
-   text. */
+/* Adds metadata to the citations of a block. replaces: lists of sources grow from chunk to chunk,
+   so the last one replaces the others. Citations belong to the chunk's own text. */
 static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *start, phi_str raw,
                                 bool replaces) {
     phi__buf *list = &a->drafts[block].citations;
@@ -441,7 +437,7 @@ static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *star
     phi__buf_add_str(&json, raw);
     phi__buf_char(&json, '}');
     if (replaces) {
-        /* Removes the objects that begin with `start` from the array. */
+        /* Remove the objects that begin with `start`. */
         phi__json_cursor c;
         phi__buf rest;
         phi_str one;
@@ -466,7 +462,7 @@ static void phi__gemini_cite_as(phi__assembly *a, size_t block, const char *star
     phi__buf_free(&json);
 }
 
-/* All citations are those of the last text. */
+/* Adds a chunk's citations to the last text, and moves earlier citations there. */
 static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     if (k->grounding.len <= 2 && k->cited.len <= 2 && k->fetched.len <= 2) return;
     size_t block = phi__kept_text(a);
@@ -482,9 +478,7 @@ static void phi__gemini_cite(phi__assembly *a, const phi__gemini_chunk *k) {
     phi__gemini_cite_as(a, block, "{\"urlContextMetadata\":", k->fetched, true);
 }
 
-/* ---- a chunk ---- */
-
-/* The block and the text of a chunk that is a single piece of text; SIZE_MAX: it is more. */
+/* Reads a chunk's parts. Returns block and text if they are one piece of text, else SIZE_MAX. */
 static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str raw,
                                 phi__json_text *text) {
     phi__json_cursor c;
@@ -504,7 +498,7 @@ static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str
         else if (other.len > 0)
             phi__gemini_opaque(st, a, one, other);
         else {
-            if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
+            if (p.text.len > 0) st->in_call = false; /* an open call ends incomplete */
             block = phi__gemini_text(a, &p);
         }
         *text = p.text;
@@ -513,7 +507,7 @@ static size_t phi__gemini_parts(phi__gemini_state *st, phi__assembly *a, phi_str
     return count == 1 ? block : SIZE_MAX;
 }
 
-/* Counts are cumulative; absent counts leave earlier ones. */
+/* Counts are cumulative. An absent count does not change the earlier value. */
 static const phi__json_member phi__gemini_usage_members[] = {
     PHI__MEMBER(phi__gemini_state, prompt, "promptTokenCount", PHI__MEMBER_U64),
     PHI__MEMBER(phi__gemini_state, candidates, "candidatesTokenCount", PHI__MEMBER_U64),
@@ -522,8 +516,8 @@ static const phi__json_member phi__gemini_usage_members[] = {
     PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64),
     PHI__MEMBERS_END};
 
-/* A turn that failed may be tried again if the model may avoid its mistake; CONTINUATION: of one
-   request's output. google-genai 3.6.1, FinishReason, November 2026. */
+/* A failed turn is retryable if the model may avoid its mistake. CONTINUATION: the output limit of
+   one request was reached (google-genai 3.6.1, FinishReason, November 2026). */
 static const phi__stop_word phi__gemini_stop_words[] = {
     {"STOP\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
     {"MAX_TOKENS\0CONTINUATION\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
@@ -536,7 +530,7 @@ static const phi__stop_word phi__gemini_stop_words[] = {
      "ESCALATION\0PUP_LIMITED_DISABLED\0",
      PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
-/* The reason for which a prompt was blocked: any word. */
+/* The reasons why a prompt was blocked. Any word is a content filter. */
 static const phi__stop_word phi__gemini_block_words[] = {
     {"*\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false}};
 
@@ -579,7 +573,7 @@ static void phi__gemini_take(phi__gemini_state *st, phi__assembly *a, const phi_
         phi__delta_cache_learn(&st->in.repeat, a, data, text, block);
 }
 
-/* An array of chunks: the API's answer without `alt=sse`. */
+/* Reads an array of chunks, which is the API's answer without `alt=sse`. */
 static void phi__gemini_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__gemini_chunk k;
@@ -634,9 +628,7 @@ static void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- requests ---- */
 
-#define PHI__GEMINI_MOST_OUTPUT 65536u /* tokens: what 2.5 takes, thinking included */
-
-/* ---- contents ---- */
+#define PHI__GEMINI_MOST_OUTPUT 65536u /* most output tokens of 2.5, thinking included */
 
 static uint32_t phi__gemini_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
@@ -673,9 +665,9 @@ static void phi__gemini_result(phi__encoder *e, const phi_message *m) {
     phi__buf_text(out, "}}");
 }
 
-/* Every part keeps its own signature; thinking without one does not help the model. The first of
-   parallel calls has a signature, and models since 3 require it: a call of another model gets the
-   documented signature for such calls. */
+/* Writes an answer. Each part keeps its own signature, and thinking without a signature is left out
+   because it does not help the model. Models since 3 require a signature in the first of parallel
+   calls, so a call of another model gets the documented signature for such calls. */
 static void phi__gemini_answer(phi__encoder *e, const phi_message *m, uint32_t form) {
     const phi_str none = {NULL, 0};
     phi__buf *out = &e->scratch;
@@ -715,7 +707,7 @@ static void phi__gemini_render(phi__encoder *e, const phi_message *m, size_t at,
         phi__gemini_answer(e, m, form);
 }
 
-/* The role TOOL_RESULT is a content of results, of the user's as well. */
+/* Results and the user's words are separate contents, though both have the role "user". */
 static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at, uint32_t form,
                                phi_str parts) {
     (void)at;
@@ -729,7 +721,8 @@ static void phi__gemini_append(phi__encoder *e, const phi_message *m, size_t at,
 
 /* ---- around the messages ---- */
 
-/* Models before 3 have a budget, which goes up to XHIGH's. One later model knows XHIGH. */
+/* Returns the nearest level that the model accepts. Models before 3 have budgets up to that of
+   XHIGH. One later model knows XHIGH. */
 static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking wanted) {
     phi_thinking highest =
         phi__gemini_version(model) < 30 || phi__gemini_has(model, "gemini-4-hydrogen")
@@ -738,8 +731,8 @@ static phi_thinking phi__gemini_takes_level(const phi_model *model, phi_thinking
     return (unsigned)wanted > (unsigned)highest ? highest : wanted;
 }
 
-/* Pro 3.0 knows two levels; pro, and all from 3.7 on, do not know MINIMAL. What cannot be turned
-   off does the least it can. */
+/* Returns the API's level. Pro 3.0 knows two levels. Pro models, and all models since 3.7, do not
+   know MINIMAL. If thinking cannot be turned off, the lowest level is sent. */
 static const char *phi__gemini_level(const phi_model *model, phi_thinking level) {
     bool pro = phi__gemini_has(model, "pro"), two = pro && phi__gemini_version(model) == 30;
     switch (phi__gemini_takes_level(model, level)) {
@@ -754,21 +747,22 @@ static const char *phi__gemini_level(const phi_model *model, phi_thinking level)
     return "HIGH";
 }
 
-/* Models since 3 take no sampling while they think. No model can be kept to one call. */
+/* Models since 3 refuse sampling settings while they think. No model can be limited to one call. */
 static uint32_t phi__gemini_takes(const phi__request_spec *spec) {
     bool thinks = spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;
     uint32_t takes = PHI__TAKES_STOP | PHI__TAKES_SEED | PHI__TAKES_TIER;
     return thinks && phi__gemini_version(spec->model) >= 30 ? takes : takes | PHI__TAKES_SAMPLING;
 }
 
-/* Tokens to think with of a model before 3: pro takes 128 at least, flash 24,576 at most. */
+/* Returns the thinking tokens of a model before 3. Pro needs at least 128, Flash at most 24,576. */
 static uint32_t phi__gemini_budget(const phi__request_spec *spec) {
     bool pro = phi__gemini_has(spec->model, "pro");
     uint32_t budget = phi__render_budget(phi__gemini_takes_level(spec->model, spec->thinking));
     return (uint32_t)(pro ? phi__max(budget, 128) : phi__min(budget, 24576));
 }
 
-/* The schema as a tool's: `responseSchema` is a dialect that knows less. */
+/* Writes the format. The schema goes into `responseJsonSchema`, as a tool's; the dialect of
+   `responseSchema` knows fewer keywords. */
 static void phi__gemini_put_format(phi__encoder *e) {
     const phi_format *format = &e->spec->format;
     if (format->kind == PHI_FORMAT_TEXT) return;
@@ -779,8 +773,8 @@ static void phi__gemini_put_format(phi__encoder *e) {
     phi__encode_piece(e, phi_str_of(format->schema));
 }
 
-/* Functions are one element of the list; each raw tool is another. The API refuses a choice without
-   functions. */
+/* Writes the tools. All functions are one element of the list, and each raw tool is another. The
+   API refuses a tool choice without functions. */
 static void phi__gemini_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t functions = 0, raws = 0;
@@ -871,7 +865,7 @@ static void phi__gemini_tail(phi__encoder *e) {
 
 /* ---- the address ---- */
 
-/* The base, "{before}{id}:streamGenerateContent", and the form of the stream. */
+/* Makes the URL: the base, "{before}{id}:streamGenerateContent", and alt=sse. */
 static void phi__gemini_url(phi__encoder *e, const char *version, const char *before) {
     phi_str id = phi__str_trim(phi_str_of(e->spec->model->id)), path;
     phi__buf *out = &e->scratch;
@@ -892,7 +886,7 @@ static void phi__gemini_url(phi__encoder *e, const char *version, const char *be
 
 /* ---- the codecs ---- */
 
-/* Other families (Gemma) take text and images only. */
+/* Other model families (Gemma) accept only text and images. */
 static uint32_t phi__gemini_media(const phi_model *model) {
     if (phi__gemini_version(model) == 0) return 0;
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_TEXT_FILE | PHI__MEDIA_SOUND |
@@ -909,7 +903,7 @@ static const phi__codec_settings phi__gemini_settings = {phi__gemini_takes, phi_
                                                          phi__gemini_owned, NULL};
 /* clang-format on */
 
-/* Images as its guide to them says, November 2026. */
+/* The protocols of this wire. Its image types are from Google's image guide, November 2026. */
 static const char *const phi__gemini_kin[] = {PHI_PROTOCOL_GOOGLE, PHI_PROTOCOL_VERTEX, NULL};
 
 /* clang-format off */
@@ -936,7 +930,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
 }
 /* clang-format on */
 
-/* An address without a project is that of express mode, which has a key and no token. */
+/* A URL without a project means express mode, which has an API key instead of a token. */
 static void phi__gemini_vertex_address(phi__encoder *e) {
     phi_str base = phi_str_of(e->spec->model->base_url);
     phi__gemini_url(e, "/v1", "/publishers/google/models/");

@@ -1,29 +1,29 @@
-/* gemini_interactions.c - requests of Google's Interactions API, also at Vertex AI.
+/* gemini_interactions.c - Google's Interactions API, also at Vertex AI.
 
-   Nothing is stored at the server: a request has the whole history, as a list of steps. A message
-   is rendered whole, as the steps that it becomes, and kept. The model's own steps go back in their
-   places: a call is refused unless a signed thought comes before it, and steps of hosted tools
-   unless they are whole. Google's documentation and SDKs, November 2026. */
+   The server stores nothing: a request holds the whole history as a list of steps. A message is
+   rendered to its steps once and kept. The model's own steps go back in their places. The server
+   refuses a call without a signed thought before it, and steps of hosted tools that are not
+   complete. Sources: Google's documentation and SDKs, November 2026. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 
-/* The stream half; the state is zeroed memory. */
+/* The state of a stream's decoder. It starts as zeroed memory. */
 typedef struct phi__interactions_state {
-    bool finished; /* the answer has its end: later events are ignored */
-    int64_t index; /* of the step that began last: that of events without one */
+    bool finished; /* the answer has ended: ignore later events */
+    int64_t index; /* index of the step that began last, for events without an index */
     uint64_t input, tools, cached, output, thoughts; /* tokens, as last reported */
     phi__decoding in;
 } phi__interactions_state;
 
 /* ---- steps of hosted tools ----
 
-   A stream sends them in parts: a start, and deltas whose members replace those of the start. They
-   become one object, as a whole answer has them. */
+   A stream sends such a step in parts: a start, and deltas whose members replace those of the
+   start. They are merged into one object, as in a whole answer. */
 
-enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* of a step that comes in parts */
+enum { PHI__INTERACTIONS_MEMBERS_MOST = 64 }; /* most members of a step that comes in parts */
 
-/* Arguments that are a string are a piece of their JSON; false: they are none. */
+/* Reads arguments that are a piece of JSON in a string. False if they are no string. */
 static bool phi__interactions_merge_piece(phi_str arguments, phi__json_text *piece) {
     if (arguments.len < 2 || arguments.at[0] != '"') return false;
     piece->at = arguments.at + 1;
@@ -33,13 +33,13 @@ static bool phi__interactions_merge_piece(phi_str arguments, phi__json_text *pie
 }
 
 typedef struct phi__interactions_member {
-    phi_str key, value; /* the key without its quotes, as it stood */
+    phi_str key, value; /* the key in its JSON form, without quotes */
 } phi__interactions_member;
 
 typedef struct phi__interactions_merging {
     phi__interactions_member list[PHI__INTERACTIONS_MEMBERS_MOST];
     size_t count;
-    phi__buf arguments; /* joined, of a step whose arguments come in pieces */
+    phi__buf arguments; /* the joined pieces of arguments */
     bool overfull;
 } phi__interactions_merging;
 
@@ -55,7 +55,7 @@ static void phi__interactions_merge_set(phi__interactions_merging *m, phi_str ke
     if (i == m->count) m->count++;
 }
 
-/* The members of a part: of the start, or of a delta, whose type is not the step's. */
+/* Merges the members of a step's start or of a delta, except a delta's type. */
 static void phi__interactions_merge_part(phi__interactions_merging *m, phi_str part, bool start) {
     phi__json_cursor c;
     phi__json_text key, piece;
@@ -78,8 +78,8 @@ static bool phi__interactions_merge_has(const phi__interactions_merging *m, cons
     return false;
 }
 
-/* A signature without content is refused when it comes back, and so is a search without its type,
-   which streams leave out. */
+/* Writes the merged object, without an empty signature and with a search's type, which streams
+   leave out: the API would refuse it otherwise. */
 static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_merging *m,
                                          bool search) {
     phi__buf_char(out, '{');
@@ -95,8 +95,7 @@ static void phi__interactions_merge_join(phi__buf *out, const phi__interactions_
     phi__buf_char(out, '}');
 }
 
-/* Makes one object of a block's start and its deltas, which wait in `replay`, one behind the other.
-   A start without deltas stays as it came. */
+/* Merges a block's start and its deltas, which are in `replay`. A lone start stays unchanged. */
 static void phi__interactions_merge(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     bool search = phi__str_is(phi__buf_str(&d->name), "google_search_call");
@@ -137,12 +136,10 @@ static void phi__interactions_merge(phi__assembly *a, size_t block) {
 
 /* ---- answers: events to a message ----
 
-   The answer is a list of steps: a thought becomes thinking, a function call a tool call, and each
-   text of the model's output a text. Any other step is kept as it came. A step of a hosted tool
-   comes in parts: its start, and deltas whose members replace those of the start. Google's
-   documentation and SDKs, November 2026. */
+   Each step of the answer becomes blocks: a thought becomes thinking, a function call a tool call,
+   each text of the model's output a text. Any other step becomes an opaque block. */
 
-/* The members that an event may have, as views of its text; `at` NULL and length 0: absent. */
+/* The members of an event, as views of its text. An absent member has `at` NULL or length 0. */
 typedef struct phi__interactions_event {
     phi__json_text type, status;
     int64_t index;
@@ -150,20 +147,18 @@ typedef struct phi__interactions_event {
     bool has_error;
 } phi__interactions_event;
 
-/* A step, a delta of one, or an item of its content. */
+/* A step, a delta of a step, or an item of its content. */
 typedef struct phi__interactions_step {
     phi__json_text type, id, name, signature, text, summary;
     phi_str arguments, content, summaries, annotations, error; /* raw JSON */
 } phi__interactions_step;
 
-/* The interaction as a whole. */
+/* The members of a whole interaction. */
 typedef struct phi__interactions_answer {
     phi__json_text id, model, status;
     phi_str steps, usage, errors; /* raw JSON */
     bool has_error;
 } phi__interactions_answer;
-
-/* ---- reading ---- */
 
 static const phi__json_member phi__interactions_metadata_members[] = {
     PHI__MEMBER(phi__interactions_event, usage, "total_usage", PHI__MEMBER_OBJECT),
@@ -181,7 +176,7 @@ static const phi__json_member phi__interactions_event_members[] = {
     PHI__MEMBER_TAKE(phi__interactions_event, has_error, "error", phi__classify_take_flag),
     PHI__MEMBERS_END};
 
-/* Content is an array in a step, and an object in the delta of a summary. */
+/* Reads content: an array in a step, an object in the delta of a summary. */
 static const phi__json_member phi__interactions_summary_members[] = {
     PHI__MEMBER(phi__interactions_step, summary, "text", PHI__MEMBER_TEXT), PHI__MEMBERS_END};
 
@@ -221,7 +216,7 @@ static void phi__interactions_read(phi__interactions_step *s, phi_str raw) {
     (void)phi__json_members_read(raw, phi__interactions_step_members, s, NULL);
 }
 
-/* Counts are cumulative; absent counts leave earlier ones. */
+/* Counts are cumulative. An absent count does not change the earlier value. */
 static const phi__json_member phi__interactions_usage_members[] = {
     PHI__MEMBER(phi__interactions_state, input, "total_input_tokens", PHI__MEMBER_U64),
     PHI__MEMBER(phi__interactions_state, output, "total_output_tokens", PHI__MEMBER_U64),
@@ -230,7 +225,7 @@ static const phi__json_member phi__interactions_usage_members[] = {
     PHI__MEMBER(phi__interactions_state, thoughts, "total_thought_tokens", PHI__MEMBER_U64),
     PHI__MEMBERS_END};
 
-/* The wire's input includes the tokens read from the cache; its output excludes thoughts. */
+/* The wire's input includes tokens read from the cache. Its output excludes thoughts. */
 static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *a, phi_str raw) {
     if (raw.len == 0) return;
     (void)phi__json_members_read(raw, phi__interactions_usage_members, st, NULL);
@@ -241,9 +236,7 @@ static void phi__interactions_usage(phi__interactions_state *st, phi__assembly *
     a->usage.reasoning = st->thoughts;
 }
 
-/* ---- blocks ---- */
-
-/* The latest open block of a kind that a step has; SIZE_MAX: none. */
+/* Returns the latest open block of a kind at the step's index, or SIZE_MAX. */
 static size_t phi__interactions_find(const phi__assembly *a, phi_content_kind kind, int64_t index) {
     for (size_t i = a->count; i > 0; i--) {
         const phi__draft *d = &a->drafts[i - 1];
@@ -283,7 +276,7 @@ static void phi__interactions_media_step(phi__assembly *a, phi__json_text type, 
     phi__buf_free(&name);
 }
 
-/* The items of an output: each text is a block, as annotations count from its start. */
+/* Reads an output's items. Each text becomes a block: annotations count from the text's start. */
 static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t index, size_t *n) {
     phi__interactions_step item;
     phi__json_cursor c;
@@ -303,14 +296,14 @@ static void phi__interactions_content(phi__assembly *a, phi_str items, int64_t i
     }
 }
 
-/* A whole thought, or the start of one. */
+/* Reads a whole thought, or the start of one. */
 static void phi__interactions_thought(phi__assembly *a, const phi__interactions_step *s,
                                       int64_t index) {
     phi__interactions_step item;
     phi__json_cursor c;
     phi_str raw;
     bool any = false;
-    if (s->summaries.len <= 2 && s->signature.len == 0) return; /* its deltas will open it */
+    if (s->summaries.len <= 2 && s->signature.len == 0) return; /* its deltas will open the block */
     size_t block = phi__interactions_open(a, PHI_CONTENT_THINKING, index);
     if (block == SIZE_MAX) return;
     phi__json_cursor_init(&c, s->summaries);
@@ -339,7 +332,7 @@ static void phi__interactions_call(phi__assembly *a, const phi__interactions_ste
         phi__assembly_wait(a, block, s->arguments);
 }
 
-/* The end of a block of any kind. */
+/* Closes a block of any kind. */
 static void phi__interactions_close(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     if (!d->open) return;
@@ -351,10 +344,8 @@ static void phi__interactions_close(phi__assembly *a, size_t block) {
     phi__assembly_close(a, block);
 }
 
-/* ---- steps ---- */
-
-/* A step: all of it, or its start. That of the user is the request's own. *n counts the items of
-   all outputs of an event. */
+/* Reads a whole step, or its start. A user's step repeats the request and is skipped. *n counts the
+   items of all outputs of an event. */
 static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t index, bool whole,
                                         size_t *n) {
     phi__interactions_step s;
@@ -378,7 +369,7 @@ static void phi__interactions_take_step(phi__assembly *a, phi_str raw, int64_t i
     for (size_t i = before; whole && i < a->count; i++) phi__interactions_close(a, i);
 }
 
-/* Returns the block of a delta that is a piece of text and nothing else, else SIZE_MAX. */
+/* Reads a delta. Returns its block if the delta is only a piece of text, else SIZE_MAX. */
 static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t index,
                                       phi__json_text *text) {
     size_t block = phi__interactions_find(a, PHI_CONTENT_OPAQUE, index);
@@ -417,8 +408,6 @@ static size_t phi__interactions_delta(phi__assembly *a, phi_str raw, int64_t ind
     return SIZE_MAX;
 }
 
-/* ---- the end ---- */
-
 static bool phi__interactions_read_answer(phi__interactions_answer *r, phi_str raw) {
     memset(r, 0, sizeof *r);
     return phi__json_members_read(raw, phi__interactions_answer_members, r, NULL);
@@ -435,8 +424,7 @@ static const phi__stop_word phi__interactions_stop_words[] = {
     {"failed\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true},
     {"cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
-/* By the status in a->raw_stop_reason. An answer that was cut keeps its calls open: they are
-   incomplete. */
+/* Ends the answer by the status in a->raw_stop_reason. If it was cut, its calls stay open. */
 static void phi__interactions_finish(phi__interactions_state *st, phi__assembly *a,
                                      phi_str errors) {
     const phi__json_text none = {NULL, 0, false};
@@ -457,7 +445,7 @@ static void phi__interactions_finish(phi__interactions_state *st, phi__assembly 
         a->stop_reason = PHI_STOP_REASON_STOP;
 }
 
-/* The terminal event, and a whole answer. */
+/* Handles the terminal event or a whole answer. */
 static void phi__interactions_completed(phi__interactions_state *st, phi__assembly *a,
                                         const phi__interactions_answer *r) {
     phi__assembly_begin(a, r->id, r->model);
@@ -477,9 +465,7 @@ static void phi__interactions_completed(phi__interactions_state *st, phi__assemb
     phi__interactions_finish(st, a, r->errors);
 }
 
-/* ---- events ---- */
-
-/* Events of the interaction itself: its start, its end, and its status in between. */
+/* Handles an event of the interaction itself: its start, its end, or a change of its status. */
 static void phi__interactions_whole_event(phi__interactions_state *st, phi__assembly *a,
                                           const phi__interactions_event *ev, phi__json_text type) {
     phi__interactions_answer r;
@@ -490,7 +476,7 @@ static void phi__interactions_whole_event(phi__interactions_state *st, phi__asse
         return;
     }
     phi__assembly_begin(a, r.id, r.model);
-    /* A status that ends an answer counts where the stream then ends without its last event. */
+    /* Keep a final status, in case the stream ends without its last event. */
     phi__json_text status = ev->status.len > 0 ? ev->status : r.status;
     phi_str word;
     if (status.len == 0) return;
@@ -578,17 +564,18 @@ static void phi__interactions_whole(void *state, phi__assembly *a, phi_str body)
 
 /* ---- requests ---- */
 
-/* The settings that a rendering depends on: bits of phi__rendered.form. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. */
 #define PHI__INTERACTIONS_FORM 0xb0000000u
-#define PHI__INTERACTIONS_ORIGIN 1u      /* minted by the same model: signatures go back */
-#define PHI__INTERACTIONS_NO_IMAGES 2u   /* words replace images */
-#define PHI__INTERACTIONS_MEDIA 4u       /* the media that follow a result */
-#define PHI__INTERACTIONS_THREE 8u       /* signatures are checked, results may hold media */
-#define PHI__INTERACTIONS_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
+#define PHI__INTERACTIONS_ORIGIN 1u    /* the same model made the message: send signatures */
+#define PHI__INTERACTIONS_NO_IMAGES 2u /* images are replaced by text */
+#define PHI__INTERACTIONS_MEDIA 4u     /* the media that follow a result */
+#define PHI__INTERACTIONS_THREE                                                                    \
+    8u /* model 3 or later: signatures are checked, results may hold media */
+#define PHI__INTERACTIONS_MEDIA_SHIFT 16 /* the PHI__MEDIA_ bits are shifted by this */
 
-/* The revision of the protocol that has steps; sent as the SDKs do. */
+/* The revision of the protocol that introduced steps, sent as the SDKs do. */
 #define PHI__INTERACTIONS_REVISION "2026-05-20"
-/* The documented signature of a thought that no model of Google's had. */
+/* A thought with the documented signature for calls that no Google model made. */
 #define PHI__INTERACTIONS_UNSIGNED                                                                 \
     "{\"type\":\"thought\",\"signature\":\"skip_thought_signature_validator\"}"
 
@@ -598,7 +585,7 @@ static bool phi__interactions_three(const phi__encoder *e) {
 
 /* ---- the user and tools ---- */
 
-/* An image, a document or audio. */
+/* Writes an image, audio or document item. */
 static void phi__interactions_block(phi__encoder *e, const phi_content *c) {
     phi_str type = c->mime_type.len > 0 ? c->mime_type : PHI__LIT("application/pdf");
     phi__buf *out = &e->scratch;
@@ -620,7 +607,7 @@ static void phi__interactions_blocks(phi__encoder *e, const phi_message *m) {
             phi__interactions_block(e, &m->content[i]);
 }
 
-/* A block that phi does not interpret, verbatim. */
+/* Writes an opaque block byte for byte. */
 static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     bool goes = phi__kept_is_of(c, e->codec->names, NULL) && phi__kept_tree(e, c->replay) != NULL;
@@ -630,7 +617,7 @@ static void phi__interactions_opaque(phi__encoder *e, const phi_content *c) {
     phi__buf_add_str(&e->scratch, c->replay);
 }
 
-/* Writes nothing if no block may be sent. Opaque blocks of a user are content. */
+/* Writes a user's message, with its opaque blocks, or nothing if no block can be sent. */
 static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
     phi__buf_text(&e->scratch, "{\"type\":\"user_input\",\"content\":[");
     size_t at = e->scratch.len;
@@ -642,7 +629,7 @@ static void phi__interactions_user(phi__encoder *e, const phi_message *m) {
         phi__buf_clear(&e->scratch);
 }
 
-/* The result is a string, which each model takes; since 3 a list that holds media. */
+/* Writes a result: a string, which every model accepts, or with media a list, since model 3. */
 static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool media = phi__interactions_three(e) && phi__render_any(e, m, PHI__RENDER_BLOCK);
@@ -660,11 +647,9 @@ static void phi__interactions_result(phi__encoder *e, const phi_message *m) {
     phi__buf_char(out, '}');
 }
 
-/* ---- the model ---- */
-
-/* One signed thought is enough for all calls of an answer. Thinking without a signature is of no
-   use to the model. The call of a hosted tool without its result would be refused: of an answer
-   that broke off no hosted step goes back. */
+/* Writes the steps of an answer. One signed thought is enough for all its calls. Thinking without a
+   signature is left out, because it does not help the model. If the answer was cut, no step of
+   hosted tools is sent, because the API refuses such a call without its result. */
 static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m, bool same) {
     phi__buf *out = &e->scratch;
     bool is_signed = !phi__interactions_three(e);
@@ -704,9 +689,7 @@ static void phi__interactions_answer_steps(phi__encoder *e, const phi_message *m
     }
 }
 
-/* ---- steps ---- */
-
-/* Before 3, results hold no media: they follow as the user's. */
+/* Results of models before 3 hold no media: the media follow as a user's step. */
 static uint32_t phi__interactions_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__INTERACTIONS_FORM;
@@ -747,7 +730,7 @@ static void phi__interactions_append(phi__encoder *e, const phi_message *m, size
 
 /* ---- around the messages ---- */
 
-/* Sampling is taken by models before 3.7; those since 3 want their own while they think. */
+/* Models before 3.7 accept sampling settings, but models since 3 refuse them while they think. */
 static uint32_t phi__interactions_takes(const phi__request_spec *spec) {
     int version = phi__gemini_version(spec->model);
     bool thinks = spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;
@@ -763,8 +746,8 @@ static phi_thinking phi__interactions_takes_level(const phi_model *model, phi_th
     return (unsigned)wanted > (unsigned)highest ? highest : wanted;
 }
 
-/* There are no budgets, and no model can be kept from thinking: off is the least it takes. Pro 3.0
-   has two levels; "minimal" is of the Flash models from 3 on, until 3.7. */
+/* Returns the API's level. There are no budgets, and thinking cannot be turned off: OFF becomes the
+   lowest level. Pro 3.0 has two levels. Only Flash models from 3 to before 3.7 have "minimal". */
 static const char *phi__interactions_level(const phi_model *model, phi_thinking level) {
     int version = phi__gemini_version(model);
     bool pro = phi__gemini_has(model, "pro");
@@ -840,7 +823,7 @@ static void phi__interactions_head(phi__encoder *e) {
 
 static void phi__interactions_tail(phi__encoder *e) { phi__encode_glue(e, "]}"); }
 
-/* At Vertex AI the address names a project, and the key is an OAuth token. */
+/* At Vertex AI the URL names a project, and the key is an OAuth token. */
 static void phi__interactions_address(phi__encoder *e) {
     phi_str base = phi_str_of(e->spec->model->base_url);
     bool vertex = phi__str_find(base, 0, "/projects/") != SIZE_MAX;
@@ -851,7 +834,7 @@ static void phi__interactions_address(phi__encoder *e) {
 
 /* ---- the codec ---- */
 
-/* Google's type of content "document" names no plain texts. Other families take text and images. */
+/* Google's "document" content lists no plain text. Other families accept only text and images. */
 static uint32_t phi__interactions_media(const phi_model *model) {
     if (phi__gemini_version(model) == 0) return 0;
     return PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_OFFICE | PHI__MEDIA_SOUND |

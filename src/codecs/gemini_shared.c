@@ -1,16 +1,14 @@
-/* gemini_shared.c - the parts that Google's protocols share, generateContent and Interactions:
-   model versions, tool names, results and headers. */
+/* gemini_shared.c - the parts that Google's protocols, generateContent and Interactions, share. */
 #include "codecs/gemini_in.h"
 #include "codecs/openai_in.h"
-
-/* ---- model versions, tool names, results and headers ---- */
 
 PHI__FN int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t at = phi__str_find(id, 0, "gemini-");
     if (at == SIZE_MAX) return 0;
     at += 7;
-    if (at >= id.len || id.at[at] < '0' || id.at[at] > '9') return 90; /* gemini-flash-latest */
+    if (at >= id.len || id.at[at] < '0' || id.at[at] > '9')
+        return 90; /* such as gemini-flash-latest */
     int version = (id.at[at] - '0') * 10;
     if (at + 2 < id.len && id.at[at + 1] == '.' && id.at[at + 2] >= '0' && id.at[at + 2] <= '9')
         version += id.at[at + 2] - '0';

@@ -1,9 +1,9 @@
 /* names_in.h - the protocols and their names.
 
-   A new protocol is a pair of files in this folder, its names and its function here, and a line in
-   all.c. The top four bits of phi__rendered.form distinguish the codecs' renderings of a message.
-   Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions, 15 hashes of
-   messages (wire/encoder.c). */
+   A new protocol needs a pair of files in this folder, its names and its function here, and a line
+   in all.c. The top four bits of phi__rendered.form tell the codecs' renderings of a message apart.
+   Values in use: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses, 11 Interactions, 15
+   hashes of messages (wire/encoder.c). */
 #ifndef PHI_CODECS_NAMES_IN_H
 #define PHI_CODECS_NAMES_IN_H
 
@@ -11,7 +11,7 @@
 #include "wire/codec_in.h"
 #include "codecs/presets.h"
 
-/* The names of ours: first that of configuration files, then that of the interchange format. */
+/* The names of each protocol: first in configuration files, second in the interchange format. */
 #define PHI__NAMES_ANTHROPIC                                                                       \
     { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
 #define PHI__NAMES_OPENAI_CHAT                                                                     \
@@ -29,7 +29,7 @@
 #define PHI__NAMES_BEDROCK                                                                         \
     { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
 
-/* The code of each protocol: a preset points to one of them, all.c to all. */
+/* Each function returns a protocol's codec. A preset points to one of them, all.c to all. */
 PHI__FN const phi__codec *phi__anthropic_codec(void);
 PHI__FN const phi__codec *phi__chat_codec(void);
 PHI__FN const phi__codec *phi__resp_codec(void);

@@ -1,16 +1,14 @@
 /* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
-#define PHI__OPENAI_KEY_MOST 64      /* bytes of prompt_cache_key */
-#define PHI__OPENAI_DESCRIPTION 1024 /* bytes of a tool's description; OpenAI, November 2026 */
-
-/* ---- text ---- */
+#define PHI__OPENAI_KEY_MOST 64      /* most bytes of prompt_cache_key */
+#define PHI__OPENAI_DESCRIPTION 1024 /* most bytes of a tool's description; OpenAI, November 2026 */
 
 PHI__FN bool phi__openai_is_text(const phi_content *c) {
     return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
 }
 
-/* What the model does not take is a line as well. */
+/* A block that the model does not accept becomes a line of text, too. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m, bool blank) {
     bool any = false;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -43,9 +41,9 @@ PHI__FN void phi__openai_data_url(phi__encoder *e, const phi_content *c) {
 
 /* ---- thinking ---- */
 
-/* What OpenAI's models call their levels; the first prefix that fits decides. Some cannot be kept
-   from thinking: they get their least. A model that no row names may know no such field at all, so
-   nothing is sent where it is not to think. */
+/* The words for levels of OpenAI's models. The first matching prefix is used. A model that cannot
+   turn thinking off gets its lowest level. A model that only the last row matches may not support
+   the field, so nothing is sent if thinking is off. */
 static const struct phi__openai_effort {
     const char *prefix, *off, *minimal;
     phi_thinking highest;
@@ -73,7 +71,7 @@ static const struct phi__openai_effort *phi__openai_effort_of(const phi_model *m
     return &phi__openai_efforts[i];
 }
 
-/* Among other servers only OpenRouter has a word above high; it maps the word itself. */
+/* Of the other servers, only OpenRouter accepts a word above high. It maps the word itself. */
 PHI__FN phi_thinking phi__openai_level(const phi_model *model, phi_thinking wanted, bool openai) {
     phi_thinking highest = openai ? phi__openai_effort_of(model)->highest
                            : phi__str_is(phi_str_of(model->provider), "openrouter")
@@ -98,9 +96,7 @@ PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) 
     return openai ? row->off : NULL;
 }
 
-/* ---- the rest ---- */
-
-/* Servers take at most 64 bytes: a longer id is replaced by a hash of it. */
+/* Servers accept at most 64 bytes, so a hash replaces a longer id. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
     phi_str id = e->spec->session_id;
     char hash[17];
@@ -133,17 +129,17 @@ PHI__FN bool phi__openai_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     return phi__strict_put_tool(e, &sent, ",\"parameters\":");
 }
 
-/* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
+/* Fine-tuned models ("ft:...") do not support narrowing keywords. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
     if (!phi__url_is_at(phi_str_of(model->base_url), "api.openai.com")) return PHI__STRICT_PLAIN;
     return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
 }
 
-/* ---- What a decoder keeps of an answer without reading it, and an encoder sends back.
+/* ---- JSON that a decoder keeps without interpreting it, and an encoder sends back ----
 
-   Kept JSON is the bytes of the wire. A skim over a stream does not check JSON's grammar, and a
-   transcript may come from a file, so both sides check it: a single broken value in a request would
-   make every later request fail. */
+   Kept JSON is the bytes of the wire. Scanning a stream does not check the grammar, and a
+   transcript may come from a file. So both sides check it: broken JSON would make every request
+   fail. */
 
 static bool phi__kept_is(phi_arena *arena, phi_str text, bool object, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(arena);

@@ -1,7 +1,7 @@
-/* openai_chat.c - requests of the OpenAI Chat Completions API, for all servers that speak it.
+/* openai_chat.c - the OpenAI Chat Completions API, for all servers that speak it.
 
-   Each message is rendered whole and kept; what servers do differently are bits of the model's
-   quirks, and those bits that change a message are part of the form it is kept under. */
+   Each message is rendered once and kept. Differences between servers are bits of the model's
+   quirks. The bits that change a rendering are part of the form under which it is kept. */
 #include "codecs/openai_chat_in.h"
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
@@ -12,15 +12,15 @@ static inline bool phi__chat_splits(const phi__assembly *a) {
 
 /* ---- messages ----
 
-   Opaque members go back where a server documents that it takes them: calls of custom tools to all,
-   parts of the content to Mistral, annotations of files to OpenRouter. */
+   Opaque members are sent back if the server's documentation allows it: calls of custom tools to
+   all servers, parts of the content to Mistral, annotations of files to OpenRouter. */
 
 static phi__id_rule phi__chat_id_rule(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
 
-/* The items of a list that is all an opaque block has: `start` is its JSON up to them. Empty: it is
-   another block, or broken. Uses and resets e->arena. */
+/* Returns the items of an opaque block that consists of one list. start: the block's JSON before
+   the items. Empty if the block has another form or is broken. Uses and resets e->arena. */
 static phi_str phi__chat_opaque(phi__encoder *e, const phi_content *c, const char *start) {
     const phi_str none = {NULL, 0};
     phi_str json = c->replay;
@@ -34,8 +34,8 @@ static phi_str phi__chat_opaque(phi__encoder *e, const phi_content *c, const cha
 #define PHI__CHAT_CALLS "{\"tool_calls\":["
 #define PHI__CHAT_PARTS "{\"content\":["
 
-/* The annotations of files that OpenRouter read: with them it does not read a file again, and says
-   to send them back ("PDF Inputs", November 2026). */
+/* Writes the annotations of files that OpenRouter has read. With them OpenRouter does not read a
+   file again, and it asks to send them back ("PDF Inputs", November 2026). */
 static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool open = false;
@@ -60,9 +60,7 @@ static void phi__chat_put_annotations(phi__encoder *e, const phi_message *m) {
     if (open) phi__buf_char(out, ']');
 }
 
-/* ---- content ---- */
-
-/* An image, a document or audio. */
+/* Writes an image, audio or document part. */
 static void phi__chat_block(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_comma(out);
@@ -89,8 +87,8 @@ static void phi__chat_block(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "}}");
 }
 
-/* A user's opaque block, which a host wrote: a separate message if it has a role (the result of a
-   custom tool's call), else a part of the content. Uses and resets e->arena. */
+/* The place of a user's opaque block, which a host wrote. A block with a role, such as the result
+   of a custom tool's call, is a separate message. Others are parts. Uses and resets e->arena. */
 typedef enum phi__chat_place { PHI__CHAT_NONE, PHI__CHAT_MESSAGE, PHI__CHAT_PART } phi__chat_place;
 
 static phi__chat_place phi__chat_user_block(phi__encoder *e, const phi_content *c) {
@@ -124,7 +122,8 @@ static bool phi__chat_is_thinking(const phi_content *c) {
     return c->kind == PHI_CONTENT_THINKING && !c->redacted && !phi__render_blank(c->text);
 }
 
-/* Thinking as a part before the text, as Mistral wants it back. */
+/* Writes the content as parts, with thinking before the text, as Mistral requires it. False, and
+   nothing written, if there is no thinking and no kept part. */
 static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool any = false;
@@ -151,8 +150,8 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
     return true;
 }
 
-/* What came in reasoning_details, or in thinking_blocks, goes back verbatim in place of the text.
-   start: of the replay, "{" and the member with its bracket. */
+/* Writes reasoning_details or thinking_blocks unchanged, in place of the reasoning text. start: the
+   start of the replay, from "{" to the list's bracket. */
 static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const char *start) {
     size_t n = strlen(start);
     bool any = false;
@@ -172,8 +171,8 @@ static bool phi__chat_put_details(phi__buf *out, const phi_message *m, const cha
 #define PHI__CHAT_DETAILS "{\"reasoning_details\":["
 #define PHI__CHAT_BLOCKS "{\"thinking_blocks\":["
 
-/* The reasoning text, in the field it came in. The signatures of Claude at LiteLLM always go back:
-   without them the second request of a tool loop is refused. */
+/* Writes the reasoning text in the field in which it came. Signatures of Claude at LiteLLM are
+   always sent back: without them the second request of a tool loop is refused. */
 static void phi__chat_put_reasoning(phi__encoder *e, const phi_message *m, bool same) {
     static const char *const fields[] = {"reasoning_content", "reasoning", "reasoning_text"};
     phi__buf *out = &e->scratch;
@@ -212,7 +211,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     if (!text && !calls) return;
     phi__buf_text(out, "{\"role\":\"assistant\",\"content\":");
     if (same && phi__chat_quirk(e, PHI_QUIRK_THINKING_PARTS) && phi__chat_thinking_parts(e, m)) {
-        /* written */
+        /* the content is written */
     } else if (text) {
         phi__buf_char(out, '"');
         (void)phi__openai_join_text(e, m, false);
@@ -241,7 +240,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
 
 /* ---- tool results ---- */
 
-/* "Image returned by tool x:", and what it returned. */
+/* Writes "Image returned by tool x:" and the image, or other media. */
 static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
     const char *word = phi__render_media_word(e, m);
     phi__buf *out = &e->scratch;
@@ -258,28 +257,29 @@ static void phi__chat_result_media(phi__encoder *e, const phi_message *m) {
 
 /* ---- answers: chunks to a message ----
 
-   A chunk is read in one pass without a tree into views of what matters, and then applied:
-   reasoning before text, text before calls. Servers differ wherever the standard leaves room, so a
-   field that is null, missing, repeated or of another type is read as it must have been meant. */
+   A chunk is read in one pass without a tree, into views of the parts that matter. Then it is
+   applied: reasoning before text, text before calls. Servers differ in everything that the API
+   leaves open, so a field that is null, missing, repeated or of another type is read as probably
+   meant. */
 
-/* The fields in which servers send reasoning, by preference; names as the message keeps them. */
+/* The fields in which servers send reasoning, best first. The message keeps these names. */
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                          "reasoning_text"};
 
-/* The parts of a chunk, as in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as views of its text. `at` NULL or length 0: absent, null or unusable. */
 typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
-    phi_str parts; /* content as an array: raw JSON, as all that follow */
+    phi_str parts; /* content as an array; raw JSON, like all strings below */
     phi_str details, blocks, calls, usage, error;
     phi_str annotations, sources, citations;
-    phi_str others; /* the whole delta, if it has members that are not read */
+    phi_str others; /* the whole delta, if it has members that phi does not read */
 } phi__chat_chunk;
 
 /* ---- reading a chunk ---- */
 
-/* Chunks and calls are read without tables: a chunk comes with each few tokens, and names that are
-   compared in place take a third of the instructions (make callgrind, bench_wire). */
+/* Chunks and calls are read without tables. There is a chunk for every few tokens, and comparing
+   names in place needs a third of the instructions (make callgrind, bench_wire). */
 
 static void phi__chat_take_error(phi__json_cursor *c, void *error) {
     (void)phi__classify_take_error(c, (phi_str *)error);
@@ -289,7 +289,7 @@ static const phi__json_member phi__chat_groq_members[] = {
     PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
     PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error), PHI__MEMBERS_END};
 
-/* Raw JSON, unless it is null. */
+/* Reads raw JSON unless it is null. */
 static void phi__chat_raw(phi__json_cursor *c, phi_str *out) {
     if (phi__json_cursor_peek(c) == PHI_JSON_NULL)
         (void)phi__json_cursor_skip(c);
@@ -331,7 +331,7 @@ static void phi__chat_delta(phi__json_cursor *c, phi__chat_chunk *k) {
         else if (PHI__TEXT_IS(key, "annotations"))
             phi__chat_list(c, &k->annotations);
         else {
-            /* A member that is not read. */
+            /* Keep the delta if it has a member that phi does not read. */
             phi_str raw;
             if (phi__chat_kept_wants(c, key, &raw)) k->others = raw;
         }
@@ -339,14 +339,13 @@ static void phi__chat_delta(phi__json_cursor *c, phi__chat_chunk *k) {
     if (k->others.len > 0) k->others = phi__str(from, (size_t)(c->at - from));
 }
 
-/* Only the first choice: requests never ask for more. */
+/* Reads the first choice. Requests never ask for more. */
 static void phi__chat_choices(phi__json_cursor *c, phi__chat_chunk *k) {
     bool first = true;
     if (!phi__json_cursor_enter_array(c)) return;
     while (phi__json_cursor_next_item(c)) {
         if (first) {
-            /* A choice of a chunk, or of a whole answer, which has `message` instead of
-               `delta`. */
+            /* A chunk's choice has `delta`, a whole answer's choice has `message`. */
             phi__json_text key;
             if (phi__json_cursor_enter_object(c)) {
                 while (phi__json_cursor_next_key(c, &key)) {
@@ -384,9 +383,9 @@ static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
             (void)phi__classify_take_error(&c, &k->error);
         else if (PHI__TEXT_IS(key, "x_groq"))
             (void)phi__json_members_take(&c, phi__chat_groq_members, k);
-        else if (PHI__TEXT_IS(key, "search_results")) /* Perplexity */
+        else if (PHI__TEXT_IS(key, "search_results")) /* sent by Perplexity */
             phi__chat_list(&c, &k->sources);
-        else if (PHI__TEXT_IS(key, "citations")) /* Perplexity, xAI: only addresses */
+        else if (PHI__TEXT_IS(key, "citations")) /* URLs sent by Perplexity and xAI */
             phi__chat_list(&c, &k->citations);
         else
             (void)phi__json_cursor_skip(&c);
@@ -398,7 +397,7 @@ static bool phi__chat_stream_read(phi__chat_chunk *k, phi_str data) {
 
 typedef struct phi__chat_counts {
     uint64_t prompt, output, written, reasoning;
-    uint64_t read, hit, top; /* from a cache: servers put it into one of three places */
+    uint64_t read, hit, top; /* tokens read from a cache; servers use one of three places */
 } phi__chat_counts;
 
 static const phi__json_member phi__chat_prompt_members[] = {
@@ -415,12 +414,12 @@ static const phi__json_member phi__chat_usage_members[] = {
     PHI__MEMBER(phi__chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
     PHI__MEMBER_INSIDE("prompt_tokens_details", phi__chat_prompt_members),
     PHI__MEMBER_INSIDE("completion_tokens_details", phi__chat_output_members),
-    /* DeepSeek */
+    /* sent by DeepSeek */
     PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64),
-    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* Moonshot */
+    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64), /* by Moonshot */
     PHI__MEMBERS_END};
 
-/* The last usage counts. */
+/* Stores the usage. The last one counts. */
 static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_cursor_init(&c, raw);
@@ -436,7 +435,7 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     a->usage.reasoning = n.reasoning;
 }
 
-/* After the finish reason only usage is awaited. Some servers send zeros until they know it. */
+/* True if the usage is known. Some servers send zeros until then. */
 static bool phi__chat_counted(const phi__assembly *a) {
     return a->usage.output > 0 || a->usage.input > 0;
 }
@@ -451,7 +450,7 @@ static void phi__chat_say(phi__chat_state *st, phi__assembly *a, phi__json_text 
         phi__assembly_add_text(a, phi__chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
-/* A part of the content; false: it is neither text nor thinking. */
+/* Reads a part of the content. False if it is neither text nor thinking. */
 static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_cursor *c,
                            phi__json_text *type, size_t *n) {
     phi__json_text key, text;
@@ -476,9 +475,9 @@ static bool phi__chat_part(phi__chat_state *st, phi__assembly *a, phi__json_curs
 
 typedef struct phi__chat_call {
     phi__json_text id, name, arguments;
-    phi_str object; /* arguments that are no text, as some servers send them */
+    phi_str object; /* arguments as an object instead of a text, as some servers send them */
     int64_t index;
-    bool has_index, custom; /* custom: a call of a tool without a schema, which phi does not know */
+    bool has_index, custom; /* custom: call of a tool without a schema, unknown to phi */
 } phi__chat_call;
 
 static void phi__chat_function(phi__json_cursor *c, phi__chat_call *call) {
@@ -515,8 +514,8 @@ static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
     if (PHI__TEXT_IS(call->id, "null")) call->id.len = 0;
 }
 
-/* The call a delta belongs to: by its index, else by its id, else the last. Another id at a known
-   index is another call. A call that was read out of text has no hash. SIZE_MAX: a new one. */
+/* Finds the call of a delta: by its index, else by its id, else the last call. Another id at a
+   known index means a new call. A call read from text has no hash. SIZE_MAX: a new call. */
 static size_t phi__chat_find_call(const phi__assembly *a, const phi__chat_call *call,
                                   uint64_t hash) {
     for (size_t i = a->count; i > 0; i--) {
@@ -552,8 +551,6 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
     else
         phi__assembly_add_text(a, block, call->arguments);
 }
-
-/* ---- the end ---- */
 
 static const phi__stop_word phi__chat_stop_words[] = {
     {"stop\0end\0eos\0end_turn\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
@@ -591,10 +588,10 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     if (a->failure.kind == PHI_FAILURE_NONE)
         phi__chat_close_all(a);
     else
-        a->awaits_usage = true; /* and calls were cut */
+        a->awaits_usage = true; /* the calls were cut, so they stay open */
 }
 
-/* Annotations are new ones each time; a list of sources is the same one in each chunk. */
+/* Stores citations. Annotations are new in each chunk; a list of sources is repeated. */
 static void phi__chat_cite(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     phi_str sources = k->sources.len > 2 ? k->sources : k->citations;
     if (k->annotations.len > 2) {
@@ -608,7 +605,7 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     bool spoken = false;
     phi__assembly_begin(a, k->id, k->model);
     for (size_t i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
-        spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
+        spoken = k->reasoning[i].len > 0; /* some servers send the same text in two fields */
         phi__chat_thinking_add(a, k->reasoning[i], phi__chat_reasoning_fields[i]);
     }
     if (k->details.len > 0)
@@ -661,7 +658,7 @@ static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__ch
     phi__chat_finish(st, a, k->finish, k->usage.len > 0);
 }
 
-/* Remembers a chunk that was text and nothing else. */
+/* Stores the chunk in the delta cache if it only adds text. */
 static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const phi__chat_chunk *k,
                             phi_str data) {
     const phi__json_text *said = &k->content;
@@ -683,7 +680,7 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
 
 /* ---- for the codec ---- */
 
-/* Behind the reason to stop usage and citations count, and no trouble discards the answer. */
+/* Reads a chunk after the stop reason. Only usage and citations count; errors are ignored. */
 static void phi__chat_late(phi__chat_state *st, phi__assembly *a, phi_str data) {
     phi__chat_chunk k;
     if (data.at[0] != '{' || !phi__chat_stream_read(&k, data)) return;
@@ -715,7 +712,7 @@ static void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str
         return;
     }
     if (k.error.len > 0) {
-        /* An error is at the top or in x_groq; a status may be next to it. */
+        /* The error is in x_groq or at the top level, where a status may be next to it. */
         bool top = phi__str_find(data, 0, "\"x_groq\"") == SIZE_MAX;
         if (top || k.error.at[0] != '{')
             phi__classify_event(a, data);
@@ -759,17 +756,17 @@ static void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- requests ---- */
 
-/* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. The
-   PHI__MEDIA_ bits are its lowest, which no quirk of the form has. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. They are above
+   the bits of quirks. The lowest bits are the PHI__MEDIA_ bits, which no quirk of the form uses. */
 enum {
     PHI__CHAT_FORM = 1 << 30,
-    PHI__CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
-    PHI__CHAT_THINKING = 1 << 28, /* this request thinks */
+    PHI__CHAT_ORIGIN = 1 << 29,   /* the same model made the message: send reasoning */
+    PHI__CHAT_THINKING = 1 << 28, /* the request asks for thinking */
     PHI__CHAT_MEDIA = 1 << 27,    /* images, documents and audio of a tool result */
-    PHI__CHAT_NO_GIF = 1 << 26    /* words in place of GIFs (Ollama) */
+    PHI__CHAT_NO_GIF = 1 << 26    /* text replaces GIFs (Ollama) */
 };
 
-/* The quirks that change how a message is rendered. */
+/* The quirks that change the rendering of a message. */
 #define PHI__CHAT_FORM_QUIRKS                                                                      \
     (PHI_QUIRK_TOOL_NAME_IN_RESULT | PHI_QUIRK_REPLAY_REASONING | PHI_QUIRK_REASONING_REQUIRED |   \
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \
@@ -783,17 +780,14 @@ static const char *phi__chat_mark(const phi__encoder *e) {
     return e->spec->cache.one_hour ? PHI__CHAT_MARK_HOUR : PHI__CHAT_MARK;
 }
 
-/* True for a Claude that thinks, through LiteLLM: this forwards a temperature or a forced call,
-   which Anthropic then refuses. */
+/* True for a thinking Claude at LiteLLM: Anthropic refuses its temperatures and forced calls. */
 static bool phi__chat_claude_thinks(const phi__request_spec *spec) {
     return phi__chat_thinking_wanted(spec) &&
            (spec->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0 &&
            phi__str_is(phi_str_of(spec->model->provider), "litellm");
 }
 
-/* ---- messages ---- */
-
-/* Before a message: the comma, and what some servers want between a tool and a user. */
+/* Writes a comma, and before it the message that some servers require between tool and user. */
 static void phi__chat_before(phi__encoder *e, phi_role role) {
     if (e->open_role != (phi_role)0) phi__encode_glue(e, "]}");
     e->open_role = (phi_role)0;
@@ -804,8 +798,7 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
     e->last_role = role;
 }
 
-/* Tool messages hold text alone: images, documents and audio of all results follow in one user
-   message. */
+/* Tool messages hold only text. Media of all results follow in one user message. */
 static uint32_t phi__chat_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     bool answer = m->role == PHI_ROLE_ASSISTANT;
@@ -819,7 +812,7 @@ static uint32_t phi__chat_form(const phi__encoder *e, size_t at, bool after) {
     return form;
 }
 
-/* Writes nothing if no block may be sent. */
+/* Writes a user's message, or nothing if no block can be sent. */
 static void phi__chat_user(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     bool parts =
@@ -885,15 +878,15 @@ static void phi__chat_append(phi__encoder *e, const phi_message *m, size_t at, u
         e->open_role = PHI_ROLE_USER;
     }
     phi__encode_piece(e, json);
-    /* a mark goes into the last part, which a message that a host wrote may not have */
+    /* a mark goes into the last part; a host's own message may have none */
     if (m->role == PHI_ROLE_USER && e->count > 0 && phi__str_ends(json, "}]}"))
         e->mark_piece = e->count - 1;
 }
 
 /* ---- around the messages ---- */
 
-/* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM
-   Studio answers it with 400. Qwen knows names, and no "required". */
+/* Returns the tool_choice. If only one tool is offered, "required" means this tool: llama.cpp
+   ignores a name, LM Studio refuses it with status 400. Qwen knows names but not "required". */
 static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
     if (e->spec->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__chat_claude_thinks(e->spec))
@@ -916,7 +909,7 @@ static void phi__chat_put_format(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
-/* top_k is no member of OpenAI's API: it goes to the servers that document it. */
+/* True if the server documents top_k, which OpenAI's API does not have. */
 static bool phi__chat_has_top_k(const phi_model *model) {
     static const char *const knows[] = {"openrouter", "together",  "fireworks", "qwen",
                                         "ollama",     "llama_cpp", "vllm",      "lm_studio",
@@ -924,9 +917,10 @@ static bool phi__chat_has_top_k(const phi_model *model) {
     return phi__codec_among(phi_str_of(model->provider), knows);
 }
 
-/* OpenAI's reasoning models refuse sampling and stop texts; others that take an effort do not. */
+/* OpenAI's reasoning models refuse sampling and stop texts. Other models with an effort do not. */
 static uint32_t phi__chat_takes(const phi__request_spec *spec) {
-    static const char *const parallel[] = {"o1", "o3", "o4"}; /* no parallel_tool_calls */
+    static const char *const parallel[] = {"o1", "o3",
+                                           "o4"}; /* models that refuse parallel_tool_calls */
     const phi_model *model = spec->model;
     const uint32_t reasons = PHI_QUIRK_REASONING_EFFORT | PHI_QUIRK_DEVELOPER_ROLE;
     uint32_t takes = PHI__TAKES_ALL;
@@ -968,7 +962,7 @@ static void phi__chat_head(phi__encoder *e) {
     phi__chat_thinking_put(e);
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
     phi__chat_put_format(e);
-    /* Serial calls: OpenAI's oldest reasoning models refuse the member. */
+    /* OpenAI's oldest reasoning models refuse parallel_tool_calls. */
     bool strict;
     if (e->spec->tool_count != 0) {
         phi__buf_text(out, ",\"tool_choice\":");
@@ -999,7 +993,7 @@ static void phi__chat_head(phi__encoder *e) {
             phi__json_write_str(out, e->spec->system_prompt);
             phi__buf_char(out, '}');
         }
-        e->last_role = PHI_ROLE_ASSISTANT; /* any: a comma comes next */
+        e->last_role = PHI_ROLE_ASSISTANT; /* any role: the next message then starts with a comma */
     }
     phi__encode_scratch(e);
 }
@@ -1012,7 +1006,7 @@ static void phi__chat_tail(phi__encoder *e) {
         phi__encode_glue(e, "]}");
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
         phi__codec_marks(e->spec, PHI__MARK_MESSAGES))
-        phi__encode_mark(e, 3, phi__chat_mark(e)); /* inside of the "}]}" of its last part */
+        phi__encode_mark(e, 3, phi__chat_mark(e)); /* inside the "}]}" of the last part */
 }
 
 static void phi__chat_address(phi__encoder *e) {
@@ -1036,18 +1030,18 @@ static phi__format_way phi__chat_format_way(const phi__request_spec *spec) {
         (quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
         return PHI__FORMAT_BY_TOOL;
     if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__chat_thinking_wanted(spec))
-        return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
+        return PHI__FORMAT_BY_TOOL; /* Qwen refuses a format together with thinking */
     return PHI__FORMAT_NATIVE;
 }
 
 static bool phi__chat_unforced(const phi__request_spec *spec) {
-    static const char *const auto_only[] = {"moonshot", "zai", NULL}; /* know "auto" alone */
+    static const char *const auto_only[] = {"moonshot", "zai", NULL}; /* support only "auto" */
     return phi__codec_among(phi_str_of(spec->model->provider), auto_only) ||
            phi__chat_thinking_wanted(spec);
 }
 
-/* Chat wants the word in a message. LM Studio knows only schemas. If a format must be alone, tools
-   that may not be called are left out. */
+/* OpenAI requires the word JSON in a message. LM Studio supports only schemas. If a format must be
+   alone, tools that must not be called are left out. */
 static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena) {
     if (spec->tool_choice == PHI_TOOL_CHOICE_NONE &&
         (spec->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
@@ -1062,10 +1056,9 @@ static phi_status phi__chat_format_fit(phi__request_spec *spec, phi_arena *arena
 
 /* ---- the codec ---- */
 
-/* By provider and by the model's name: other servers refuse a part that they do not know. PDFs go
-   to OpenAI, and to the two that pass them on, by their address to OpenRouter alone (its
-   announcement "Audio Inputs and PDF URLs for Apps"); audio to models that are named for it, but
-   Mistral's, whose part has another form. */
+/* Returns media by provider and model name, because servers refuse unknown parts. OpenAI,
+   OpenRouter and LiteLLM accept PDFs, OpenRouter also as URLs (announcement "Audio Inputs and PDF
+   URLs for Apps"). Models named for audio accept it, except at Mistral, whose form differs. */
 static uint32_t phi__chat_media(const phi_model *model) {
     static const char *const hears[] = {"audio", "omni", "voxtral", "ultravox"};
     phi_str provider = phi_str_of(model->provider), id = phi_str_of(model->id);
@@ -1080,7 +1073,7 @@ static uint32_t phi__chat_media(const phi_model *model) {
 }
 
 static phi_thinking phi__chat_level(const phi_model *model, phi_thinking wanted) {
-    bool budget = (model->quirks & PHI_QUIRK_ENABLE_THINKING) != 0; /* Qwen's: tokens */
+    bool budget = (model->quirks & PHI_QUIRK_ENABLE_THINKING) != 0; /* Qwen: a budget in tokens */
     if (budget) return wanted == PHI_THINKING_MAX ? PHI_THINKING_XHIGH : wanted;
     return phi__openai_level(model, wanted, phi__str_is(phi_str_of(model->provider), "openai"));
 }

@@ -1,17 +1,18 @@
-/* openai_chat_kept.c - what answers of Chat Completions say beyond text, thinking and calls.
+/* openai_chat_kept.c - the parts of Chat Completions answers beyond text, thinking and calls.
 
-   A member of the message that phi does not read becomes one opaque block, an object with that
-   member alone; a call of a custom tool becomes {"tool_calls":[...]}, and a part of the content
-   {"content":[...]}. In a stream a member comes in pieces: the first one is kept as it came, later
-   ones wait in the draft's bytes and are merged at the end. Members have no place among the text,
-   so text after them continues the same block. */
+   A member of the message that phi does not read becomes an opaque block, an object with this
+   member only. A call of a custom tool becomes {"tool_calls":[...]}, and a part of the content
+   {"content":[...]}. A stream sends a member in pieces: the first one is kept unchanged, later ones
+   wait in draft->bytes and are merged at the end. Members have no place in the order of the text,
+   so later text continues the same text block. */
 #include "codecs/openai_in.h"
 #include "codecs/openai_chat_in.h"
 
 enum {
-    PHI__CHAT_MERGE_DEPTH = 64, /* of the merged tree; below it the later value counts */
-    PHI__CHAT_MERGE_MOST = 256, /* members, or items with an index, that are looked through */
-    PHI__CHAT_MERGE_TEXTS = 8   /* strings that grow at the same time */
+    PHI__CHAT_MERGE_DEPTH =
+        64, /* most levels of a merged tree; below them a later value replaces the earlier */
+    PHI__CHAT_MERGE_MOST = 256, /* most members, or items with an index, that are searched */
+    PHI__CHAT_MERGE_TEXTS = 8   /* strings that can grow at the same time */
 };
 
 PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_str *raw) {
@@ -31,15 +32,13 @@ PHI__FN bool phi__chat_kept_wants(phi__json_cursor *c, phi__json_text key, phi_s
                                         "name",
                                         "obfuscation",
                                         "function_call", /* the old form of tool_calls */
-                                        "channel",       /* Groq: which kind of text this is */
+                                        "channel",       /* Groq: names the kind of the text */
                                         NULL};
     if (phi__opaque_knows(names, key)) return false;
-    /* LiteLLM says thinking_blocks once more in here */
+    /* LiteLLM repeats thinking_blocks in this member */
     return !PHI__TEXT_IS(key, "provider_specific_fields") ||
            phi__str_find(*raw, 0, "\"thinking_blocks\"") == SIZE_MAX;
 }
-
-/* ---- the block at the end ---- */
 
 PHI__FN size_t phi__chat_kept_last(const phi__assembly *a) {
     size_t i = a->count;
@@ -62,11 +61,11 @@ PHI__FN size_t phi__chat_kept_current(phi__assembly *a, phi_content_kind kind) {
 typedef struct phi__chat_merge {
     phi_arena *arena;
     phi__kept_grown texts[PHI__CHAT_MERGE_TEXTS];
-    size_t next; /* the text whose room is given up next */
+    size_t next; /* the entry of `texts` that is reused next */
     bool no_memory;
 } phi__chat_merge;
 
-/* Members that name a thing come whole; all other strings come in pieces. */
+/* True for members that name a thing: their strings come whole, all others in pieces. */
 static bool phi__chat_kept_names(phi_str key) {
     static const char *const names[] = {"type",      "id",     "name", "role",   "index", "format",
                                         "mime_type", "status", "url",  "object", NULL};
@@ -100,7 +99,7 @@ static void phi__chat_kept_merge_members(phi__chat_merge *p, phi_json *into, con
     }
 }
 
-/* The item of a list with the index that this one has; NULL: none. */
+/* Finds the item of a list that has the same index as an item. NULL if there is none. */
 static phi_json *phi__chat_kept_indexed(const phi_json *list, const phi_json *item) {
     const phi_json *index = phi_json_get(item, "index");
     phi_json *old;
@@ -128,7 +127,7 @@ static void phi__chat_kept_merge_items(phi__chat_merge *p, phi_json *into, const
     }
 }
 
-/* The merged value: `into`, or a new node that takes its place. */
+/* Merges a value into another. Returns `into`, or a new node that replaces it. */
 static phi_json *phi__chat_kept_merge(phi__chat_merge *p, phi_json *into, const phi_json *more,
                                       phi_str key, unsigned depth) {
     if (into != NULL && phi_json_is(more, PHI_JSON_NULL)) return into;
@@ -159,7 +158,7 @@ static phi_status phi__chat_kept_tree(phi_arena *arena, const phi__buf *text, ph
                           out, NULL);
 }
 
-/* The same text with each piece of an answer is a label and not content in pieces. */
+/* True if each piece is the same text as the value, which is then a label. */
 static bool phi__chat_kept_is_label(const phi_json *value, const phi_json *pieces) {
     phi_json_iter it = phi_json_each(pieces);
     const phi_json *piece;
@@ -182,7 +181,7 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
             d->bytes.failed ? PHI_NO_MEMORY : phi__chat_kept_tree(&a->scratch, &d->replay, &root);
         if (status == PHI_OK) status = phi__chat_kept_tree(&a->scratch, &d->bytes, &pieces);
         if (status == PHI_OK) {
-            /* Merges the pieces that wait into the block's JSON: `root` has the one member. */
+            /* Merge the waiting pieces into the block's JSON. `root` has a single member. */
             bool call = d->key >= 0;
             phi_json_iter member = phi_json_each(root), it = phi_json_each(pieces);
             phi_json *value = phi_json_next(&member);
@@ -197,7 +196,7 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
                                              phi__json_edit_set(merge.arena, root, key, merged));
                     if (!call) value = merged;
                 }
-                if (call) (void)phi_json_remove(value, "index"); /* only streams have it */
+                if (call) (void)phi_json_remove(value, "index"); /* only streams have this member */
             }
         }
         if (status == PHI_OK && !merge.no_memory)
@@ -207,17 +206,14 @@ PHI__FN void phi__chat_kept_close(phi__assembly *a, size_t block) {
         else if (status == PHI_OK)
             phi__assembly_set(a, &d->replay, text);
         else
-            d->incomplete =
-                true; /* inside of the block's object it is nested too deep to be read */
+            d->incomplete = true; /* inside the block's object the value is nested too deeply */
         phi__buf_free(&d->bytes);
         phi_arena_reset(&a->scratch, mark);
     }
     phi__assembly_close(a, block);
 }
 
-/* ---- pieces ---- */
-
-/* A later piece: the first one is in the block's JSON. */
+/* Adds a later piece. The first piece is in the block's JSON. */
 static void phi__chat_kept_add(phi__assembly *a, size_t block, phi_str raw) {
     phi__buf *out = &a->drafts[block].bytes;
     phi__buf_char(out, out->len == 0 ? '[' : ',');
@@ -225,7 +221,7 @@ static void phi__chat_kept_add(phi__assembly *a, size_t block, phi_str raw) {
     if (out->failed) a->no_memory = true;
 }
 
-/* An object with one member, as a block's JSON. */
+/* Opens a block whose JSON is an object with one member. */
 static size_t phi__chat_kept_open(phi__assembly *a, phi_str name, phi__json_text key,
                                   const char *before, phi_str raw, const char *after,
                                   int64_t place) {
@@ -248,8 +244,8 @@ static bool phi__chat_kept_is(const phi__assembly *a, size_t block, uint64_t nam
     return d->kind == PHI_CONTENT_OPAQUE && d->key < 0 && d->open && d->kept == name;
 }
 
-/* *block: that of the delta's last member, which mostly is this one's, too; SIZE_MAX: none. *n
-   counts the others. */
+/* Adds a member or a piece of it. *block is the block of the delta's previous member, which is
+   often the same one, or SIZE_MAX. *n counts the other members. */
 static void phi__chat_kept_member(phi__assembly *a, phi__json_text key, phi_str raw, size_t *block,
                                   size_t *n) {
     uint64_t hash = phi__assembly_hash(a, key) | 1;
@@ -320,7 +316,7 @@ PHI__FN void phi__chat_kept_call(phi__assembly *a, phi_str raw, bool has_index, 
     phi__buf_free(&call);
 }
 
-/* A part has a place among the text. */
+/* Opens a block for a part of the content. A part has its place in the order of the text. */
 PHI__FN void phi__chat_kept_part(phi__assembly *a, phi__json_text type, phi_str raw) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     size_t last = phi__chat_kept_last(a);
@@ -376,7 +372,7 @@ PHI__FN void phi__chat_kept_sources(phi__assembly *a, phi_str raw) {
     phi__buf_free(&url);
 }
 
-/* ---- thinking: its text, and the data that must go back as it came ---- */
+/* ---- thinking: its text, and the data that must be sent back unchanged ---- */
 
 PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const char *field) {
     if (text.len == 0) return;
@@ -387,14 +383,11 @@ PHI__FN void phi__chat_thinking_add(phi__assembly *a, phi__json_text text, const
     phi__assembly_add_text(a, block, text);
 }
 
-/* ---- reasoning_details, thinking_blocks ---- */
-
-/* One fragment. Its text or data is kept apart because it may continue in the next fragment; `name`
-   is the member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks
-   thinking. */
+/* A fragment of an item. Its text is kept apart, because the next fragment may continue it. `name`
+   is the text's member: OpenRouter has "text" or "summary", LiteLLM "thinking". */
 typedef struct phi__chat_fragment {
     phi__json_text type, text, signature;
-    const char *name; /* NULL: there is no text */
+    const char *name; /* NULL: the fragment has no text */
     phi_str raw, index;
 } phi__chat_fragment;
 
@@ -436,8 +429,7 @@ static void phi__chat_thinking_close_detail(phi__chat_state *st, phi__assembly *
     st->detail = PHI__CHAT_DETAIL_NONE;
 }
 
-/* All of the item except its text, which is left open, and its signature: those are written
-   last. */
+/* Writes an item with its text last. The text stays open, and the signature follows it later. */
 static void phi__chat_thinking_open_detail(phi__chat_state *st, phi__buf *out,
                                            const phi__chat_fragment *f) {
     phi__json_cursor c;
@@ -462,7 +454,7 @@ static void phi__chat_thinking_open_detail(phi__chat_state *st, phi__buf *out,
     st->detail = PHI__CHAT_DETAIL_TEXT;
 }
 
-/* The newest thinking block keeps the items for replay, as JSON that is written as they come. */
+/* Returns the latest thinking block, whose `replay` keeps the items as growing JSON. */
 static size_t phi__chat_thinking_detail_block(phi__chat_state *st, phi__assembly *a,
                                               const char *member) {
     size_t i;
@@ -552,7 +544,7 @@ PHI__FN void phi__chat_thinking_list(phi__assembly *a, phi__json_cursor *c, size
     }
 }
 
-/* ---- what a request says of it ---- */
+/* ---- the members of a request that switch thinking ---- */
 
 PHI__FN bool phi__chat_thinking_wanted(const phi__request_spec *spec) {
     return spec->model->reasoning && spec->thinking != PHI_THINKING_OFF;
@@ -574,7 +566,7 @@ PHI__FN void phi__chat_thinking_put(phi__encoder *e) {
     bool openai = phi__str_is(phi_str_of(e->spec->model->provider), "openai");
     const char *effort = phi__openai_effort_name(e, openai);
     if (!e->spec->model->reasoning) return;
-    /* Groq's Qwen: on or off */
+    /* Groq's Qwen can only switch it on or off */
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT))
         effort = phi__chat_thinking_on(e) ? "default" : "none";
     if (effort != NULL && phi__chat_quirk(e, PHI_QUIRK_REASONING_EFFORT))

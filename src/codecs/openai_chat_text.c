@@ -1,28 +1,28 @@
-/* openai_chat_text.c - the text of answers of small models: split into text, thinking and calls.
+/* openai_chat_text.c - splits the text of small models' answers into text, thinking and calls.
 
-   Local servers pass on what a model writes when they have no parser for its template: thinking
-   between tags, and calls as text. Bytes wait in assembly->held while they may be a part of a tag
-   or a call; the rest goes into blocks at once. Each byte is read at most three times, whatever the
-   model writes. docs/local_models.md has the rules. */
+   A local server that has no parser for a model's template passes on what the model writes:
+   thinking between tags, and calls as text. Bytes that may be part of a tag or a call wait in
+   assembly->held. All other bytes go into blocks at once. Each byte is read at most three times.
+   docs/local_models.md has the rules. */
 #include "codecs/openai_chat_in.h"
 
 /* ---- tool calls that a model wrote as text ----
 
-   Forms: {"name":...,"arguments":{...}}, alone, several, or in an array, also with the names that
-   other templates give their members; <function=name><parameter=key>value</parameter></function>;
-   name[ARGS]{...}. Either all of a text is calls or none of it. docs/local_models.md. */
+   The forms are {"name":...,"arguments":{...}}, with other templates' member names too, alone, in
+   sequence or in an array; <function=name><parameter=key>value</parameter></function>; and
+   name[ARGS]{...}. Either the whole text is calls or none of it. See docs/local_models.md. */
 
 typedef struct phi__chat_made {
     phi_str name, arguments;
 } phi__chat_made;
 
-/* Calls of one text before they become blocks. */
+/* The calls of one text, before they become blocks. */
 typedef struct phi__chat_read {
     phi__assembly *a;
-    phi_arena *arena; /* the assembly's scratch */
-    bool repairs;     /* PHI_QUIRK_REPAIR_CALLS */
-    bool known;       /* names must be tools' */
-    bool failed;      /* no memory */
+    phi_arena *arena; /* the assembly's scratch arena */
+    bool repairs;     /* PHI_QUIRK_REPAIR_CALLS is set */
+    bool known;       /* each name must be the name of a tool */
+    bool failed;      /* memory ran out */
     size_t count, cap;
     phi__chat_made *made; /* in the arena */
 } phi__chat_read;
@@ -32,7 +32,7 @@ static size_t phi__chat_calls_tool(const phi__chat_read *r, phi_str name) {
                       : phi__repair_tool_of(r->a->tools, r->a->tool_count, name);
 }
 
-/* Keeps a call. False: it is none of a known tool, there are too many, or no memory. */
+/* Stores a call. False: its tool is unknown, there are too many calls, or memory ran out. */
 static bool phi__chat_calls_keep(phi__chat_read *r, phi_str name, phi_str arguments) {
     phi__chat_made *made = r->made;
     name = phi__str_trim(name);
@@ -54,15 +54,13 @@ static bool phi__chat_calls_keep(phi__chat_read *r, phi_str name, phi_str argume
     return true;
 }
 
-/* The text of a buffer, in the arena; the buffer is freed. */
+/* Moves a buffer's text to the arena and frees the buffer. */
 static bool phi__chat_calls_text(phi__chat_read *r, phi__buf *buf, phi_str *out) {
     bool kept = !buf->failed && phi__arena_str(r->arena, phi__buf_str(buf), out);
     if (!kept) r->failed = true;
     phi__buf_free(buf);
     return kept;
 }
-
-/* ---- objects ---- */
 
 static const phi_json *phi__chat_calls_member(const phi_json *node, const char *const *names,
                                               size_t count) {
@@ -79,13 +77,13 @@ static bool phi__chat_calls_node(phi__chat_read *r, const phi_json *node) {
     const phi_json *name = phi__chat_calls_member(node, names, PHI__COUNT(names));
     phi_str arguments = PHI_ZERO;
     phi__buf buf;
-    if (phi_json_is(name, PHI_JSON_OBJECT)) { /* {"type":"function","function":{...}} */
+    if (phi_json_is(name, PHI_JSON_OBJECT)) { /* the form {"type":"function","function":{...}} */
         node = name;
         name = phi_json_get(node, "name");
     }
     if (!phi_json_is(name, PHI_JSON_STRING)) return false;
     const phi_json *value = phi__chat_calls_member(node, values, PHI__COUNT(values));
-    if (value == NULL && r->known) return false; /* data with a member `name` */
+    if (value == NULL && r->known) return false; /* data that has a member `name`, not a call */
     if (phi_json_is(value, PHI_JSON_STRING))
         arguments = phi_json_str(value, "");
     else if (value != NULL) {
@@ -96,7 +94,7 @@ static bool phi__chat_calls_node(phi__chat_read *r, const phi_json *node) {
     return phi__chat_calls_keep(r, phi_json_str(name, ""), arguments);
 }
 
-/* One value of the text as a tree. False: it is broken. */
+/* Reads one JSON value of the text. False if it is broken. */
 static bool phi__chat_calls_value(phi__chat_read *r, const char **at, const char *end,
                                   phi_json **out) {
     const char *from = *at;
@@ -118,8 +116,8 @@ static bool phi__chat_calls_value(phi__chat_read *r, const char **at, const char
 
 /* ---- functions with parameters ---- */
 
-/* Appends the text between the tags, without the line feeds next to them: as JSON if the schema
-   declares another type than a string and the text is JSON, else as a string. */
+/* Appends a parameter's value, without the line feeds at its ends. It is written as JSON if it is
+   JSON and the schema declares another type than string, else as a string. */
 static void phi__chat_calls_put(phi__chat_read *r, phi__buf *out, phi_str value,
                                 const phi_json *schema, phi_str key) {
     const phi_json *property = phi__json_get_n(phi_json_get(schema, "properties"), key);
@@ -139,14 +137,14 @@ static void phi__chat_calls_put(phi__chat_read *r, phi__buf *out, phi_str value,
     phi__json_write_str(out, value);
 }
 
-/* The place of a word in a text, from a place on. Later looks for it begin at the place found, so
-   all looks together read the text once. */
+/* Finds a word after `from` and stores its position in *found. Later searches continue there, so
+   that all searches together read the text once. */
 static size_t phi__chat_calls_next(phi_str text, size_t from, const char *word, size_t *found) {
     if (*found != SIZE_MAX && *found < from) *found = phi__str_find(text, from, word);
     return *found;
 }
 
-/* The members of an object, from <parameter=...> on. False: it is no such text. */
+/* Appends <parameter=...> elements as members of an object. False if the text has another form. */
 static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str text,
                                        const phi_json *schema) {
     static const char tag[] = "<parameter=", close[] = "</parameter>";
@@ -166,14 +164,15 @@ static bool phi__chat_calls_parameters(phi__chat_read *r, phi__buf *out, phi_str
         phi__json_write_str(out, key);
         phi__buf_char(out, ':');
         phi__chat_calls_put(r, out, phi__str(text.at + name, stop - name), schema, key);
-        at = stop == end ? stop + sizeof close - 1 : stop; /* else the closing tag is missing */
+        at =
+            stop == end ? stop + sizeof close - 1 : stop; /* otherwise the closing tag is missing */
         at = (size_t)(phi__str_trim(phi__str_from(text, at)).at - text.at);
     }
     phi__buf_char(out, '}');
     return true;
 }
 
-/* One function, whose name begins the text. */
+/* Reads one function. The text begins with its name. */
 static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     size_t name = phi__str_find(text, 0, ">");
     phi_json *schema = NULL;
@@ -182,7 +181,7 @@ static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     if (name == SIZE_MAX) return false;
     phi_str called = phi__str_trim(phi__str(text.at, name));
     text = phi__str_trim(phi__str_from(text, name + 1));
-    if (text.len > 0 && text.at[0] == '{') /* Llama, Functionary */
+    if (text.len > 0 && text.at[0] == '{') /* form of Llama and Functionary */
         return phi__chat_calls_keep(r, called, text);
     phi_arena_mark mark = phi_arena_save(r->arena);
     size_t tool = phi__chat_calls_tool(r, called);
@@ -202,7 +201,7 @@ static bool phi__chat_calls_one(phi__chat_read *r, phi_str text) {
     return phi__chat_calls_text(r, &out, &arguments) && phi__chat_calls_keep(r, called, arguments);
 }
 
-/* Where the last `word` of a text begins, or its end. */
+/* Returns the position of the last `word`, or the text's length. */
 static size_t phi__chat_calls_last(phi_str text, const char *word) {
     size_t n = strlen(word);
     for (size_t i = text.len; i >= n; i--)
@@ -240,7 +239,7 @@ static bool phi__chat_calls_mistral(phi__chat_read *r, phi_str text) {
 
 /* ---- calls that are broken ---- */
 
-/* The string after the first "name" of a text, at any depth. */
+/* Finds the string after the first "name" of a text, at any depth. */
 static bool phi__chat_calls_named(phi_str text, phi_str *name) {
     size_t at = phi__str_find(text, 0, "\"name\"");
     if (at == SIZE_MAX) return false;
@@ -253,7 +252,7 @@ static bool phi__chat_calls_named(phi_str text, phi_str *name) {
     return true;
 }
 
-/* A call whose text was cut, or cannot be read: its name, and its arguments as they came. The model
+/* Stores a call whose text was cut or cannot be read, with its arguments as they came. The model
    then gets an error that names the fault. */
 static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
     static const char *const keys[] = {"\"arguments\"", "\"parameters\""};
@@ -281,13 +280,10 @@ static bool phi__chat_calls_broken(phi__chat_read *r, phi_str text, bool cut) {
     return phi__chat_calls_keep(r, name, arguments);
 }
 
-/* ---- for the text ---- */
-
 static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
     if (text.len == 0) return false;
     if (phi__str_starts(text, "<function=")) {
-        /* <function=name>...</function>, one after the other; the last may lack its end. A
-           value may hold the closing tag as well. */
+        /* Functions in sequence. The last closing tag may be missing. A value may hold the tag. */
         static const char tag[] = "<function=", close[] = "</function>";
         for (; text.len > 0; text = phi__str_trim(text)) {
             size_t from = sizeof tag - 1;
@@ -301,7 +297,7 @@ static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
         return r->count > 0;
     }
     if (text.at[0] == '{' || text.at[0] == '[') {
-        /* Objects and arrays of them, with blanks, commas and semicolons between. */
+        /* Objects and arrays of objects, separated by blanks, commas and semicolons. */
         const char *at = text.at, *end = text.at + text.len;
         for (;;) {
             phi_json *node = NULL;
@@ -323,7 +319,7 @@ static bool phi__chat_calls_read(phi__chat_read *r, phi_str text) {
     return !r->known && phi__chat_calls_mistral(r, text);
 }
 
-/* The text without the fence around it and without the end-of-turn token after it. */
+/* Removes a code fence around the text and an end-of-turn token at its end. */
 static phi_str phi__chat_calls_bare(phi_str text) {
     static const char *const ends[] = {"<|eom_id|>", "<|eot_id|>", "```"};
     size_t i, n;
@@ -366,16 +362,16 @@ PHI__FN bool phi__chat_calls_of(phi__assembly *a, phi_str text, bool known, bool
 /* ---- text, thinking and calls ---- */
 
 enum {
-    PHI__CHAT_CALL_MOST = 1 << 20, /* bytes held back for calls between tags */
-    PHI__CHAT_JSON_MOST = 1 << 16, /* ... and for JSON without tags */
-    PHI__CHAT_BLANKS_MOST = 256,   /* ... and of blanks before anything else */
-    PHI__CHAT_HEAD_MOST = 256,     /* bytes of JSON up to its first key */
-    PHI__CHAT_KEY_MOST = 16        /* bytes of a first key that may be a call's */
+    PHI__CHAT_CALL_MOST = 1 << 20, /* most bytes held back for calls between tags */
+    PHI__CHAT_JSON_MOST = 1 << 16, /* most bytes held back for JSON without tags */
+    PHI__CHAT_BLANKS_MOST = 256,   /* most blanks held back at the start */
+    PHI__CHAT_HEAD_MOST = 256,     /* most bytes of JSON up to its first key */
+    PHI__CHAT_KEY_MOST = 16        /* most bytes of a first key that may belong to a call */
 };
 
 typedef enum phi__chat_tag {
     PHI__CHAT_TAG_NONE = -1,
-    PHI__CHAT_TAG_SOME = -2, /* the text ends inside of a possible tag */
+    PHI__CHAT_TAG_SOME = -2, /* the text ends inside a possible tag */
     PHI__CHAT_TAG_THINK = 0,
     PHI__CHAT_TAG_THINK_END,
     PHI__CHAT_TAG_CALL,
@@ -389,7 +385,7 @@ static const char *const phi__chat_text_tags[] = {"<think>",      "</think>",   
                                                   "</tool_call>", "<function=", "<|python_tag|>",
                                                   "[TOOL_CALLS]"};
 
-/* How many blanks a text begins with. */
+/* Returns the number of blanks at the text's start. */
 static size_t phi__chat_text_blanks(phi_str text) {
     size_t n = 0;
     while (n < text.len && phi__json_white(text.at[n])) n++;
@@ -400,7 +396,7 @@ static phi_str phi__chat_text_held(const phi__assembly *a, size_t from, size_t t
     return phi__str(a->held.bytes.at + from, to - from);
 }
 
-/* True if a text begins with a word. *some: the text is only the beginning of it. */
+/* True if a text begins with a word. Sets *some if the text is shorter but fits so far. */
 static bool phi__chat_text_begins(phi_str text, const char *word, bool *some) {
     size_t n = strlen(word), most = phi__min(n, text.len);
     if (memcmp(text.at, word, most) != 0) return false;
@@ -428,8 +424,8 @@ static phi__chat_tag phi__chat_text_tag(const phi__chat_text *t, const phi__asse
 
 /* ---- into blocks ---- */
 
-/* The bytes up to t->at become text. Blanks at the start wait: they are dropped before and after
-   thinking and calls. */
+/* Moves the bytes up to t->at to a text block. Blanks at the start wait, because blanks around
+   thinking and calls are dropped. */
 static void phi__chat_text_say(phi__chat_text *t, phi__assembly *a, bool last) {
     phi_str text = phi__chat_text_held(a, t->from, t->at);
     size_t blanks = 0;
@@ -447,7 +443,7 @@ static void phi__chat_text_say(phi__chat_text *t, phi__assembly *a, bool last) {
     phi__assembly_add(a, phi__chat_kept_current(a, PHI_CONTENT_TEXT), text);
 }
 
-/* Starts a new text after thinking, or after a call. */
+/* Starts a new text after thinking or after a call. */
 static void phi__chat_text_restart(phi__chat_text *t, size_t at, bool called) {
     t->mode = PHI__CHAT_SAYS;
     t->from = t->at = at;
@@ -457,7 +453,7 @@ static void phi__chat_text_restart(phi__chat_text *t, size_t at, bool called) {
     t->ticks = 0;
 }
 
-/* Makes the text that was held back plain text. It is not searched for JSON calls again. */
+/* Makes held text plain text. It is not searched for JSON calls again. */
 static void phi__chat_text_release(phi__chat_text *t, phi__assembly *a, size_t to) {
     if (t->mode == PHI__CHAT_JSON) {
         t->no_json = phi__max(to, t->from + 1);
@@ -484,7 +480,7 @@ static void phi__chat_text_think(phi__chat_text *t, phi__assembly *a, size_t to)
     phi__assembly_add(a, phi__chat_kept_current(a, PHI_CONTENT_THINKING), text);
 }
 
-/* False: more text is needed. */
+/* Reads thinking. False: more text is needed. */
 static bool phi__chat_text_thinks(phi__chat_text *t, phi__assembly *a, bool last) {
     size_t len = a->held.bytes.len;
     while (t->at < len) {
@@ -503,7 +499,7 @@ static bool phi__chat_text_thinks(phi__chat_text *t, phi__assembly *a, bool last
             phi__chat_text_restart(t, t->at + strlen("</think>"), false);
             return true;
         }
-        /* an opening tag although the template opened it already */
+        /* an opening tag, although the template opened the thinking already */
         if (!some && t->assumed && !t->said && !t->worded) {
             phi_str before = phi__chat_text_held(a, t->from, t->at);
             t->worded = phi__chat_text_blanks(before) < before.len ||
@@ -528,7 +524,7 @@ static bool phi__chat_text_may_call(phi__chat_ending ending) {
     return ending == PHI__CHAT_ENDED || ending == PHI__CHAT_CUT;
 }
 
-/* Reads a byte of JSON: strings and brackets. */
+/* Tracks strings and brackets of JSON, byte by byte. */
 static void phi__chat_text_byte(phi__chat_text *t, char c) {
     if (t->escaped)
         t->escaped = false;
@@ -543,8 +539,7 @@ static void phi__chat_text_byte(phi__chat_text *t, char c) {
         t->depth--;
 }
 
-/* The place of the closing tag; SIZE_MAX: it has not come. A tag inside a JSON string does not
-   count. */
+/* Returns the position of the closing tag outside JSON strings, or SIZE_MAX. */
 static size_t phi__chat_text_close(phi__chat_text *t, const phi__assembly *a, const char *close,
                                    bool json) {
     size_t len = a->held.bytes.len;
@@ -568,7 +563,7 @@ static bool phi__chat_text_is_json(const phi__chat_text *t, const phi__assembly 
     return !t->plain && at < len && (a->held.bytes.at[at] == '{' || a->held.bytes.at[at] == '[');
 }
 
-/* Behind <tool_call> or <function=. False: more text is needed. */
+/* Reads the text after <tool_call> or <function=. False: more text is needed. */
 static bool phi__chat_text_calls(phi__chat_text *t, phi__assembly *a, bool last,
                                  phi__chat_ending ending) {
     bool function = t->mode == PHI__CHAT_FUNCTION;
@@ -582,7 +577,7 @@ static bool phi__chat_text_calls(phi__chat_text *t, phi__assembly *a, bool last,
         return true;
     }
     if (end == SIZE_MAX && !last) return false;
-    if (end == SIZE_MAX && json && (t->quoted || t->depth > 0)) { /* a quote is missing, perhaps */
+    if (end == SIZE_MAX && json && (t->quoted || t->depth > 0)) { /* perhaps a quote is missing */
         t->plain = true;
         t->at = body;
         return true;
@@ -604,9 +599,9 @@ static bool phi__chat_text_calls(phi__chat_text *t, phi__assembly *a, bool last,
     return true;
 }
 
-/* ---- calls up to the end ---- */
+/* ---- calls that last until the end of the text ---- */
 
-/* True if the text after <|python_tag|> or [TOOL_CALLS] may be calls, as far as it came. */
+/* True if the text after <|python_tag|> or [TOOL_CALLS] may still become calls. */
 static bool phi__chat_text_may_be_rest(phi_str text, bool mistral) {
     size_t i = 0;
     while (i < text.len && phi__json_white(text.at[i])) i++;
@@ -649,8 +644,8 @@ static bool phi__chat_text_rest(phi__chat_text *t, phi__assembly *a, bool last,
 
 /* ---- JSON without tags ---- */
 
-/* True if the text from t->from on may begin a call, as far as its first key shows. *at: the place
-   after that key, if it came (t->opened). */
+/* True if the text from t->from on may be a call, judged by its first key. If the key is complete,
+   sets t->opened and the position *at after it. */
 static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *at) {
     static const char *const keys[] = {"name", "type",      "function",   "tool",
                                        "args", "tool_name", "parameters", "arguments"};
@@ -661,7 +656,7 @@ static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *a
             if (i > 3 + PHI__CHAT_KEY_MOST || text.at[i] == '`') return false;
     }
     *at = i;
-    for (size_t k = 0; k < 2; k++) { /* [ and {, or { */
+    for (size_t k = 0; k < 2; k++) { /* the text starts with "[{" or "{" */
         while (i < text.len && phi__json_white(text.at[i])) i++;
         if (i == text.len) return true;
         if (k == 0 && text.at[i] == '[') {
@@ -684,8 +679,8 @@ static bool phi__chat_text_json_opens(phi__chat_text *t, phi_str text, size_t *a
     return false;
 }
 
-/* True if a byte may follow the last bracket: a blank, a semicolon, the end of a fence, or the
-   start of another object. */
+/* True if a byte may follow the last bracket: a blank, a separator, the end of a fence, or the
+   start of another object or array. */
 static bool phi__chat_text_json_behind(const phi__chat_text *t, char c) {
     return phi__json_white(c) || c == ';' || c == ',' || c == '{' || c == '[' ||
            (c == '`' && t->fenced);
@@ -719,10 +714,8 @@ static bool phi__chat_text_json(phi__chat_text *t, phi__assembly *a, bool last,
     return true;
 }
 
-/* ---- text ---- */
-
-/* Takes note of a byte of text: lines and code. A fence begins a line; between backticks is code up
-   to the line's end. */
+/* Tracks lines and code, byte by byte. A code fence begins a line. Text between backticks is code,
+   at most up to the line's end. */
 static void phi__chat_text_note(phi__chat_text *t, char c) {
     t->worded = t->worded || !phi__json_white(c);
     if (c == '`') {
@@ -752,8 +745,7 @@ static void phi__chat_text_enter(phi__chat_text *t, phi__chat_mode mode) {
     t->quoted = t->escaped = t->opened = t->closed = t->fenced = false;
 }
 
-/* True if a line begins here with JSON that may be calls; *some: the text ends too early to know.
-   */
+/* True if JSON that may be calls begins at this start of a line. *some: more text is needed. */
 static bool phi__chat_text_at_json(const phi__chat_text *t, const phi__assembly *a, bool *some) {
     phi_str text = phi__chat_text_held(a, t->at, a->held.bytes.len);
     if (t->inside_line || t->ticks > 0 || t->at < t->no_json || !phi__chat_text_wants_calls(t, a))
@@ -772,8 +764,8 @@ static bool phi__chat_text_says(phi__chat_text *t, phi__assembly *a, bool last) 
             if (tag >= 0 && (t->ticks == 0 || t->ticks == 4)) {
                 size_t behind = t->at + strlen(phi__chat_text_tags[tag]);
                 if (tag == PHI__CHAT_TAG_THINK_END) {
-                    /* A closing tag without an opening one: all text before it was thinking, if
-                       nothing else came. */
+                    /* A closing tag without an opening one: a single text before it was
+                       thinking. */
                     phi__chat_text_say(t, a, false);
                     if (!t->thought && !t->behind && a->count == 1 &&
                         a->drafts[0].kind == PHI_CONTENT_TEXT) {
@@ -849,8 +841,8 @@ PHI__FN void phi__chat_text_add(phi__chat_text *t, phi__assembly *a, phi__json_t
     phi__chat_text_run(t, a, false, PHI__CHAT_ENDED);
 }
 
-/* An answer that ends with thinking, whose end is a call: the model forgot to close its thinking,
-   or the server took all of it for thinking. The thinking keeps the call's text. */
+/* Reads a call at the end of thinking that ends the answer. The model forgot to close its thinking,
+   or the server counted everything as thinking. The thinking keeps the call's text. */
 static void phi__chat_text_thought_call(const phi__chat_text *t, phi__assembly *a) {
     static const char open[] = "<tool_call>", close[] = "</tool_call>";
     if (a->no_memory || a->count == 0 || a->drafts[a->count - 1].kind != PHI_CONTENT_THINKING ||
@@ -876,7 +868,7 @@ PHI__FN void phi__chat_text_end(phi__chat_text *t, phi__assembly *a, phi__chat_e
     if (ending == PHI__CHAT_ENDED) phi__chat_text_thought_call(t, a);
     phi__buf_clear(&a->held.bytes);
     t->from = t->at = t->no_json = 0;
-    /* no tag at all: the model did not think */
+    /* no closing tag came: the model did not think */
     if (t->assumed && ending == PHI__CHAT_ENDED && a->count == 1 && !a->no_memory &&
         a->drafts[0].kind == PHI_CONTENT_THINKING)
         phi__assembly_turn(a, 0, PHI_CONTENT_TEXT);

@@ -1,37 +1,38 @@
-/* openai_responses.c - requests of the OpenAI Responses API, at OpenAI and at Azure.
+/* openai_responses.c - the OpenAI Responses API, at OpenAI and at Azure.
 
-   The transcript goes out as a list of items; each message is rendered whole, as those of its items
-   that may be sent, and kept. Nothing is stored at the server. Reasoning items go back as they
-   came, directly before the item they produced, and only to the model that made them: the server
-   refuses one without its follower, and an item by its id without its reasoning. Opaque items go
-   back byte for byte; OpenAI and Azure are two addresses of one wire, so each takes the other's,
-   but for encrypted content, which only its maker reads. */
+   A request holds the transcript as a list of items. Each message is rendered to its items once and
+   kept. The server stores nothing. Reasoning items go back unchanged, directly before the item they
+   produced, and only to the model that made them. The server refuses a reasoning item without the
+   item that follows it, and an item with an id without its reasoning item. Opaque items go back
+   byte for byte. OpenAI and Azure speak the same wire, so each accepts opaque items of the other,
+   except items with encrypted content: only the server that encrypted it can read it. */
 #include "codecs/openai_in.h"
 #include "codecs/names_in.h"
 
-/* The settings that a rendering depends on: bits of phi__rendered.form. */
+/* The settings that a message's rendering depends on, as bits of phi__rendered.form. */
 #define PHI__RESP_FORM 0xa0000000u
-#define PHI__RESP_ORIGIN 1u      /* minted by the same model: ids and reasoning go back */
-#define PHI__RESP_NO_IMAGES 2u   /* words replace images */
-#define PHI__RESP_KIN 4u         /* minted on this wire: members and parts go back */
-#define PHI__RESP_AT_AZURE 8u    /* other items have content that it cannot read */
-#define PHI__RESP_MEDIA_SHIFT 16 /* of PHI__MEDIA_ bits */
+#define PHI__RESP_ORIGIN 1u    /* the same model made the message: send ids and reasoning */
+#define PHI__RESP_NO_IMAGES 2u /* images are replaced by text */
+#define PHI__RESP_KIN 4u       /* the same wire made the message: send kept members and parts */
+#define PHI__RESP_AT_AZURE                                                                         \
+    8u /* the request goes to Azure, which cannot read OpenAI's encrypted content */
+#define PHI__RESP_MEDIA_SHIFT 16 /* the PHI__MEDIA_ bits are shifted by this */
 
-/* The stream half; the state is zeroed memory. */
+/* The state of a stream's decoder. It starts as zeroed memory. */
 typedef struct phi__resp_state {
-    bool finished; /* the terminal event came: later ones are ignored */
-    bool failed;   /* an error came: of later events, the terminal one alone counts */
+    bool finished; /* the terminal event came: ignore later events */
+    bool failed;   /* an error came: ignore later events except the terminal one */
     phi__decoding in;
 } phi__resp_state;
 
-/* An item of the answer: views of its text; `at` NULL: absent. */
+/* An item of the answer, as views of the event's text. An absent member has `at` NULL. */
 typedef struct phi__resp_output_item {
     phi_str raw;
     phi__json_text type, id, status, phase, call_id, name, arguments;
     phi_str content, summary; /* raw JSON of an array, or empty */
 } phi__resp_output_item;
 
-/* The members that an event may have, as views of its text. */
+/* The members of an event, as views of its text. */
 typedef struct phi__resp_event {
     phi__json_text type, delta, arguments, item_id;
     int64_t index;
@@ -111,12 +112,12 @@ static const phi__json_member phi__resp_usage_members[] = {
     PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
     PHI__MEMBER_INSIDE("output_tokens_details", phi__resp_details_members), PHI__MEMBERS_END};
 
-/* ---- what items say beyond text and calls: members and parts that phi does not read ---- */
+/* ---- members and parts of items that phi does not read, kept for the next request ---- */
 
 typedef struct phi__resp_part {
     phi__json_text type;
     phi_str annotations; /* raw JSON of an array, or empty */
-    bool odd;            /* it has a member that is not read */
+    bool odd;            /* the part has a member or a type that phi does not read */
 } phi__resp_part;
 
 static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
@@ -138,8 +139,8 @@ static void phi__resp_kept_part(phi__json_cursor *c, phi__resp_part *part) {
                               !PHI__TEXT_IS(part->type, "refusal"));
 }
 
-/* True if the parts say more than the text and its citations: a part is of another kind, or the
-   citations of several parts each count from the start of their part. */
+/* True if the parts hold more than one text with its citations: a part has an unknown type or
+   member, or there are several parts with citations, which count from the start of their part. */
 static bool phi__resp_kept_is_more(phi_str content) {
     phi__resp_part part;
     phi__json_cursor c;
@@ -180,10 +181,9 @@ static void phi__resp_kept_json(phi__buf *out, const char *key, phi_str json) {
     phi__records_str(out, key, json);
 }
 
-/* The data of a finished text or call that the next request sends back, in
-   the draft's `replay`: an object with the strings "id", "phase", "more" (the item's other members,
-   with commas between) and "parts" (its content, where that is more than texts). The strings hold
-   JSON byte for byte. */
+/* Writes the data that the next request sends back for a finished text or call, to draft->replay:
+   an object of the strings "id", "phase", "more" (the item's unread members, separated by commas)
+   and "parts" (its content, if phi__resp_kept_is_more). The last two hold unchanged JSON. */
 static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_output_item *item) {
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;
@@ -206,13 +206,12 @@ static void phi__resp_kept_item(phi__assembly *a, size_t block, const phi__resp_
 
 /* ---- answers: events to a message ----
 
-   The answer is a list of items, each of which becomes one block: a message its text, a reasoning
-   item thinking, a function call a tool call, and an item of any other type an opaque block. Items
-   may come interleaved and are found by their id, else by their output_index. A finished item
-   overrides the deltas before it; of an opaque one the deltas are ignored, because its last event
-   has all of it. */
+   Each item of the answer becomes one block: a message becomes text, a reasoning item thinking, a
+   function call a tool call, any other item an opaque block. Items may be interleaved. An item is
+   found by its id, else by its output_index. A finished item replaces its earlier deltas. Deltas of
+   an opaque item are ignored, because its last event holds the whole item. */
 
-/* The block kind of an item, or 0: it has no type. */
+/* Returns the block kind of an item, or 0 if the item has no type. */
 static phi_content_kind phi__resp_kind(const phi__resp_output_item *item) {
     if (PHI__TEXT_IS(item->type, "message")) return PHI_CONTENT_TEXT;
     if (PHI__TEXT_IS(item->type, "reasoning")) return PHI_CONTENT_THINKING;
@@ -220,13 +219,10 @@ static phi_content_kind phi__resp_kind(const phi__resp_output_item *item) {
     return item->type.len > 0 ? PHI_CONTENT_OPAQUE : (phi_content_kind)0;
 }
 
-/* ---- blocks ---- */
-
-/* How an event names its item. Some servers give no index, others no id, or another id in each
-   event. */
+/* The key by which an event names its item. Some servers send no index, no id, or changing ids. */
 typedef struct phi__resp_key {
-    uint64_t id;   /* a hash of it; 0: none */
-    int64_t index; /* negative: none */
+    uint64_t id;   /* hash of the item's id; 0 if it has none */
+    int64_t index; /* negative if there is none */
 } phi__resp_key;
 
 static phi__resp_key phi__resp_key_of(phi__json_text id, int64_t index) {
@@ -236,12 +232,13 @@ static phi__resp_key phi__resp_key_of(phi__json_text id, int64_t index) {
     return key;
 }
 
-/* llama.cpp gives its calls no id, and names them by their call_id. */
+/* Uses call_id if the item has no id, as with llama.cpp's calls. */
 static phi__resp_key phi__resp_item_key(const phi__resp_output_item *item, int64_t index) {
     return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
 }
 
-/* How well a block fits a key: by both, by the id, by the index, or as a block without a name. */
+/* Returns how well a block fits a key: 4 by id and index, 3 by id, 2 by index, 1 if the block is
+   open and the two cannot be compared, 0 if it does not fit. */
 static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
@@ -249,7 +246,7 @@ static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     return id && index ? 4 : id ? 3 : index ? 2 : nameless ? 1 : 0;
 }
 
-/* The latest block of a kind that fits best; SIZE_MAX: none. */
+/* Returns the latest of the best-fitting blocks of a kind, or SIZE_MAX if no block fits. */
 static size_t phi__resp_find(const phi__assembly *a, phi__resp_key key, phi_content_kind kind,
                              bool open) {
     size_t found = SIZE_MAX;
@@ -264,14 +261,14 @@ static size_t phi__resp_find(const phi__assembly *a, phi__resp_key key, phi_cont
     return found;
 }
 
-/* True if a block of any kind has the id or the index. */
+/* True if a block of any kind has the key's id or index. */
 static bool phi__resp_known(const phi__assembly *a, phi__resp_key key) {
     for (size_t i = 0; i < a->count; i++)
         if (phi__resp_fits(&a->drafts[i], key) > 1) return true;
     return false;
 }
 
-/* True if the block that fits an item that begins is another item's. */
+/* True if the block that phi__resp_find returned for a new item belongs to another item. */
 static bool phi__resp_is_other(const phi__draft *d, phi__resp_key key) {
     if (phi__resp_fits(d, key) == 1) return true;
     if (d->item != 0 && key.id != 0 && d->item != key.id) return true;
@@ -284,11 +281,11 @@ static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_
     return block;
 }
 
-/* Puts the whole of a block's text in place of the text of the deltas. Where it only continues
-   that, the rest is a delta. */
+/* Replaces the text of a block's deltas with the whole text. If the whole text starts with the
+   deltas' text, only the rest is added, as a delta. */
 static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
     phi__draft *d = &a->drafts[block];
-    d->held_len = 0; /* halves that wait for another: the text has both */
+    d->held_len = 0; /* drop a held half of a character: the whole text contains it */
     d->high = 0;
     if (d->bytes.len > text.len ||
         (d->bytes.len > 0 && memcmp(d->bytes.at, text.at, d->bytes.len) != 0)) {
@@ -299,8 +296,7 @@ static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
     phi__assembly_add(a, block, phi__str_from(text, d->bytes.len));
 }
 
-/* The texts of an array of parts in one: of a message without anything between them, of a summary
-   with an empty line. */
+/* Appends the texts of an array of parts, with `between` between them. */
 static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
     phi__json_cursor c;
     phi__json_text key;
@@ -356,13 +352,13 @@ static bool phi__resp_encrypted(phi_str raw) {
 
 /* ---- items of other types ---- */
 
-/* Remembers the JSON of an opaque item, by which the same item without an id is known. */
+/* Stores a hash of an opaque item's JSON, by which phi__resp_came finds an item without an id. */
 static void phi__resp_remember(phi__assembly *a, size_t block) {
     if (block != SIZE_MAX)
         a->drafts[block].kept = phi__hash(phi__buf_str(&a->drafts[block].replay), 5);
 }
 
-/* An item that is broken JSON opens no block. */
+/* Opens no block if the item is broken JSON. */
 static size_t phi__resp_open_opaque(phi__assembly *a, const phi__resp_output_item *item,
                                     phi__resp_key key) {
     phi_str type;
@@ -377,7 +373,7 @@ static size_t phi__resp_open_opaque(phi__assembly *a, const phi__resp_output_ite
     return block;
 }
 
-/* True if an item of the list of all items came before. */
+/* True if this opaque item is already a block. */
 static bool phi__resp_came(const phi__assembly *a, const phi__resp_output_item *item,
                            phi__resp_key key) {
     uint64_t hash = phi__hash(item->raw, 5);
@@ -389,7 +385,8 @@ static bool phi__resp_came(const phi__assembly *a, const phi__resp_output_item *
     return false;
 }
 
-/* Its deltas may have come before it. Another id at a known index is another item. */
+/* Opens a block for a new item, unless its deltas came first and opened one. An item with another
+   id at a known index is a new item. */
 static void phi__resp_item_added(phi__assembly *a, const phi__resp_output_item *item,
                                  int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
@@ -405,13 +402,13 @@ static void phi__resp_item_added(phi__assembly *a, const phi__resp_output_item *
     if (block != SIZE_MAX && kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
 }
 
-/* A cut item has no id that may go back, and a cut call stays open, so that it is never run. */
+/* Takes the final state of an item. If it was cut, no id is kept, and a call stays open. */
 static void phi__resp_finish_item(phi__assembly *a, size_t block,
                                   const phi__resp_output_item *item) {
     bool cut =
         PHI__TEXT_IS(item->status, "incomplete") || PHI__TEXT_IS(item->status, "in_progress");
     if (a->drafts[block].kind == PHI_CONTENT_OPAQUE) {
-        /* The part of an opaque item that has come. Broken JSON leaves the earlier text. */
+        /* Replace the JSON of the opaque item, unless the new JSON is broken. */
         phi__draft *d = &a->drafts[block];
         if (phi__kept_is_object(&a->scratch, item->raw, &a->no_memory)) {
             phi__assembly_put(a, &d->name, item->type);
@@ -423,7 +420,7 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block,
     }
     if (a->drafts[block].kind == PHI_CONTENT_TOOL_CALL) phi__resp_name_call(a, block, item);
     if (a->drafts[block].kind == PHI_CONTENT_TEXT) {
-        /* The annotations of a message's parts, in place of those before. */
+        /* Replace the citations with the annotations of the message's parts. */
         phi__resp_part part;
         phi__json_cursor c, inner;
         phi_str raw;
@@ -446,9 +443,8 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block,
     }
     phi__resp_whole_text(a, block, item);
     if (!cut) {
-        /* Keeps the data that the next request sends back: a whole reasoning item; of other
-           items the members beyond their text. A later item of the same id may have the
-           encrypted content. */
+        /* Keep the data that the next request sends back: a whole reasoning item, or another item's
+           unread members. If the reasoning lacks encrypted content, a later item may bring it. */
         phi__draft *d = &a->drafts[block];
         if (d->kind == PHI_CONTENT_THINKING) {
             phi__assembly_set(a, &d->signature, item->raw);
@@ -459,7 +455,7 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block,
     if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
 }
 
-/* Also of an item whose start a gateway forgot; a finished item stays as it is. */
+/* Finishes an item, even if a gateway left out its start. A finished item does not change. */
 static void phi__resp_item_done(phi__assembly *a, const phi__resp_output_item *item,
                                 int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
@@ -476,7 +472,7 @@ static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_con
     phi__resp_key key = phi__resp_key_of(ev->item_id, ev->index);
     size_t block = phi__resp_find(a, key, kind, true);
     if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL && !phi__resp_known(a, key))
-        block = phi__resp_open(a, kind, key); /* its start was forgotten */
+        block = phi__resp_open(a, kind, key); /* the gateway left out the item's start */
     phi__assembly_add_text(a, block, ev->delta);
 }
 
@@ -489,10 +485,8 @@ static void phi__resp_arguments_done(phi__assembly *a, const phi__resp_event *ev
     phi__resp_whole_text(a, block, &item);
 }
 
-/* ---- the response ---- */
-
-/* Azure may give the encrypted content of a reasoning item only here: the block with the same id
-   gets the fuller item. */
+/* Replaces a reasoning item with a later copy that has the encrypted content. Azure may send that
+   content only in the final response. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_item *item) {
     uint64_t id = phi__resp_key_of(item->id, -1).id;
     if (id == 0 || !phi__resp_encrypted(item->raw)) return;
@@ -505,8 +499,8 @@ static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_output_it
     }
 }
 
-/* The items once more; often there are none. They finish blocks that are still open, and they are
-   the answer if no item came before. A new opaque item becomes the last block. */
+/* Reads the list of all items in the final response, which is often empty. It finishes blocks that
+   are still open. Without earlier items it is the whole answer. A new opaque item comes last. */
 static void phi__resp_output(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__resp_output_item item;
@@ -534,18 +528,18 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
     }
 }
 
-/* The status of an answer. */
+/* The meaning of a response's status. */
 static const phi__stop_word phi__resp_status_words[] = {
     {"completed\0", PHI_STOP_REASON_STOP, PHI_FAILURE_NONE, false},
     {"failed\0cancelled\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, true}};
 
-/* The reason of an incomplete answer, or its status if the reason is missing. */
+/* The meaning of the reason of an incomplete response, or of its status if it gives no reason. */
 static const phi__stop_word phi__resp_reason_words[] = {
     {"max_output_tokens\0", PHI_STOP_REASON_LENGTH, PHI_FAILURE_NONE, false},
     {"content_filter\0", PHI_STOP_REASON_GUARD_RAIL, PHI_FAILURE_CONTENT_FILTER, false},
     {"incomplete\0", PHI_STOP_REASON_ERROR, PHI_FAILURE_SERVER, false}};
 
-/* A terminal event, by its status word. */
+/* Handles a terminal event with the given status. */
 static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__resp_response *r,
                              phi__json_text status) {
     const phi__json_text none = {NULL, 0, false};
@@ -553,7 +547,7 @@ static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__r
     st->finished = a->terminal = a->last = true;
     phi__assembly_begin(a, r->id, r->model);
     if (!st->failed) phi__resp_output(a, r->output);
-    /* The wire's input includes the tokens read from and written to the cache. */
+    /* input_tokens includes the tokens read from and written to the cache: subtract them. */
     phi__json_cursor c;
     phi__json_cursor_init(&c, r->usage);
     if (r->usage.len != 0 && phi__json_cursor_peek(&c) == PHI_JSON_OBJECT) {
@@ -575,8 +569,6 @@ static void phi__resp_finish(phi__resp_state *st, phi__assembly *a, const phi__r
     else
         phi__classify_stop(a, phi__resp_status_words, PHI__COUNT(phi__resp_status_words), none);
 }
-
-/* ---- events ---- */
 
 static void phi__resp_take_response(phi__resp_state *st, phi__assembly *a,
                                     const phi__resp_event *ev, phi__json_text type) {
@@ -618,12 +610,12 @@ static void phi__resp_take(phi__resp_state *st, phi__assembly *a, const phi__res
     } else if (PHI__TEXT_IS(type, "response.function_call_arguments.done"))
         phi__resp_arguments_done(a, ev);
     else if (PHI__TEXT_IS(type, "response.output_text.annotation.added")) {
-        /* Annotations come after the text they are about. */
+        /* An annotation comes after the text it belongs to. */
         phi__assembly_cite(
             a, phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_TEXT, true),
             ev->annotation);
     } else if (PHI__TEXT_IS(type, "response.reasoning_summary_part.added")) {
-        /* An empty line between the parts of a summary. */
+        /* Separate the parts of a summary by an empty line. */
         size_t block =
             phi__resp_find(a, phi__resp_key_of(ev->item_id, ev->index), PHI_CONTENT_THINKING, true);
         if (block != SIZE_MAX && a->drafts[block].bytes.len > 0)
@@ -639,7 +631,7 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
     phi__resp_event ev;
     if (st->finished) return;
     if (!phi__decoding_takes(&st->in, a, name, data, false)) {
-        /* an error is often followed by response.failed, which has the usage */
+        /* response.failed often follows an error and has the usage */
         if (data.len > 0 && !st->in.broken && phi__str_is(name, "error"))
             st->failed = a->awaits_usage = true;
         return;
@@ -650,7 +642,7 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
     }
     phi__json_text type = ev.type;
     if (type.len == 0 && name.len > 0 && !ev.has_error) {
-        type.at = name.at; /* some gateways say it only once */
+        type.at = name.at; /* some gateways send the type only as the event's name */
         type.len = name.len;
     }
     phi_arena_mark mark = phi_arena_save(&a->scratch);
@@ -658,7 +650,7 @@ static void phi__resp_stream_event(void *state, phi__assembly *a, phi_str name, 
         phi__classify_event(a, data);
         st->failed = a->awaits_usage = true;
     }
-    /* the end alone counts, and its usage */
+    /* after an error, only the terminal event counts */
     else if (st->failed)
         phi__resp_take_response(st, a, &ev, type);
     else
@@ -695,22 +687,22 @@ static void phi__resp_whole(void *state, phi__assembly *a, phi_str body) {
     "{\"role\":\"developer\",\"content\":[{\"type\":\"input_text\",\"text\":"                      \
     "\"Answer with one JSON object and nothing else.\"}]}"
 
-enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* max_output_tokens */
+enum { PHI__RESP_OUTPUT_LEAST = 16 }; /* least value of max_output_tokens that the API accepts */
 
-enum { PHI__RESP_ID_MOST = 64 }; /* bytes of an item's id */
+enum { PHI__RESP_ID_MOST = 64 }; /* most bytes in an item's id */
 
 /* ---- opaque items ---- */
 
-/* What decides if and how an opaque item goes back. */
+/* How an opaque item may go back to the server. */
 typedef struct phi__resp_opaque {
     bool goes;
-    bool part;  /* of a message's content: input_text, input_file... */
-    bool loose; /* its id may be left out */
+    bool part;  /* part of a message's content: input_text, input_file... */
+    bool loose; /* may be sent without its id */
 } phi__resp_opaque;
 
-/* Reads if a block goes back to this server. An item that its server still worked on does not.
-   `loose` lists the types whose id the API does not require: openai 7.57.0, ResponseInputItem,
-   November 2026. Uses and resets e->arena. */
+/* Returns how a block may go back to this server. An item that its server had not finished does not
+   go back. `loose` lists the types whose id the API does not require (openai 7.57.0,
+   ResponseInputItem, November 2026). Uses and resets e->arena. */
 static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
     static const char *const busy[] = {
         "in_progress", "searching", "interpreting", "generating", "calling", "queued", NULL};
@@ -739,8 +731,7 @@ static phi__resp_opaque phi__resp_look(phi__encoder *e, const phi_content *c) {
     return out;
 }
 
-/* An item byte for byte. `bare`: without its id, which would name reasoning that does not go
-   back. */
+/* Writes an item byte for byte. bare: without its id, which names reasoning that is not sent. */
 static void phi__resp_put_opaque(phi__encoder *e, const phi_content *c, bool bare) {
     static const char *const id[] = {"id", NULL};
     phi__json_write_comma(&e->scratch);
@@ -755,7 +746,7 @@ static void phi__resp_put_opaque(phi__encoder *e, const phi_content *c, bool bar
 
 /* ---- content of users and tools ---- */
 
-/* `before` goes first. */
+/* Writes a text part that starts with `before`. */
 static void phi__resp_text_part(phi__encoder *e, const char *before, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_write_item(out, "{\"type\":\"input_text\",\"text\":\"");
@@ -769,8 +760,8 @@ static bool phi__resp_is_part(phi__encoder *e, const phi_content *c) {
     return look.goes && look.part;
 }
 
-/* The blocks in [from, to). `before` precedes the first text, or a line that says there is no
-   output. */
+/* Writes the blocks in [from, to) as an array of parts. `before` precedes the first text. If there
+   is no text, `before` precedes "(no output)". */
 static void phi__resp_parts(phi__encoder *e, const phi_message *m, size_t from, size_t to,
                             const char *before) {
     phi_content line = PHI_ZERO;
@@ -783,7 +774,7 @@ static void phi__resp_parts(phi__encoder *e, const phi_message *m, size_t from, 
             phi__resp_text_part(e, before, line.text.len > 0 ? &line : c);
             before = "";
         } else if (way == PHI__RENDER_BLOCK) {
-            /* An image or a document. */
+            /* an image or a document */
             phi__buf *out = &e->scratch;
             phi__json_write_comma(out);
             if (c->kind == PHI_CONTENT_IMAGE) {
@@ -807,7 +798,7 @@ static void phi__resp_parts(phi__encoder *e, const phi_message *m, size_t from, 
     phi__buf_char(&e->scratch, ']');
 }
 
-/* Writes the blocks in [from, to) as a message; nothing if none of them may be sent. */
+/* Writes the blocks in [from, to) as a message, or nothing if none of them can be sent. */
 static void phi__resp_say(phi__encoder *e, const phi_message *m, size_t from, size_t to) {
     bool says = false;
     for (size_t i = from; i < to && !says; i++)
@@ -819,8 +810,8 @@ static void phi__resp_say(phi__encoder *e, const phi_message *m, size_t from, si
     phi__buf_char(&e->scratch, '}');
 }
 
-/* An opaque item, such as the output of a call that only the host understands, is no part of a
-   message: it goes between two. */
+/* An opaque item, such as the output of a call that only the host understands, is not part of a
+   message. It splits the message in two. */
 static void phi__resp_user(phi__encoder *e, const phi_message *m) {
     size_t from = 0;
     for (size_t i = 0; i < m->content_count; i++) {
@@ -856,8 +847,8 @@ static void phi__resp_result(phi__encoder *e, const phi_message *m) {
 
 /* ---- the assistant ---- */
 
-/* True if a signature is a reasoning item that the server can read again: with its content,
-   encrypted or (open models) in words. Uses and resets e->arena. */
+/* True if a signature is a reasoning item that the server can read: it has encrypted content, or
+   plain content as open models send it. Uses and resets e->arena. */
 static bool phi__resp_is_reasoning(phi__encoder *e, phi_str item) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_json *root = NULL;
@@ -873,8 +864,7 @@ static bool phi__resp_is_reasoning(phi__encoder *e, phi_str item) {
     return good;
 }
 
-/* True if ids and reasoning of a message may go back: the same model made it, and the turn ended
-   without an error. */
+/* True if ids and reasoning go back: the same model made the message without an error. */
 static bool phi__resp_replays(const phi__encoder *e, size_t at) {
     const phi_message *m = e->spec->items[at].message;
     return m->role == PHI_ROLE_ASSISTANT && m->stop_reason != PHI_STOP_REASON_ERROR &&
@@ -890,7 +880,8 @@ static bool phi__resp_kin(const phi__encoder *e, size_t at) {
             phi__codec_is(e->codec->names, m->protocol) || phi__render_same_origin(e, at));
 }
 
-/* All of a message's reasoning, or none: an id would name an item that the server does not get. */
+/* True if all reasoning of a message can go back. Otherwise none is sent, because an id would name
+   an item that the server does not get. */
 static bool phi__resp_whole_reasoning(phi__encoder *e, const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++)
         if (m->content[i].kind == PHI_CONTENT_THINKING &&
@@ -899,8 +890,8 @@ static bool phi__resp_whole_reasoning(phi__encoder *e, const phi_message *m) {
     return true;
 }
 
-/* Writes a string of the block's replay as a member. False: the replay has none that begins with
-   the prefix and fits. */
+/* Writes a string of the block's replay as a member. False if the replay has no such string, or it
+   is too long or does not start with the prefix. */
 static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *key,
                              const char *prefix) {
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -915,8 +906,8 @@ static bool phi__resp_member(phi__encoder *e, const phi_content *c, const char *
     return fits;
 }
 
-/* JSON that the block's replay has as the text of a member; empty: none. In the arena. `object`:
-   it is the inside of one, else an array. */
+/* Returns JSON kept in the block's replay as a string, in the arena, or an empty string. object:
+   the JSON is the members of an object, without braces; else it is an array. */
 static phi_str phi__resp_kept(phi__encoder *e, const phi_content *c, const char *key, bool object) {
     const phi_str none = {NULL, 0};
     phi_json *root = NULL;
@@ -936,7 +927,7 @@ static phi_str phi__resp_kept(phi__encoder *e, const phi_content *c, const char 
     return good ? text : none;
 }
 
-/* True if the texts of content parts together are the block's text: then nobody changed it. */
+/* True if the joined texts of the parts are the block's text, so nobody changed the text. */
 static bool phi__resp_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
     phi_json *root = NULL, *part;
     size_t at = 0;
@@ -955,7 +946,7 @@ static bool phi__resp_unchanged(phi__encoder *e, phi_str parts, phi_str text) {
     return at == text.len;
 }
 
-/* The content of a message: its parts as they came, where they are more than its text. */
+/* Writes a message's content: the kept parts if its text is unchanged, else one text part. */
 static void phi__resp_content(phi__encoder *e, const phi_content *c, bool kin) {
     phi__buf *out = &e->scratch;
     phi_arena_mark mark = phi_arena_save(e->arena);
@@ -973,7 +964,7 @@ static void phi__resp_content(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_reset(e->arena, mark);
 }
 
-/* Members of the item that phi does not read; `kin`: this wire made them. */
+/* Writes the kept members that phi does not read. kin: this wire made the message. */
 static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str more = {NULL, 0};
@@ -982,8 +973,7 @@ static void phi__resp_more(phi__encoder *e, const phi_content *c, bool kin) {
     phi_arena_reset(e->arena, mark);
 }
 
-/* True if a block becomes an item of the request. bare: reasoning of the message does not go back.
-   */
+/* True if a block becomes an item of the request. bare: the message's reasoning is not sent. */
 static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, bool bare) {
     phi__resp_opaque look;
     switch (c->kind) {
@@ -1002,7 +992,7 @@ static bool phi__resp_sends(phi__encoder *e, const phi_content *c, bool kin, boo
     }
 }
 
-/* `kin`: a model of this wire made the message, and `same`: this very one. */
+/* kin: a model of this wire made the message. same: this very model made it. */
 static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same, bool kin) {
     bool bare = false;
     size_t from = 0;
@@ -1012,12 +1002,12 @@ static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         if (!phi__resp_sends(e, c, kin, bare)) {
-            /* the reasoning before it has no follower */
+            /* the reasoning before this block has no follower: skip it */
             if (c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_OPAQUE) from = i + 1;
             continue;
         }
         if (same) {
-            /* the reasoning items that produced the item that is written next */
+            /* first the reasoning items that produced the next item */
             for (; from < i; from++) {
                 if (m->content[from].kind != PHI_CONTENT_THINKING) continue;
                 phi__json_write_comma(&e->scratch);
@@ -1050,9 +1040,7 @@ static void phi__resp_assistant(phi__encoder *e, const phi_message *m, bool same
     }
 }
 
-/* ---- messages ---- */
-
-/* Results hold their images and documents themselves. */
+/* Returns the form bits. after: none, because results hold their media themselves. */
 static uint32_t phi__resp_form(const phi__encoder *e, size_t at, bool after) {
     const phi_message *m = e->spec->items[at].message;
     uint32_t form = PHI__RESP_FORM;
@@ -1095,8 +1083,7 @@ static bool phi__resp_at_openai(const phi_model *model) {
            phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
-/* Models that do not reason refuse both fields, so one of a name that is not known gets them only
-   where it is to think. */
+/* Models that do not reason refuse both fields. Unknown models get them only with a level. */
 static void phi__resp_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__resp_at_openai(e->spec->model);
@@ -1122,7 +1109,7 @@ static void phi__resp_put_format(phi__encoder *e) {
     phi__buf_text(out, "}}");
 }
 
-/* Models that reason refuse sampling; no model has stop texts, a seed or a top_k. */
+/* Models that reason refuse temperature and top_p. No model accepts stop texts, a seed or top_k. */
 static uint32_t phi__resp_takes(const phi__request_spec *spec) {
     uint32_t takes = PHI__TAKES_TIER | PHI__TAKES_SERIAL;
     if (!spec->model->reasoning) takes |= PHI__TAKES_TEMPERATURE | PHI__TAKES_TOP_P;
@@ -1158,7 +1145,7 @@ static void phi__resp_head(phi__encoder *e) {
             if (phi__takes_raw(e, i)) continue;
             phi__buf_text(out, "{\"type\":\"function\",");
             strict = phi__openai_put_tool(e, &e->spec->tools[i]);
-            /* omitted counts as true */
+            /* the API's default is true */
             phi__buf_text(out, strict ? ",\"strict\":true" : ",\"strict\":false");
             phi__buf_text(out, e->spec->tools[i].deferred ? ",\"defer_loading\":true}" : "}");
         }
@@ -1167,9 +1154,10 @@ static void phi__resp_head(phi__encoder *e) {
     if (!phi__render_blank(spec->system_prompt))
         phi__records_str(out, "instructions", spec->system_prompt);
     phi__buf_text(out, ",\"input\":[");
-    if (spec->format.kind == PHI_FORMAT_JSON_OBJECT) { /* the input itself must have the word */
+    if (spec->format.kind ==
+        PHI_FORMAT_JSON_OBJECT) { /* the API requires the word JSON in the input */
         phi__buf_text(out, PHI__RESP_OBJECT);
-        e->last_role = PHI_ROLE_USER; /* any: a comma comes next */
+        e->last_role = PHI_ROLE_USER; /* any role: the next message then starts with a comma */
     }
     phi__encode_scratch(e);
 }
@@ -1183,7 +1171,7 @@ static phi__id_rule phi__resp_id_rule(const phi_model *model) {
     return PHI__ID_RESPONSES;
 }
 
-/* Other servers of this protocol know text and images. Messages hold no audio. */
+/* Servers of other providers accept only text and images. Messages hold no audio. */
 static uint32_t phi__resp_media(const phi_model *model) {
     phi_str provider = phi_str_of(model->provider);
     if (!phi__str_is(provider, "azure_openai") && !phi__str_is(provider, "openai") &&
@@ -1211,8 +1199,8 @@ static const phi__codec_settings phi__resp_settings = {
     phi__resp_takes, phi__resp_level, phi__resp_owned, phi__resp_lists};
 /* clang-format on */
 
-/* A name of one digit, a point, and more: "gpt-5.4-mini". The guide "Tool search", November 2026:
-   gpt-5.4 and later. Azure has them too, where the deployment has the model's name. */
+/* True for gpt-5.4 and later: "Tool search" guide, November 2026. A name looks like "gpt-5.4-mini".
+   Azure supports deferred tools too, but only a deployment named as the model is recognized. */
 static bool phi__resp_defers(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t i = 4;
@@ -1251,7 +1239,7 @@ PHI__FN const phi__codec *phi__resp_codec(void) {
 }
 /* clang-format on */
 
-/* The base as given, cut at "/deployments": there is nothing below it. */
+/* Builds the URL from the base, cut at "/deployments" because Azure serves nothing below it. */
 static void phi__resp_azure_address(phi__encoder *e) {
     const phi__request_spec *spec = e->spec;
     phi_str base = phi__str_trim(phi_str_of(spec->model->base_url));
@@ -1265,7 +1253,8 @@ static void phi__resp_azure_address(phi__encoder *e) {
         if (query != SIZE_MAX)
             phi__buf_add(&e->scratch, base.at + query, base.len - query);
         else
-            phi__buf_text(&e->scratch, "/v1"); /* without a version only this path is there */
+            phi__buf_text(&e->scratch,
+                          "/v1"); /* without an API version, Azure serves only this path */
         if (!phi__encode_copy(e, &url)) return;
         model.base_url = url.at;
         there.model = &model;

@@ -1,17 +1,17 @@
-/* presets.c - the presets as tables: facts about each provider and, by the model's name, about the
-   model. Where a row is wrong for a new model, the host sets the field of phi_model itself. Where
-   servers and quirks come from: the providers' documentation, as of November 2026.
+/* presets.c - the presets as tables: facts about each provider and, by name, about its models. If a
+   row is wrong for a new model, the host sets the field of phi_model itself. Source of URLs and
+   quirks: the providers' documentation, November 2026.
 
-   Each protocol has its own tables, so that a preset links its own codec and no other. */
+   Each protocol has its own tables, so that a preset links only its own codec. */
 #include "codecs/presets.h"
 #include "codecs/names_in.h"
 
 #include <string.h>
 
-/* By the start of the model's name; the first row that fits decides. The last has no prefix. */
+/* Facts by the start of a model's name. The first match is used. The last row has no prefix. */
 typedef struct phi__preset_model {
     const char *prefix;
-    uint64_t add, remove; /* quirks */
+    uint64_t add, remove; /* quirks to add and to remove */
     bool reasoning;
 } phi__preset_model;
 
@@ -19,8 +19,8 @@ typedef struct phi__preset {
     const char *provider, *base_url;
     uint64_t quirks;
     uint32_t context_window, max_tokens;
-    bool reasoning;                  /* of a model that no row of `models` names */
-    const phi__preset_model *models; /* NULL: none */
+    bool reasoning;                  /* for models that no row of `models` matches */
+    const phi__preset_model *models; /* may be NULL */
 } phi__preset;
 
 static void phi__presets_name(phi_model *model, const phi__preset_model *row, const char *id) {
@@ -67,13 +67,13 @@ PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key) {
 }
 
 PHI_API phi_model phi_model_minimax(const char *id, const char *api_key) {
-    /* its Chat API leaves the stream's end out and hides its thinking; this one does neither */
+    /* MiniMax's Chat API leaves out the stream's end and hides its thinking */
     static const phi__preset preset = {
         "minimax", "https://api.minimax.io/anthropic", 0, 200000, 8192, false, NULL};
     return phi__presets_claude(&preset, id, api_key);
 }
 
-/* ---- OpenAI, and what speaks its Chat protocol ---- */
+/* ---- OpenAI, and servers with its Chat protocol ---- */
 
 static const phi__preset_model phi__preset_openai_models[] = {
     {"gpt-5-chat", 0, 0, false}, {"gpt-3", 0, 0, false}, {"gpt-4", 0, 0, false},
@@ -120,7 +120,7 @@ static const phi__preset_model phi__preset_litellm_models[] = {
     {NULL, 0, 0, false},
 };
 
-/* For what a server passes on that has no parser for the model's template. */
+/* For servers that have no parser for the model's template. */
 #define PHI__PRESET_SMALL (PHI_QUIRK_THINK_TAGS | PHI_QUIRK_TEXT_CALLS | PHI_QUIRK_REPAIR_CALLS)
 
 static const phi__preset phi__preset_chats[] = {
@@ -170,7 +170,7 @@ static const phi__preset phi__preset_chats[] = {
     {"local", NULL,
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false, NULL},
-    /* its num_ctx, which cannot be set from here, is the window */
+    /* the window is Ollama's num_ctx, which a request cannot set */
     {"ollama", "http://localhost:11434/v1",
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
          PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
@@ -187,8 +187,8 @@ static const phi__preset phi__preset_chats[] = {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_OPEN_KEY | PHI_QUIRK_REASONING_EFFORT |
          PHI_QUIRK_FORMAT_ALONE | PHI__PRESET_SMALL,
      128000, 4096, false, NULL},
-    /* LiteLLM fills empty content of messages with calls, so none is sent; it refuses a cache key
-       for models that are not OpenAI's */
+    /* LiteLLM fills empty content of messages with calls, so none is sent. It refuses a cache key
+       for models that are not OpenAI's. */
     {"litellm", "http://localhost:4000/v1", PHI_QUIRK_OPEN_KEY | PHI_QUIRK_EMPTY_TOOLS, 128000,
      4096, false, phi__preset_litellm_models},
 };
@@ -214,7 +214,7 @@ PHI_API phi_model phi_model_local(const char *base_url, const char *id, const ch
     return model;
 }
 
-/* OpenAI's models, by the Responses protocol. */
+/* OpenAI's models, for the Responses protocol. */
 static const phi__preset_model phi__preset_azures[] = {
     {"gpt-5-chat", 0, 0, false},
     {"gpt-3", 0, 0, false},

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Presets. Each returns a model with the provider's URL and quirks, and with the facts that follow
-   from the model's name (if it can think, and its limits). All other fields have their defaults,
+/* Presets. Each returns a model with the provider's URL, limits and quirks, and with the facts that
+   follow from the model's name (quirks, and if it can think). All other fields have their defaults,
    and any field may be changed afterwards. The arguments are borrowed. */
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key);

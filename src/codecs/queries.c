@@ -1,9 +1,6 @@
-/* queries.c - the lists of models and the counts of tokens, by protocol; as of November 2026
-   (docs/providers.md). */
+/* queries.c - lists of models and counts of tokens by protocol, 2026-11 (docs/providers.md). */
 #include "codecs/codecs_in.h"
 #include "codecs/names_in.h"
-
-/* ---- the table ---- */
 
 static const char *const phi__queries_anthropic[] = {
     "model",       "messages",           "system",        "tools",
@@ -44,9 +41,9 @@ PHI__FN const phi__queries *phi__queries_of(const phi__codec *codec) {
     return NULL;
 }
 
-/* ---- addresses ---- */
+/* ---- URLs ---- */
 
-/* Splits a URL at the last `mark` of its path. False: there is none. */
+/* Splits a URL at the last `mark` in its path. False if there is none. */
 static bool phi__queries_split(phi_str url, const char *mark, phi_str *head, phi_str *query) {
     size_t end = phi__str_find(url, 0, "?"), at = SIZE_MAX, from = 0;
     phi_str path = url;
@@ -58,7 +55,7 @@ static bool phi__queries_split(phi_str url, const char *mark, phi_str *head, phi
     return true;
 }
 
-/* The query without the form of streams that Google's model calls ask for. */
+/* Appends the query without "alt=sse", which Google's model calls use. */
 static void phi__queries_put_query(phi__buf *out, phi_str query) {
     size_t at = 1;
     char sign = '?';
@@ -83,7 +80,7 @@ static void phi__queries_put_parameter(phi__buf *out, size_t from, const char *n
     phi__buf_percent(out, value, "-_.~");
 }
 
-/* Bedrock's lists are at "bedrock." where its answers are at "bedrock-runtime.". */
+/* Appends a URL's head for lists, which Bedrock has at "bedrock." and not "bedrock-runtime.". */
 static void phi__queries_put_host(phi__buf *out, phi_str head) {
     static const char runtime[] = "://bedrock-runtime", plain[] = "://bedrock";
     size_t at = phi__str_find(head, 0, runtime), end = at + sizeof runtime - 1;
@@ -120,7 +117,7 @@ PHI__FN bool phi__queries_count_url(const phi__queries *q, phi_str url, phi__buf
 
 /* ---- the body of a count ---- */
 
-/* Kept members move to the left, over the others: the text never grows. */
+/* Moves the kept members to the left over the others. The text never grows. */
 PHI__FN bool phi__queries_members(const phi__queries *q, char *body, size_t len, phi_str *out) {
     phi__json_cursor c;
     phi__json_text key;
@@ -155,7 +152,7 @@ PHI__FN void phi__queries_before(const phi__queries *q, const phi_model *model, 
 
 /* ---- answers ---- */
 
-/* The first of the members that is a number above 0. */
+/* Returns the first of the members that is a number above 0, or 0. */
 static uint64_t phi__queries_number(const phi_json *item, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const phi_json *value = phi_json_path(item, names[i]);
@@ -173,7 +170,7 @@ static phi_str phi__queries_text(const phi_json *item, const char *const *names,
     return phi__str("", 0);
 }
 
-/* The names that the providers' lists have for the same things. False: it has no id. */
+/* Reads a model, under the different names of the providers' lists. False if it has no id. */
 static bool phi__queries_item(const phi_json *item, phi_model_info *info) {
     static const char *const ids[] = {"id", "modelId", "name"};
     static const char *const names[] = {"display_name", "displayName", "modelName", "name"};
@@ -207,10 +204,10 @@ typedef struct phi__queries_reading {
     bool listed; /* a list was found */
     phi_status status;
     bool more;
-    phi__json_text last, token; /* the cursors of the two kinds of lists */
+    phi__json_text last, token; /* cursor of the next page: last_id, nextPageToken */
 } phi__queries_reading;
 
-/* Reads an array of models, each as a separate small tree. */
+/* Reads an array of models, each as a small tree. */
 static void phi__queries_list(phi__queries_reading *r, phi__json_cursor *c) {
     phi_model_info info;
     phi_json *item;

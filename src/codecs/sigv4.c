@@ -1,5 +1,4 @@
-/* sigv4.c - computes the signature; the canonical request goes straight into its hash and is not
-   kept. */
+/* sigv4.c - computes the signature. The canonical request is hashed directly and not stored. */
 #include "codecs/sigv4_in.h"
 
 #include "base/base_in.h"
@@ -15,7 +14,7 @@ static bool phi__sigv4_stays(char c) {
     return phi__is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '~' || c == '/';
 }
 
-/* "name:value\n", the value without blanks at its ends and with single ones inside. */
+/* Hashes "name:value\n". The value has no blanks at its ends and only single blanks inside. */
 static void phi__sigv4_header(phi__sha256 *sha, phi_str name, phi_str value) {
     phi__sigv4_add(sha, name);
     phi__sha256_add(sha, ":", 1);
@@ -31,7 +30,7 @@ static void phi__sigv4_request(const phi__sigv4 *s, const phi__sigv4_words *word
     phi__sha256_begin(&sha);
     phi__sigv4_add(&sha, s->method);
     phi__sha256_add(&sha, "\n", 1);
-    /* The path encoded once more: each '%' of the wire becomes "%25". */
+    /* The path is encoded once more: each '%' becomes "%25". */
     static const char digits[] = "0123456789ABCDEF";
     char coded[3] = {'%', '0', '0'};
     if (s->path.len == 0) phi__sha256_add(&sha, "/", 1);
@@ -58,7 +57,7 @@ static void phi__sigv4_request(const phi__sigv4 *s, const phi__sigv4_words *word
     phi__sha256_hex(hash, hex);
 }
 
-/* The key of the day, region and service. `work` is as before afterwards, unless it failed. */
+/* Computes the key of a day, region and service. `work` is scratch; its length is restored. */
 static void phi__sigv4_key(const phi__sigv4 *s, phi_str day, phi__buf *work,
                            unsigned char key[32]) {
     phi_str chain = phi__str((const char *)key, 32);
@@ -78,14 +77,12 @@ static void phi__sigv4_scope(const phi__sigv4 *s, phi_str day, phi__buf *out) {
     phi__buf_text(out, "/" PHI__SIGV4_SERVICE "/aws4_request");
 }
 
-/* ---- for the codec ---- */
-
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out) {
     unsigned char key[32], hash[32];
     char hex[64];
     size_t from = out->len;
     phi_str day = phi__str(words->date, 8);
-    /* "20261120T123456Z" from "2026-11-20T12:34:56Z" */
+    /* Make "20261120T123456Z" from "2026-11-20T12:34:56Z". */
     char text[PHI__DATE_BYTES];
     size_t n = 0;
     (void)phi__date_put(s->wall_ms, text);
@@ -96,7 +93,7 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     phi__sha256_hex(s->body_sha256, words->content);
     words->content[64] = '\0';
     phi__sigv4_request(s, words, hex);
-    /* the string to sign; it gives way to its signature */
+    /* the string to sign, which the signature replaces later */
     phi__buf_text(out, "AWS4-HMAC-SHA256\n");
     phi__buf_text(out, words->date);
     phi__buf_char(out, '\n');

@@ -1,5 +1,4 @@
-/* translate.c - see translate.h: the rules are those of wire/translate.c, by the codec of the
-   target's protocol. */
+/* translate.c - see translate.h. The rules are in wire/translate.c. */
 #include "codecs/translate.h"
 #include "wire/codec_in.h"
 

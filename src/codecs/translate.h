@@ -17,8 +17,9 @@ extern "C" {
    and protocol) and are left out of other answers. Tool call ids become ids that the target
    accepts, the same in a call and its result. Left out are: cut calls, results without their call,
    second results, extensions, and answers without remaining content. A call without a result gets
-   an error result, "No result provided". If the target takes no images (PHI_QUIRK_NO_IMAGES), an
-   image becomes a line of text. docs/providers.md has the details of each protocol.
+   an error result, "No result provided". An image becomes a line of text if the target takes none
+   (PHI_QUIRK_NO_IMAGES), and so do documents and audio that the target does not take.
+   docs/providers.md has the details of each protocol.
 
    Ownership: *out and the copies are in the arena and point into the given messages.
    Errors: PHI_NO_MEMORY, PHI_BAD_ARG (protocol or id of the target is missing). *out is then not

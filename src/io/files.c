@@ -1,4 +1,4 @@
-/* files.c - makes and writes files, and makes directories. */
+/* files.c - creates and writes files, creates directories, and implements a store's disk. */
 #include "io/io_in.h"
 
 #ifndef PHI_NO_FILES
@@ -96,11 +96,11 @@ PHI__FN void phi__files_close(phi__file *file) {
     phi__free(file->memory, file, sizeof *file);
 }
 
-/* An errno value. */
+/* Returns 0 or an errno value. */
 static int phi__files_make_directory(const char *path) {
     struct stat info;
     int error = mkdir(path, 0777) == 0 ? 0 : errno;
-    /* Other refusals than EEXIST come first for a root that is read-only, or not ours. */
+    /* on a read-only file system other errors come before EEXIST */
     if (error != 0 && stat(path, &info) == 0) error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
     return error;
 }
@@ -126,12 +126,12 @@ PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *wor
 
 /* ---- the file system calls of a store ---- */
 
-/* A table of functions, so that a test can have a disk that is full. Words for a failure are the
-   system's own, and may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size
-   left; PHI_BUSY a lock that another has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the
-   system cannot count; PHI_IO every other refusal. No descriptor is inherited by a program that is
-   started, and no signal is raised. Nothing waits for a lock. Threads: one at a time for each
-   file. */
+/* The functions are in a table, so that a test can replace them, for example by a full disk.
+   `words` gets the system's message of a failure and may be NULL. PHI_NOT_FOUND means ENOENT;
+   PHI_FULL that space, quota or file size is used up; PHI_BUSY that another holds the lock;
+   PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset beyond the system's range; PHI_IO any other error.
+   Started programs inherit no descriptor, no signal is raised, and nothing waits for a lock.
+   Threads: one at a time for each file. */
 
 #if !defined(PHI_NO_FILES)
 
@@ -174,7 +174,7 @@ static void phi__disk_describe(const struct stat *info, phi__disk_info *out) {
 #endif
 }
 
-/* Systems give a link other errors: ELOOP, EMLINK, EFTYPE. */
+/* Systems report a symbolic link with different errors: ELOOP, EMLINK, EFTYPE. */
 static phi_status phi__disk_not_opened(const char *path, int error, phi__words *words) {
     struct stat info;
     if (error == ENOENT || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode))
@@ -274,7 +274,7 @@ static phi_status phi__disk_cut(void *user_data, intptr_t file, uint64_t bytes, 
 static phi_status phi__disk_sync(void *user_data, intptr_t file, phi__words *words) {
     int result;
     (void)user_data;
-#if defined(F_FULLFSYNC) /* there fsync stops at the drive's own memory */
+#if defined(F_FULLFSYNC) /* on these systems fsync stops at the drive's own cache */
     if (fcntl((int)file, F_FULLFSYNC) == 0) return PHI_OK;
 #endif
 #if defined(__linux__)
@@ -317,7 +317,7 @@ static phi_status phi__disk_sync_directory(void *user_data, const char *path, ph
     do fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return phi__disk_refused(errno, words);
-    /* EINVAL: a system that has no such thing */
+    /* EINVAL: the system cannot sync directories */
     phi_status status =
         fsync(fd) == 0 || errno == EINVAL ? PHI_OK : phi__disk_refused(errno, words);
     (void)close(fd);
@@ -343,8 +343,6 @@ static phi_status phi__disk_list(void *user_data, const char *path,
     (void)closedir(dir);
     return status;
 }
-
-/* ---- for other modules ---- */
 
 PHI__FN const phi__disk *phi__disk_system(void) {
     static const phi__disk disk = {NULL,

@@ -1,24 +1,23 @@
-/* http.c - the transport over libcurl: requests wait in a queue, start a few a step, and end in the
-   pump.
+/* http.c - the transport over libcurl: requests wait in a queue, a few start in each step, and the
+   pump ends them.
 
-   The queue is threaded through the table of requests, so that waiting costs no allocation. All
-   that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
-   removing. Work that does not fit is left for the next step, and a timer keeps the host from
-   sleeping meanwhile. */
+   The queue is linked through the table of requests, so waiting allocates nothing. Everything that
+   takes time or calls out happens in the pump, outside curl's callbacks: starting, ending,
+   removing. Work that does not fit waits for the next step, and a timer keeps the host awake. */
 
 #include "io/http_curl_in.h"
 
-/* ---- turns libcurl's results into statuses and messages ---- */
+/* ---- libcurl's results as statuses and messages ---- */
 
-/* Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
+/* Messages name the host or the URL, never a header, query or user, which may hold keys. */
 
 #if !defined(PHI_NO_CURL)
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE, of 8.6 and newer */
-#define PHI__HTTP_URL_SHOWN 160      /* bytes */
+#define PHI__HTTP_CURL_TOO_LARGE 100 /* CURLE_TOO_LARGE of libcurl 8.6 and newer */
+#define PHI__HTTP_URL_SHOWN 160      /* most bytes of a URL in a message */
 
 static phi_str phi__http_host(phi_str url) {
     phi__url parts;
@@ -38,7 +37,7 @@ static bool phi__http_is_address(phi_str host) {
     return dots == 3;
 }
 
-/* The words before the URL, by what kind of failure it is. */
+/* The status of a failure, and the words before the URL in its message. */
 typedef struct phi__http_kind {
     phi_status status;
     const char *words;
@@ -70,7 +69,7 @@ static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
     case CURLE_OPERATION_TIMEDOUT: return phi__http_kind_of(PHI_TIMEOUT, "no answer in time from");
     case CURLE_OUT_OF_MEMORY: return phi__http_kind_of(PHI_NO_MEMORY, "no memory for");
     case CURLE_URL_MALFORMAT: return phi__http_kind_of(PHI_BAD_ARG, "the URL is not valid:");
-    case CURLE_UNSUPPORTED_PROTOCOL: /* also: an answer without a status line */
+    case CURLE_UNSUPPORTED_PROTOCOL: /* also sent for an answer without a status line */
         return phi__http_kind_of(PHI_NETWORK, "what answers is not HTTP, at");
     case CURLE_GOT_NOTHING:
         return phi__http_kind_of(PHI_NETWORK, "the connection was closed without an answer by");
@@ -129,7 +128,7 @@ static void phi__http_own(phi__http_reason reason, phi_status status, phi_str ho
     }
 }
 
-/* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
+/* True if a header line (libcurl's limit: 100 KB) or a trailer line (4 KB) was too long. */
 static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
@@ -142,11 +141,11 @@ static bool phi__http_long_line(const phi__http_transfer *t) {
     return escaped != NULL;
 }
 
-/* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
+/* Returns phi's reason for stopping the transfer, or libcurl's if it is the same; PHI_OK: none. */
 static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
-    if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
+    if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than libcurl decodes */
         *reason = PHI__HTTP_REASON_CODING;
         return PHI_UNSUPPORTED;
     }
@@ -166,7 +165,7 @@ static phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t
     }
     if (t->result == CURLE_OK) return PHI_OK;
     phi__http_kind kind = phi__http_classify(t);
-    /* What failed, where, and libcurl's message. Without memory, the host replaces the URL. */
+    /* What failed, where, and libcurl's message. If memory runs out, the host replaces the URL. */
     const char *words = kind.words;
     const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
     phi_str shown = phi__str(url.at, 0);
@@ -192,11 +191,10 @@ PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets) {
 
 #endif
 
-/* ---- drives libcurl's sockets and its one timeout with phi__io ---- */
+/* ---- libcurl's sockets and its timeout, driven by phi__io ---- */
 
-/* curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
-   curl_multi_socket_action works on that socket alone. So the cost of a step depends on the ready
-   sockets only. */
+/* curl reports which sockets to watch and when to call it. phi__io calls back, and
+   curl_multi_socket_action works on that socket only. So a step costs only its ready sockets. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -224,7 +222,7 @@ static void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
     phi__http_leave(http);
-    /* Fewer than we count: some have finished, and the pump must learn of it. */
+    /* some transfers have finished, and the pump must handle them */
     if ((size_t)running < http->live || http->starved) phi__http_kick(http, 0);
 }
 
@@ -235,8 +233,8 @@ static void phi__http_on_ready(phi__watch *watch, int have) {
                       ((have & PHI__WRITE) != 0 ? CURL_CSELECT_OUT : 0));
 }
 
-/* A socket that cannot be watched ends its transfer, not the multi handle, as a -1 would. On HTTP/2
-   others may share the socket: then all end. */
+/* Ends the transfer of a socket that cannot be watched. Returning -1 would end the multi handle.
+   With HTTP/2 other transfers may share the socket, so all are ended. */
 static int phi__http_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
@@ -280,7 +278,9 @@ static int phi__http_on_timeout(CURLM *multi, long timeout_ms, void *user_data) 
     uint64_t at = UINT64_MAX;
     (void)multi;
     if (timeout_ms >= 0) at = phi__io_now_us(http->io) + (uint64_t)timeout_ms * 1000;
-    (void)phi__io_timer_set(http->io, &http->curl_timer, at); /* has its place since init */
+    (void)phi__io_timer_set(
+        http->io, &http->curl_timer,
+        at); /* cannot fail: the timer has its place since phi__http_configure */
     return 0;
 }
 
@@ -298,19 +298,19 @@ static void phi__http_due(phi__http *http) {
 
 #endif
 
-/* ---- one request as an easy handle: its options, and callbacks that only copy ---- */
+/* ---- one request as an easy handle: options, and callbacks that only copy ---- */
 
-/* Every callback first asks whether the transfer was cancelled: then its request is gone, and the
-   callback must make curl stop. */
+/* Each callback first asks if the transfer was cancelled: its request is gone, and curl must
+   stop. */
 
 #if !defined(PHI_NO_CURL)
 
-/* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a
-   tenth more CPU when many come at once (bench/bench_http.c). */
+/* The size of libcurl's read buffer, which is held while an answer streams. 8192 would save 8 KB,
+   but cost a tenth more CPU if many deltas come at once (bench/bench_http.c). */
 #define PHI__HTTP_BUFFER_BYTES 16384L
-#define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own bound */
+#define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own limit */
 #define PHI__HTTP_UPLOAD_MOST 131072u
-#define PHI__HTTP_CONNECT_MS 86400000L /* never: the deadlines are the runtime's */
+#define PHI__HTTP_CONNECT_MS 86400000L /* practically never: the runtime has its own deadlines */
 #define PHI__HTTP_KEEPALIVE_S 60L
 
 static bool phi__http_dead(const phi__http_transfer *t) { return t->list == &t->http->dying; }
@@ -365,7 +365,7 @@ static size_t phi__http_on_read(char *out, size_t size, size_t n, void *user_dat
     return got;
 }
 
-/* curl goes back to the start when a kept connection turns out to be dead. */
+/* curl goes back to the start if a kept connection turns out to be dead. */
 static int phi__http_on_seek(void *user_data, curl_off_t offset, int origin) {
     phi__http_transfer *t = (phi__http_transfer *)user_data;
     if (phi__http_dead(t)) return CURL_SEEKFUNC_FAIL;
@@ -374,7 +374,7 @@ static int phi__http_on_seek(void *user_data, curl_off_t offset, int origin) {
     return CURL_SEEKFUNC_OK;
 }
 
-/* A joined body is of no more use once all of it was sent and answered. */
+/* Frees a joined body once it was sent completely and the answer began. */
 static void phi__http_drop_body(phi__http_transfer *t) {
     curl_off_t sent = 0;
     if (t->body == NULL) return;
@@ -384,7 +384,7 @@ static void phi__http_drop_body(phi__http_transfer *t) {
     t->body = NULL;
 }
 
-/* The end of a head: reported, unless it is an interim answer. */
+/* Handles the end of a head. Reports the head unless it belongs to an interim answer. */
 static bool phi__http_head_end(phi__http_transfer *t) {
     if (t->http_status < 200) {
         phi__buf_clear(&t->head);
@@ -437,11 +437,13 @@ static bool phi__http_codings_fit(phi_str value) {
     return true;
 }
 
-/* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
-   become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
-   answers count: libcurl undoes codings that they name in the final one. */
+/* False if the header line names a transfer coding other than chunked. libcurl decodes every coding
+   it knows, also nested and unasked, so that 229 KB can become 46 GB. libcurl has seen the line by
+   now, but decodes nothing before the head's end. Interim answers are checked too, because libcurl
+   applies their codings to the final answer. */
 static bool phi__http_may_decode(phi__http_transfer *t, phi_str line) {
-    if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
+    if (line.at[0] != ' ' &&
+        line.at[0] != '\t') { /* otherwise this line continues the one before */
         size_t colon = phi__str_find(line, 0, ":");
         if (colon == SIZE_MAX) colon = line.len;
         t->in_coding =
@@ -453,7 +455,8 @@ static bool phi__http_may_decode(phi__http_transfer *t, phi_str line) {
     return phi__http_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
 }
 
-/* Interim answers and trailers, too: libcurl keeps each line, and not every version has a limit. */
+/* Counts the bytes of all header lines, interim answers and trailers included. libcurl keeps each
+   line, and some versions have no limit. */
 static bool phi__http_count_head(phi__http_transfer *t, size_t len) {
     if (len > PHI__HTTP_HEADERS_MOST - t->head_bytes)
         return phi__http_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
@@ -507,7 +510,7 @@ static size_t phi__http_on_body(char *at, size_t size, size_t n, void *user_data
     if (phi__http_dead(t)) return 0;
     if (status == PHI_OK) return len;
     if (status == PHI_FULL) {
-        /* A paused HTTP/2 stream piles up inside curl, uncounted, while its siblings are read. */
+        /* Do not pause HTTP/2: curl would buffer the paused stream without limit. */
         if (t->http2) return phi__http_overflow(t, at, len);
         t->paused = true;
         return CURL_WRITEFUNC_PAUSE;
@@ -549,7 +552,7 @@ static bool phi__http_set_connection(phi__http_transfer *t) {
     return bad == 0;
 }
 
-/* curl keeps a loaded CA store only while no CA directory is set (engineering 1.2). */
+/* curl keeps a loaded CA store only if no CA directory is set. */
 static bool phi__http_set_tls(phi__http_transfer *t) {
     const phi__http *http = t->http;
     CURL *e = t->easy;
@@ -570,8 +573,8 @@ static bool phi__http_add_header(phi__http_transfer *t, const char *line) {
     return true;
 }
 
-/* The request's own, and an end to two that libcurl would add: Expect waits a second for nothing,
-   and a form's content type is never right. */
+/* Sets the request's headers, and removes two that libcurl would add. Expect costs a second, and
+   the content type would be that of a form. */
 static bool phi__http_set_headers(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     bool typed = false, ok = true;
@@ -587,15 +590,15 @@ static bool phi__http_set_headers(phi__http_transfer *t) {
         ok = !line.failed && phi__http_add_header(t, line.at);
         if (phi__str_is_nocase(h->name, "content-type")) typed = true;
     }
-    if (line.at != NULL) memset(line.at, 0, line.cap); /* it may have held a key */
+    if (line.at != NULL) memset(line.at, 0, line.cap); /* the buffer may have held a key */
     phi__buf_free(&line);
     if (ok) ok = phi__http_add_header(t, "Expect:");
     if (ok && !typed) ok = phi__http_add_header(t, "Content-Type:");
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
-   body means few calls, and little memory compared to the body. */
+/* Returns the size of libcurl's upload buffer, which is sent in one call and held while the answer
+   streams. A twentieth of the body means few calls and little extra memory. */
 static long phi__http_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
@@ -646,9 +649,9 @@ static bool phi__http_set_request(phi__http_transfer *t) {
     return bad == 0;
 }
 
-/* ---- for http.c ---- */
+/* ---- starting and freeing a transfer ---- */
 
-/* A new one in the active list, or NULL. */
+/* Adds a new transfer to the active list. NULL: no memory. */
 static phi__http_transfer *phi__http_transfer_new(phi__http *http) {
     phi__http_transfer *t = (phi__http_transfer *)phi__alloc(http->memory, sizeof *t);
     if (t == NULL) return NULL;
@@ -684,7 +687,7 @@ static phi_status phi__http_begin(phi__http_transfer *t, const char **words) {
 #endif
     if (bad != 0 || !phi__http_set_connection(t) || !phi__http_set_tls(t) ||
         !phi__http_set_headers(t) || !phi__http_set_request(t))
-        return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
+        return PHI_NO_MEMORY; /* libcurl knows all options, so memory ran out */
     phi__http_enter(t->http);
     CURLMcode added = curl_multi_add_handle(t->http->multi, t->easy);
     phi__http_leave(t->http);
@@ -706,10 +709,10 @@ PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list) {
     list->count++;
 }
 
-/* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
+/* Removes a transfer from the multi handle and frees it. Only outside curl's callbacks. */
 static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__http *http = t->http;
-    phi__http_move(t, &http->dying); /* no callback touches its request now */
+    phi__http_move(t, &http->dying); /* from now on no callback touches the request */
     phi__http_enter(http);
     if (t->added) (void)curl_multi_remove_handle(http->multi, t->easy);
     curl_easy_cleanup(t->easy);
@@ -724,7 +727,7 @@ static void phi__http_transfer_free(phi__http_transfer *t) {
     phi__free(http->memory, t, sizeof *t);
 }
 
-/* Pieces of at most what one write callback brings, so that whatever takes those takes these. */
+/* Pushes overflowed bytes, in pieces as small as in a write callback, which the receiver takes. */
 static void phi__http_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
     phi__http_enter(t->http); /* a resume from within a push waits for the pump */
@@ -743,35 +746,36 @@ static void phi__http_drain(phi__http_transfer *t) {
     if (t->finished || t->failed != PHI_OK) phi__http_kick(t->http, 0);
 }
 
-/* outside of curl's callbacks only */
+/* Call it only outside curl's callbacks. */
 static void phi__http_transfer_resume(phi__http_transfer *t) {
     t->resume_wanted = false;
     phi__http_drain(t);
     if (!t->paused || phi__http_dead(t)) return;
     t->paused = false;
     phi__http_enter(t->http);
-    CURLcode result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
+    CURLcode result =
+        curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes the bytes that curl held back */
     phi__http_leave(t->http);
     if (result == CURLE_OK || phi__http_dead(t)) return;
     if (t->failed == PHI_OK)
         t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
-    t->http->starved = true; /* curl will not say that it is over: the pump looks for it */
+    t->http->starved = true; /* curl does not report this end, so the pump looks for it */
     phi__http_kick(t->http, 0);
 }
 
 #endif
 
-/* ---- loads the certificate store at a time of the caller's choosing ---- */
+/* ---- loading the certificate store ahead of the first request ---- */
 
-/* libcurl loads it in the first TLS handshake, 20 ms and more in one piece, and then keeps it with
-   the multi handle. So a handshake is begun here with a loopback port of our own that never
-   answers: the store is loaded before the first bytes leave, and the transfer is thrown away. */
+/* libcurl loads the store in the first TLS handshake, which takes 20 ms or more at once, and keeps
+   it in the multi handle. So a handshake is started here with a loopback port of phi's own that
+   never answers. The store is loaded before the first bytes are sent; the transfer is dropped. */
 
 #if !defined(PHI_NO_CURL)
 
-#define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
+#define PHI__HTTP_WARM_TURNS 8 /* calls of curl's state machine; libcurl 7.88 needs three */
 
-/* curl connects, and then says hello. */
+/* True once curl has connected and sent its first bytes. */
 static bool phi__http_say_hello(phi__http *http, phi__http_transfer *t, curl_socket_t listener) {
     curl_socket_t peer = CURL_SOCKET_BAD;
     bool heard = false;
@@ -792,7 +796,7 @@ static void phi__http_load_ca(phi__http *http) {
     int port = 0;
     if (!http->ca_cache || http->ca_loaded) return;
     curl_socket_t listener = phi__http_listen(&port);
-    if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads it */
+    if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads the store */
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", port);
     phi__http_transfer *t = phi__http_transfer_new(http);
     if (t != NULL) {
@@ -815,14 +819,15 @@ static void phi__http_load_ca(phi__http *http) {
 
 #if !defined(PHI_NO_CURL)
 
-#define PHI__HTTP_CURL_FLOOR 0x074400u /* 7.68 */
-#define PHI__HTTP_CONNECTIONS 64       /* the default; DESIGN part 4 */
-#define PHI__HTTP_ENDS 16              /* reported, and as many removed, in one pump */
-#define PHI__HTTP_HOLD_US 50000        /* before another look for free descriptors */
-#define PHI__HTTP_SPARE_DESCRIPTORS 6  /* a start may need: two sockets, a lookup's */
-#define PHI__HTTP_LINGER_US 1000000    /* for the end of a body that was released */
-#define PHI__HTTP_REUSE_US 50000       /* a start waits for such an end, which saves a handshake */
-#define PHI__HTTP_PLACE_US 200000      /* ... and where max_connections are in use */
+#define PHI__HTTP_CURL_FLOOR 0x074400u /* libcurl 7.68 */
+#define PHI__HTTP_CONNECTIONS 64       /* the default */
+#define PHI__HTTP_ENDS 16              /* most transfers ended in one pump, and most removed */
+#define PHI__HTTP_HOLD_US 50000        /* time until the next check for free descriptors */
+#define PHI__HTTP_SPARE_DESCRIPTORS                                                                \
+    6 /* a start may need this many: two sockets and those of a lookup */
+#define PHI__HTTP_LINGER_US 1000000 /* time for the end of a released body */
+#define PHI__HTTP_REUSE_US 50000    /* time that a start waits for a connection to be reused */
+#define PHI__HTTP_PLACE_US 200000   /* as LINGER, if a queued request needs the connection */
 
 /* ---- the table and its queue ---- */
 
@@ -893,7 +898,7 @@ static bool phi__http_starts_nocase(phi_str s, phi_str with) {
     return true;
 }
 
-/* True if "HOST:PORT:ADDRESS" is among the resolve entries; a leading + or - is ignored. */
+/* True if a resolve entry "HOST:PORT:ADDRESS" matches the URL. A leading + or - is ignored. */
 static bool phi__http_pinned(const phi__http *http, phi_str url) {
     phi__url parts;
     (void)phi__url_split(url, &parts);
@@ -910,7 +915,7 @@ static bool phi__http_pinned(const phi__http *http, phi_str url) {
     return false;
 }
 
-/* A libcurl that looks names up on this thread would stop the pump. */
+/* True if looking up the host would stop the pump, because libcurl does it on this thread. */
 static bool phi__http_would_block(const phi__http *http, phi_str url) {
     return !http->async_dns && http->proxy == NULL && !phi__http_is_address(phi__http_host(url)) &&
            !phi__http_pinned(http, url);
@@ -942,8 +947,8 @@ static void phi__http_start(phi__http *http, phi__http_slot *slot) {
     }
 }
 
-/* True if one more connection finds its descriptors; if not, the pump retries later. If none is
-   busy, none will be given back, so it is tried. The check is a dozen system calls. */
+/* True if descriptors for one more connection are free. Otherwise the pump retries later. If no
+   transfer is busy, none will free descriptors, so true. The check costs a dozen system calls. */
 static bool phi__http_has_descriptors(phi__http *http) {
     if (phi__http_busy(http) == 0) return true;
     uint64_t now = phi__io_now_us(http->io);
@@ -958,8 +963,8 @@ static bool phi__http_has_descriptors(phi__http *http) {
     return false;
 }
 
-/* True if the connection that the next in the queue needs is about to be free: the body on it was
-   read to its last event, and a server ends it at once, or not soon. */
+/* True if the connection that the next request can reuse will soon be free: the body on it was read
+   to its last event, and a server ends such a body at once or not for a long time. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
     const phi__http_transfer *t = phi__http_curl_of(http->lingering.all.last);
@@ -978,7 +983,7 @@ static bool phi__http_awaits_end(phi__http *http) {
     return true;
 }
 
-/* True if the next in the queue may start now; if not, something else will call the pump. */
+/* True if the next request may start now. If not, something else will call the pump. */
 static bool phi__http_may_start(phi__http *http) {
     if (http->queue_first == 0 || phi__http_busy(http) >= http->max_connections) return false;
     if (phi__http_busy(http) + http->lingering.count >= http->max_connections) return false;
@@ -1008,7 +1013,7 @@ static void phi__http_read_messages(phi__http *http) {
     }
 }
 
-/* Transfers that phi ended itself, outside of a callback that could have stopped curl. */
+/* Ends the transfers that failed outside a callback, where curl cannot be stopped. */
 static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *next;
     if (!http->starved) return;
@@ -1019,7 +1024,7 @@ static void phi__http_read_failed(phi__http *http) {
     }
 }
 
-/* The name of a host may not have been found for want of a descriptor. */
+/* True if a transfer failed, perhaps in the lookup of a name, because no descriptor was free. */
 static bool phi__http_wants_descriptor(phi__http *http, const phi__http_transfer *t) {
     if (t->failed != PHI_OK || t->connected || t->request == NULL) return false;
     if (t->result == CURLE_COULDNT_CONNECT) return t->no_descriptor;
@@ -1044,7 +1049,7 @@ static void phi__http_end(phi__http *http, phi__http_transfer *t) {
     (void)http->port.end(transfer, status, words[0] != '\0' ? words : NULL);
 }
 
-/* The first whose bytes were all taken; NULL: none. */
+/* Returns the first finished transfer whose bytes were all taken, or NULL. */
 static phi__http_transfer *phi__http_next_end(phi__http *http) {
     phi__http_transfer *t = phi__http_curl_first(&http->done);
     while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at)
@@ -1052,7 +1057,8 @@ static phi__http_transfer *phi__http_next_end(phi__http *http) {
     return t;
 }
 
-/* Without QUICK_EXIT, removing a transfer that looks up a name would wait for the lookup. */
+/* Returns the next transfer to remove. Without QUICK_EXIT a removal would wait for a name
+   lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
     phi__http_transfer *t = phi__http_curl_first(&http->dying);
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit)
@@ -1070,8 +1076,7 @@ static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, 0);
 }
 
-/* After the last event curl reads on by itself. Bytes that the receiver did not take are
-   discarded. */
+/* Lets curl read the rest of a body by itself. Bytes that the receiver did not take are lost. */
 static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_transfer *t = slot->running;
     if (t == NULL || t->paused || !t->head_told) {
@@ -1088,8 +1093,7 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
-/* The lingering transfers whose time is up; the time is shorter when queued transfers need their
-   slots. */
+/* Ends lingering transfers whose time is up. It is shorter if queued requests need the place. */
 static void phi__http_cut_lingering(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
     phi__http_transfer *t;
@@ -1103,7 +1107,7 @@ static void phi__http_cut_lingering(phi__http *http) {
 
 /* ---- the pump ---- */
 
-/* From the front each time: a push may have cancelled any other. */
+/* Returns the next transfer to resume, from the front: a push may have cancelled any transfer. */
 static phi__http_transfer *phi__http_next_resume(phi__http *http) {
     if (!http->resumes_wanted) return NULL;
     for (phi__http_transfer *t = phi__http_curl_first(&http->active); t != NULL;
@@ -1122,7 +1126,9 @@ static void phi__http_pump(void *user_data) {
     bool started = false;
     if (http->pumping || http->inside > 0) return;
     http->pumping = true;
-    (void)phi__io_timer_set(http->io, &http->kick, UINT64_MAX); /* has its place since new */
+    (void)phi__io_timer_set(
+        http->io, &http->kick,
+        UINT64_MAX); /* cannot fail: the timer has its place since phi__http_configure */
     for (int n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
         phi__http_transfer_resume(t);
     phi__http_read_messages(http);
@@ -1136,7 +1142,7 @@ static void phi__http_pump(void *user_data) {
         phi__http_start(http, &http->slots[http->queue_first - 1]);
         started = true;
     }
-    if (started) phi__http_due(http); /* the request leaves in this step, not the next */
+    if (started) phi__http_due(http); /* the request leaves in this step instead of the next */
     if (http->resumes_wanted || phi__http_next_removal(http) != NULL ||
         phi__http_next_end(http) != NULL)
         phi__http_kick(http, 0);
@@ -1208,9 +1214,9 @@ static void phi__http_cancel(void *user_data, phi_transfer transfer) {
 
 /* ---- new and free ---- */
 
-/* libcurl's set-up is once for a process, and old ones do not guard it against other threads. */
+/* Sets up libcurl once in the process. Old versions do not protect this against other threads. */
 static bool phi__http_global_init(void) {
-    static PHI__ATOMIC(int) state; /* 0: not yet, 1: being done, 2: done; the one global of ours */
+    static PHI__ATOMIC(int) state; /* 0: not set up, 1: in progress, 2: done; phi's only global */
     for (;;) {
         int none = 0;
         if (PHI__LOAD(&state) == 2) return true;
@@ -1223,7 +1229,7 @@ static bool phi__http_global_init(void) {
     }
 }
 
-/* The abilities of this libcurl; a message about a missing one, or NULL. */
+/* Reads the abilities of this libcurl. Returns a message if one is missing, else NULL. */
 static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
     if (info->version_num < PHI__HTTP_CURL_FLOOR) return "libcurl 7.68 or newer is needed";
@@ -1231,14 +1237,14 @@ static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     if (desc->enable_http2 && (info->features & CURL_VERSION_HTTP2) == 0)
         return "this libcurl was built without HTTP/2";
     http->async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0;
-    http->prereq = info->version_num >= 0x075000u;      /* 7.80 */
-    http->quick_exit = info->version_num >= 0x075700u;  /* 7.87 */
-    http->mask_sigpipe = info->version_num < 0x075800u; /* 7.88: TLS is written with send() */
+    http->prereq = info->version_num >= 0x075000u;      /* libcurl 7.80 */
+    http->quick_exit = info->version_num >= 0x075700u;  /* libcurl 7.87 */
+    http->mask_sigpipe = info->version_num < 0x075800u; /* before 7.88: TLS uses send() */
 #if LIBCURL_VERSION_NUM >= 0x075400
     if (info->age >= CURLVERSION_TENTH && info->cainfo != NULL)
         http->drop_ca_path = phi__http_can_read(info->cainfo);
 #endif
-    http->ca_cache = info->version_num >= 0x075700u && /* 7.87 */
+    http->ca_cache = info->version_num >= 0x075700u && /* libcurl 7.87 */
                      (desc->ca_file != NULL || http->drop_ca_path);
     return NULL;
 }

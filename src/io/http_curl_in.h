@@ -1,12 +1,11 @@
 /* http_curl_in.h - structs and functions that the files of the libcurl transport share.
 
-   A request has the table slot of its phi_transfer's index: waiting there costs no more than the
-   slot. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in
-   exactly one list: active (curl works on it), done (curl has finished, its end is still to be
-   reported), lingering (released: curl reads and discards the rest of the body, so that the
-   connection can serve again), dying (cancelled, it waits for its removal). A transfer in one of
-   the last two never touches its request again. Nothing in here is freed inside a callback of curl:
-   only the pump removes. */
+   A request uses the table slot of its phi_transfer's index, and waits there at no other cost. When
+   it starts, it gets a phi__http_transfer with an easy handle. A transfer is in exactly one list.
+   Active: curl works on it. Done: curl has finished, and its end must be reported. Lingering: it
+   was released, and curl reads and discards the rest of the body, so that the connection can be
+   used again. Dying: it was cancelled, and waits for its removal. In the last two lists a transfer
+   never touches its request. Nothing is freed inside a callback of curl: only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
 
@@ -16,49 +15,51 @@
 
 #include <curl/curl.h>
 
-#define PHI__HTTP_HEAD_BYTES 16384    /* of header lines that are kept; transport.h */
-#define PHI__HTTP_HEADERS_MOST 262144 /* of header lines that are read, interim and trailers too */
-#define PHI__HTTP_JOIN_BYTES 16384    /* bodies up to this are sent from one block */
-#define PHI__HTTP_OVERFLOW_BYTES 1048576 /* of an HTTP/2 stream that is not taken */
+#define PHI__HTTP_HEAD_BYTES 16384 /* most bytes of header lines that are kept; transport.h */
+#define PHI__HTTP_HEADERS_MOST                                                                     \
+    262144 /* most bytes of header lines that are read, with interim ones and trailers */
+#define PHI__HTTP_JOIN_BYTES 16384 /* bodies up to this size are sent from one block */
+#define PHI__HTTP_OVERFLOW_BYTES                                                                   \
+    1048576 /* most bytes of an HTTP/2 stream that wait for the receiver */
 #define PHI__HTTP_WORDS_BYTES 512
-#define PHI__HTTP_LINGER_BYTES 65536u /* of a body that are read behind its last event */
+#define PHI__HTTP_LINGER_BYTES 65536u /* most bytes of a body that are read after its last event */
 
-/* What stopped a transfer, where its status does not say enough. */
+/* Phi's reason for stopping a transfer, in addition to the status. */
 typedef enum phi__http_reason {
     PHI__HTTP_REASON_NONE = 0,
-    PHI__HTTP_REASON_OVERFLOW, /* HTTP/2: more waits than may */
+    PHI__HTTP_REASON_OVERFLOW, /* HTTP/2: too many bytes wait for the receiver */
     PHI__HTTP_REASON_HEADERS,  /* too many bytes of header lines */
-    PHI__HTTP_REASON_LINE,     /* too many of one, by libcurl's own limits */
-    PHI__HTTP_REASON_CODING    /* a transfer coding that is not ours */
+    PHI__HTTP_REASON_LINE,     /* a header line exceeds libcurl's own limits */
+    PHI__HTTP_REASON_CODING    /* a transfer coding that phi does not accept */
 } phi__http_reason;
 
 typedef struct phi__http_transfer {
-    phi__link link; /* of `list` */
+    phi__link link; /* in `list` */
     struct phi__http_list *list;
     phi__http *http;
     CURL *easy;
     struct curl_slist *headers;
     phi_transfer transfer;
     const phi_request *request; /* NULL: a warm-up, released, or cancelled */
-    char *url;                  /* a warm-up's own, terminated; else NULL */
+    char *url;                  /* URL of a warm-up, terminated; else NULL */
     size_t url_bytes;
-    char *body; /* a small body, joined; NULL once sent */
+    char *body; /* a small body in one block; NULL once sent */
     size_t body_bytes;
-    curl_socket_t fd;  /* the newest it has opened, or CURL_SOCKET_BAD */
-    uint64_t body_at;  /* how far the read callback has come */
-    phi__buf head;     /* header lines of the answer that is coming */
-    size_t head_bytes; /* of all header lines so far */
+    curl_socket_t fd;  /* the socket opened last, or CURL_SOCKET_BAD */
+    uint64_t body_at;  /* position of the read callback in the body */
+    phi__buf head;     /* header lines of the current head */
+    size_t head_bytes; /* bytes of all header lines so far */
     phi__buf overflow; /* HTTP/2: bytes that a push refused, from overflow_at on */
     size_t overflow_at;
-    uint64_t released_us;  /* when it was released */
-    size_t released_bytes; /* of the body since then */
+    uint64_t released_us;  /* time of the release */
+    size_t released_bytes; /* bytes of the body since the release */
     int http_status;
-    CURLcode result;   /* when done */
-    phi_status failed; /* our own reason to stop; PHI_OK: none */
+    CURLcode result;   /* set when done */
+    phi_status failed; /* phi's own reason to stop; PHI_OK: none */
     phi__http_reason reason;
-    bool in_coding; /* the last header line was of transfer codings; it may go on in the next */
+    bool in_coding; /* the last header line listed transfer codings; the next may continue it */
     bool added;     /* in the multi handle */
-    bool finished;  /* curl has said so */
+    bool finished;  /* curl has reported the end */
     bool resolving; /* a name is being looked up */
     bool no_descriptor, connected, head_told, http2, paused, resume_wanted;
     char error[CURL_ERROR_SIZE];
@@ -72,7 +73,7 @@ typedef struct phi__http_list {
 static inline phi__http_transfer *phi__http_curl_of(const phi__link *link) {
     return link != NULL ? PHI__OWNER(link, phi__http_transfer, link) : NULL;
 }
-/* NULL: none, or it is the last. */
+/* Return the first transfer of a list, and the one after a transfer. NULL if there is none. */
 static inline phi__http_transfer *phi__http_curl_first(const phi__http_list *list) {
     return phi__http_curl_of(list->all.first);
 }
@@ -90,10 +91,10 @@ typedef struct phi__http_slot {
     phi_transfer transfer;
     phi__http_state state;
     const phi_request *request;
-    phi__http_transfer *running; /* when started */
+    phi__http_transfer *running; /* set when started */
     uint64_t queued_us;
-    /* In the queue, when queued; index + 1, 0: none. Kept by hand, as base/list holds addresses,
-       and the table of slots moves when it grows. */
+    /* In the queue: index + 1, 0 for none. The list of base/ holds addresses and cannot be used,
+       because the table of slots moves when it grows. */
     uint32_t next, prev;
 } phi__http_slot;
 
@@ -102,58 +103,50 @@ struct phi__http {
     phi_memory *memory;
     phi__transfer_port port;
     phi_transport transport;
-    phi_arena strings; /* copies from the desc */
+    phi_arena strings; /* copies of the desc's strings */
     CURLM *multi;
     struct curl_slist *resolve;
     const char *proxy, *ca_file;
     uint32_t max_connections;
     bool http2, use_environment, drop_ca_path;
-    bool async_dns, quick_exit, prereq, mask_sigpipe, ca_cache; /* of the libcurl at hand */
+    bool async_dns, quick_exit, prereq, mask_sigpipe, ca_cache; /* abilities of this libcurl */
     bool ca_loaded;
     phi__http_slot *slots;
     size_t slot_count;
-    uint32_t queue_first, queue_last; /* index + 1, 0: none */
+    uint32_t queue_first, queue_last; /* index + 1; 0: none */
     size_t queue_count;
     phi__http_list active, done, lingering, dying;
-    size_t live;            /* in the multi handle, and not yet finished */
-    phi__timer curl_timer;  /* curl's one timeout */
+    size_t live;            /* transfers in the multi handle that are not finished */
+    phi__timer curl_timer;  /* curl's only timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
-    uint64_t hold_until_us; /* out of descriptors: start none before */
-    int inside;             /* active calls into libcurl */
+    uint64_t hold_until_us; /* no descriptors were free: start nothing before this time */
+    int inside;             /* number of active calls into libcurl */
     bool signal_held, pumping, resumes_wanted, starved;
 };
 
-/* ---- http.c: one easy handle ---- */
-
-/* NULL: to none */
+/* Moves a transfer to a list. NULL: removes it from its list. */
 PHI__FN void phi__http_move(phi__http_transfer *t, phi__http_list *list);
 
-/* ---- http.c: libcurl's sockets and timeout over phi__io ---- */
-
-/* lets curl work on fd */
 PHI__FN void phi__http_enter(phi__http *http); /* around every call that may call back */
 PHI__FN void phi__http_leave(phi__http *http);
 
-/* ---- http.c: the certificate store ---- */
+/* ---- http_posix.c ---- */
 
-/* ---- http.c: words of failures ---- */
-
-/* ---- http_posix.c: the system ---- */
-
-/* As socket(), close-on-exec; CURL_SOCKET_BAD, and *none_left when descriptors or buffers are. */
+/* Calls socket() with close-on-exec. Returns CURL_SOCKET_BAD on failure; *none_left is then true if
+   descriptors or buffers are used up. */
 PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left);
-/* A socket that listens on a loopback port of the system's choosing, or CURL_SOCKET_BAD. */
+/* Opens a socket that listens on any free loopback port. CURL_SOCKET_BAD on failure. */
 PHI__FN curl_socket_t phi__http_listen(int *port);
-/* True if the peer that connected to it, kept in *peer, has sent bytes. */
+/* True if the peer that connected to the listener has sent bytes. *peer keeps its socket. */
 PHI__FN bool phi__http_heard(curl_socket_t listener, curl_socket_t *peer);
-PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is harmless */
+PHI__FN void phi__http_close(curl_socket_t fd); /* CURL_SOCKET_BAD is allowed */
 PHI__FN bool phi__http_descriptors_left(intptr_t any_fd, int count);
 PHI__FN phi_status phi__http_connect_status(long os_error); /* REFUSED, TIMEOUT or NETWORK */
 PHI__FN bool phi__http_can_read(const char *path);
 PHI__FN void phi__http_yield(void);
 
-/* Keeps SIGPIPE from the host while older libcurls write to TLS: blocks it on this thread, and
-   removes a pending one. True: blocked, and to be released. */
+/* Protect the host from SIGPIPE while older libcurls write to TLS. hold blocks the signal on this
+   thread, and returns true if release must follow. release consumes a pending one. */
 PHI__FN bool phi__http_signal_hold(void);
 PHI__FN void phi__http_signal_release(void);
 

@@ -1,4 +1,4 @@
-/* http_none.c - a build without libcurl: there is no transport, and the message says so. */
+/* http_none.c - a build without libcurl: there is no transport, and a message says so. */
 #include "io/io_in.h"
 
 #if defined(PHI_NO_CURL)

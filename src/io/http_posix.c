@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* libcurl's own sockets are not close-on-exec: a background child would keep connections open. */
+/* Makes sockets close-on-exec: a background child would keep libcurl's own ones open. */
 PHI__FN curl_socket_t phi__http_open_socket(int family, int type, int protocol, bool *none_left) {
     int fd;
 #if defined(SOCK_CLOEXEC)
@@ -75,7 +75,7 @@ PHI__FN phi_status phi__http_connect_status(long os_error) {
 PHI__FN bool phi__http_can_read(const char *path) {
 #if defined(PHI_NO_FILES)
     (void)path;
-    return true; /* libcurl will say if it cannot */
+    return true; /* libcurl reports it if the file cannot be read */
 #else
     return access(path, R_OK) == 0;
 #endif
@@ -85,7 +85,8 @@ PHI__FN void phi__http_yield(void) { (void)sched_yield(); }
 
 #if defined(PHI__OS_LINUX) || defined(__FreeBSD__) || defined(__NetBSD__)
 
-/* A SIGPIPE that was pending before, or that the host blocks, is the host's: leave it. */
+/* Blocks SIGPIPE. False, and nothing changed, if one was already pending: that one belongs to the
+   host. Also false if the host blocks SIGPIPE itself. */
 PHI__FN bool phi__http_signal_hold(void) {
     sigset_t pipe_set, before, pending;
     (void)sigemptyset(&pipe_set);
@@ -104,7 +105,7 @@ PHI__FN void phi__http_signal_release(void) {
     (void)pthread_sigmask(SIG_UNBLOCK, &pipe_set, NULL);
 }
 
-#else /* libcurl sets SO_NOSIGPIPE where there is one */
+#else /* libcurl sets SO_NOSIGPIPE if the system has it */
 
 PHI__FN bool phi__http_signal_hold(void) { return false; }
 PHI__FN void phi__http_signal_release(void) {}

@@ -1,8 +1,8 @@
-/* inbox.c - records are 8-byte aligned and never wrap: when a record does not fit before the end of
-   the ring, a record of kind 0 fills the rest. */
+/* inbox.c - a ring of messages. Records are 8-byte aligned and never wrap. If a record does not fit
+   before the end of the ring, a record of kind 0 fills the rest. */
 #include "io/io_in.h"
 
-/* First word: the record's bytes, 0 while it is not published. */
+/* A record. `bytes` is its size, or 0 until it is published. */
 typedef struct phi__inbox_record {
     PHI__ATOMIC(uint32_t) bytes;
     uint32_t kind; /* 0: padding */
@@ -33,15 +33,14 @@ static phi__inbox_record *phi__inbox_at(const phi__inbox *inbox, uint32_t count)
     return (phi__inbox_record *)(void *)(inbox->ring + (count & (inbox->size - 1)));
 }
 
-/* Reserves `need` bytes that do not wrap; *at is where they start. */
+/* Reserves `need` bytes that do not wrap; *at is their start. */
 static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
     uint32_t tail = PHI__LOAD(&inbox->tail);
     for (;;) {
         uint32_t to_end = inbox->size - (tail & (inbox->size - 1));
         uint32_t pad = need > to_end ? to_end : 0;
         uint32_t used = tail - PHI__LOAD(&inbox->head);
-        /* A tail read before other threads moved on may lie behind head: try again with a new
-           one. */
+        /* Other threads have moved head past the tail that was read: read it again. */
         if (used > inbox->size) {
             tail = PHI__LOAD(&inbox->tail);
             continue;
@@ -113,8 +112,8 @@ PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out) {
 PHI__FN void phi__inbox_drop(phi__inbox *inbox) {
     phi__inbox_record *record = phi__inbox_at(inbox, inbox->head);
     uint32_t bytes = record->bytes;
-    /* The room must be zero before a producer may reserve it: any record may start anywhere in it.
-       A filler of less than a record's size is cleared by its own length. */
+    /* The room must be zero before a producer can reserve it, because a record may start anywhere
+       in it. A filler smaller than a record is cleared by its own length. */
     memset((void *)record, 0, bytes);
     PHI__STORE(&inbox->head, inbox->head + bytes);
 }

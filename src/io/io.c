@@ -1,17 +1,17 @@
-/* io.c - io_in.h: a heap of timers, a table of watches and a queue of the ready ones.
+/* io.c - a heap of timers, a table of watches and a queue of the ready ones. See io_in.h.
 
-   The poller or the host's loop, which says that a descriptor is ready, only marks its place in the
-   table and links it into the queue; phi__io_wait takes from the front. So descriptors that a call
-   leaves over are first next time, and forgetting a watch takes it out of the queue. */
+   When the poller or the host's loop finds a descriptor ready, its entry in the table is only
+   marked and linked into the queue. phi__io_wait takes entries from the front. So descriptors left
+   over by a call are first in the next one, and forgetting a watch removes it from the queue. */
 
 #include "io/poller_in.h"
 #include "io/wake_in.h"
 
 #include <limits.h>
 
-/* ---- maps the host's descriptors to our keys ---- */
+/* ---- a map from the host's descriptors to phi's keys ---- */
 
-/* No two descriptors have the same, and neighbours differ in the low bits. */
+/* Gives each descriptor a different hash. Neighbours differ in the low bits. */
 static uint64_t phi__fd_map_hash(intptr_t fd) { return (uint64_t)fd * 0x9E3779B97F4A7C15u; }
 
 static void *phi__fd_map_find(const phi__fd_map *map, intptr_t fd) {
@@ -43,13 +43,13 @@ PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd) {
 
 /* ---- clock, timers, watched descriptors ---- */
 
-#define PHI__IO_BATCH 64         /* descriptors requested from the poller at once */
-#define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
+#define PHI__IO_BATCH 64 /* descriptors requested from the poller at once */
+#define PHI__IO_STARTS_DEFAULT 4
 
 typedef struct phi__io_slot {
     phi__watch *watch;
     int have;            /* not 0: in the ready queue */
-    uint32_t next, prev; /* in the ready queue; next also links free places */
+    uint32_t next, prev; /* in the ready queue; `next` also links free entries */
 } phi__io_slot;
 
 struct phi__io {
@@ -57,22 +57,22 @@ struct phi__io {
     phi__io_desc desc;
     phi__timer **timers; /* a binary heap, earliest first */
     size_t timer_count, timer_cap;
-    phi__io_slot *slots; /* place 0 is the head of the ready queue */
+    phi__io_slot *slots; /* entry 0 is the head of the ready queue */
     size_t slot_count, slot_cap;
     uint32_t free_slot;  /* 0: none */
     phi__poller *poller; /* NULL with a host's loop */
-    phi__fd_map fds;     /* with a host's loop */
+    phi__fd_map fds;     /* used with a host's loop */
     phi__wake wake;
     phi__watch wake_watch;
     phi__ending endings;   /* the ring's head */
-    uint64_t looked_us;    /* the last look at the clock that ended a gap */
-    uint64_t gaps_us;      /* what deadlines did not count until then */
-    size_t deadline_count; /* timers that are deadlines, but for never */
+    uint64_t looked_us;    /* the last time that the clock was looked at */
+    uint64_t gaps_us;      /* sum of the gaps until then */
+    size_t deadline_count; /* timers that are deadlines, other than for never */
     uint32_t starts;
     uint64_t step_began_us;
-    bool fired;          /* a timer has, since the last wait */
-    uint64_t timer_sets; /* so far: the order of timers of one moment */
-    uint64_t round_us;   /* while timers fire: then; else 0 */
+    bool fired;          /* a timer has fired since the last wait */
+    uint64_t timer_sets; /* number of calls so far: the order of timers of the same time */
+    uint64_t round_us;   /* time of the current round while timers fire, else 0 */
 };
 
 /* ---- timers ---- */
@@ -114,7 +114,8 @@ static void phi__io_no_deadline(phi__io *io, phi__timer *timer) {
 
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
     phi__io_no_deadline(io, timer);
-    if (at_us < io->round_us) at_us = io->round_us; /* behind all that are due in this round */
+    if (at_us < io->round_us)
+        at_us = io->round_us; /* after all timers that are due in this round */
     bool earlier = timer->place == 0 || at_us < timer->at_us;
     if (timer->place == 0) {
         phi__timer **timers = (phi__timer **)phi__grow(io->memory, io->timers, &io->timer_cap,
@@ -160,7 +161,7 @@ PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us) {
 
 PHI__FN uint64_t phi__io_counted_us(const phi__io *io) {
     uint64_t now = phi__io_now_us(io), gaps = phi__io_gaps_us(io, now);
-    return now > gaps ? now - gaps : 0; /* a host's clock that goes back all the same */
+    return now > gaps ? now - gaps : 0; /* guards against a host's clock that goes back */
 }
 
 PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us) {
@@ -172,7 +173,7 @@ PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uin
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us) {
     uint64_t now = phi__io_now_us(io);
     uint64_t at = UINT64_MAX;
-    /* the look that ends the gap under way moves it by that gap */
+    /* the look that ends the current gap moves the deadline by this gap */
     if (after_us != UINT64_MAX) at = now - (phi__io_gaps_us(io, now) - io->gaps_us) + after_us;
     phi_status status = phi__io_timer_set(io, timer, at);
     if (status != PHI_OK || at == UINT64_MAX) return status;
@@ -183,7 +184,7 @@ PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t
 
 PHI__FN bool phi__io_deadlines(const phi__io *io) { return io->deadline_count > 0; }
 
-/* Moves all deadlines. It costs as much as there are timers, after a gap of more than a second. */
+/* Moves all deadlines. This takes time for each timer, but only after a gap. */
 PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
     uint64_t more = us - io->gaps_us;
     if (us <= io->gaps_us) return;
@@ -194,7 +195,7 @@ PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us) {
     for (size_t i = io->timer_count / 2; i-- > 0;) phi__io_heap_down(io, i, io->timers[i]);
 }
 
-/* Ends the gap under way, and returns the time. */
+/* Ends the current gap and returns the time. */
 static uint64_t phi__io_look(phi__io *io) {
     uint64_t now = phi__io_now_us(io);
     phi__io_gaps_set(io, phi__io_gaps_us(io, now));
@@ -204,7 +205,7 @@ static uint64_t phi__io_look(phi__io *io) {
 
 /* ---- firing ---- */
 
-/* Timers that are set in a round come after those that are due in it, and wait for the next. */
+/* Timers that are set during a round come after those that are due in it, and wait for the next. */
 PHI__FN int phi__io_timers(phi__io *io, int most) {
     uint64_t sets = io->timer_sets, now = phi__io_look(io);
     int fired = 0;
@@ -267,7 +268,7 @@ static void phi__io_slot_give(phi__io *io, uint32_t i) {
     io->free_slot = i;
 }
 
-/* Tells the poller or the host that fd's watching changes. */
+/* Tells the poller or the host's loop how to watch fd. */
 static phi_status phi__io_attach(phi__io *io, intptr_t fd, int was, int want, uint32_t slot) {
     if (io->poller != NULL) return phi__poller_change(io->poller, fd, was, want, slot);
     if (want == 0)
@@ -308,7 +309,7 @@ PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have) {
     if (slot != 0) phi__io_queue_add(io, slot, have & (PHI__READ | PHI__WRITE));
 }
 
-/* Polls once; true when more may be ready. */
+/* Polls once. True if more descriptors may be ready. */
 static bool phi__io_collect(phi__io *io, int timeout_ms) {
     phi__poller_event events[PHI__IO_BATCH];
     if (io->poller == NULL) return false;
@@ -317,7 +318,7 @@ static bool phi__io_collect(phi__io *io, int timeout_ms) {
     return n == PHI__IO_BATCH;
 }
 
-/* A callback may forget, change or free any watch: nothing of it is touched after its call. */
+/* Calls the ready functions. They may change or free any watch, so none is touched afterwards. */
 static int phi__io_dispatch(phi__io *io, int most) {
     int called = 0;
     while (called < most && io->slots[0].next != 0) {
@@ -336,7 +337,7 @@ static int phi__io_dispatch(phi__io *io, int most) {
     return called;
 }
 
-/* How long the poller may sleep: rounded up, so that a timer is due when it returns. */
+/* Returns how long the poller may sleep, rounded up so that a timer is due afterwards. */
 static int phi__io_sleep_ms(const phi__io *io, int timeout_ms) {
     if (timeout_ms == 0 || io->fired || io->slots[0].next != 0) return 0;
     uint64_t next = phi__io_next_timer_us(io);
@@ -359,7 +360,7 @@ PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most) {
     return called;
 }
 
-/* ---- the rest ---- */
+/* ---- creating, freeing, starts ---- */
 
 PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out) {
     phi__io *io = (phi__io *)phi__alloc(memory, sizeof *io);
@@ -371,7 +372,7 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
     if (io->desc.max_starts_per_step == 0) io->desc.max_starts_per_step = PHI__IO_STARTS_DEFAULT;
     io->wake.read_fd = io->wake.write_fd = -1;
     phi__fd_map_init(&io->fds, memory);
-    (void)phi__io_slot_take(io); /* the queue's head: place 0 */
+    (void)phi__io_slot_take(io); /* entry 0, the queue's head */
     if (io->slot_count == 0) status = PHI_NO_MEMORY;
     if (status == PHI_OK && io->desc.watch_fn == NULL)
         status = phi__poller_new(memory, &io->poller);
@@ -451,7 +452,7 @@ PHI__FN void phi__io_step_begin(phi__io *io) {
     io->step_began_us = phi__io_look(io);
 }
 
-/* The first start of a step is always allowed, or a busy host would never start any. */
+/* The first start of a step is always allowed. Otherwise a busy host would never start anything. */
 PHI__FN bool phi__io_start_left(const phi__io *io) {
     if (io->starts >= io->desc.max_starts_per_step) return false;
     return io->starts == 0 || io->desc.step_budget_us == 0 ||
@@ -466,7 +467,7 @@ PHI__FN bool phi__io_may_start(phi__io *io) {
 
 PHI__FN phi_memory *phi__io_memory(phi__io *io) { return io->memory; }
 
-/* ---- a step's budget; a third of the time is kept to finish work that was begun ---- */
+/* ---- a step's budget: a third of the time is reserved for finishing work ---- */
 
 static uint64_t phi__slice_now_us(const phi__slice *slice) {
     return slice->work_us_fn != NULL ? slice->work_us_fn(slice->user_data)

@@ -1,8 +1,8 @@
 /* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors, a step's time
    budget.
 
-   One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
-   Threads: the pumping thread only, but for phi__io_wake. */
+   One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait on request. Threads:
+   the pumping thread only, except for phi__io_wake. */
 #ifndef PHI_IO_IO_IN_H
 #define PHI_IO_IO_IN_H
 
@@ -12,11 +12,11 @@
 typedef struct phi__io phi__io;
 
 typedef struct phi__http phi__http;
-PHI__FN uint64_t phi__clock_us(void);     /* monotonic, from any start */
+PHI__FN uint64_t phi__clock_us(void);     /* monotonic, from an arbitrary start */
 PHI__FN int64_t phi__clock_wall_ms(void); /* Unix time */
 
-/* Fills `out` from the kernel. Where no kernel source can be reached (no file descriptor left on a
-   system without a call for it), from clocks and addresses: unique enough for ids, not secret. */
+/* Fills `out` with random bytes of the kernel. If no source can be reached (no system call and no
+   free file descriptor), uses clocks and addresses: unique enough for ids, but not secret. */
 PHI__FN void phi__clock_random(void *out, size_t len);
 #ifndef PHI_NO_FILES
 enum { PHI__PATH_BYTES = 4096 }; /* with the terminator */
@@ -25,205 +25,212 @@ typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* An error that errno does not have: a part of a checked path has become a link. */
+/* An error besides errno's: a part of a checked path has become a link. */
 enum { PHI__EXACT_LINK = -1 };
 
 typedef struct phi__file {
     phi_memory *memory;
     int fd;
-    bool failed;       /* a write did: not to be committed */
-    bool has_temp;     /* to be renamed or removed */
-    int dir;           /* of a replacement, which holds both names; -1: none */
-    char *path, *temp; /* of a replacement; two texts in one block */
-    size_t bytes;      /* of that block */
+    bool failed;       /* a write failed: the file must not be committed */
+    bool has_temp;     /* the temporary file must be renamed or removed */
+    int dir;           /* directory of a replacement's two names; -1: none */
+    char *path, *temp; /* names of a replacement, in one block of memory */
+    size_t bytes;      /* bytes of that block */
 } phi__file;
 
-/* The status, and the words, of an errno value or PHI__EXACT_LINK. */
+/* Returns the status of an errno value or PHI__EXACT_LINK, and writes its message. */
 PHI__FN phi_status phi__files_refused(int error, phi__words *words);
 
-/* openat, tried again after a signal, for a descriptor that no child inherits; -1: errno says
-   why. */
+/* Calls openat with close-on-exec, again after a signal. Returns -1 and sets errno on failure. */
 PHI__FN int phi__files_open(int dir, const char *path, int flags, unsigned mode);
 
-/* Without a descriptor; NULL: no memory. */
+/* Makes a file object without a descriptor. NULL: no memory. */
 PHI__FN phi__file *phi__files_new(phi_memory *memory);
 
-/* Makes a file for its owner alone (0600); uncommitted, it is removed. PHI_BUSY: the name is taken,
-   be it by a link. */
+/* Creates a file for its owner only (0600). It is removed unless it is committed. PHI_BUSY: the
+   name exists already, perhaps as a link. */
 PHI__FN phi_status phi__files_open_new(phi_memory *memory, const char *path, phi__file **out,
                                        phi__words *words);
 
-/* All n, or an error that stays. */
+/* Writes all n bytes. After a failure, all later calls fail. */
 PHI__FN phi_status phi__files_write(phi__file *file, const char *bytes, size_t n,
                                     phi__words *words);
 PHI__FN phi_status phi__files_commit(phi__file *file,
-                                     phi__words *words); /* a replacement is renamed */
+                                     phi__words *words); /* renames a replacement */
 
-/* Removes a file that was not committed. NULL is harmless. */
+/* Removes a file that was not committed. NULL is allowed. */
 PHI__FN void phi__files_close(phi__file *file);
 
-/* As mkdir -p. */
+/* Works like mkdir -p. */
 PHI__FN phi_status phi__files_make_directories(const char *path, phi__words *words);
 #endif
 #if !defined(PHI_NO_FILES)
 typedef enum phi__disk_how {
     PHI__DISK_READ,
-    PHI__DISK_UPDATE, /* to read and write an existing file */
-    PHI__DISK_CREATE, /* the same; made, for its owner alone, where it is not there */
-    PHI__DISK_FRESH   /* made, or emptied */
+    PHI__DISK_UPDATE, /* reads and writes an existing file */
+    PHI__DISK_CREATE, /* as UPDATE; creates a missing file, for its owner only */
+    PHI__DISK_FRESH   /* creates the file, or empties it */
 } phi__disk_how;
 
 typedef struct phi__disk_info {
     uint64_t bytes;
-    uint64_t device, file; /* the same two: the same file, whatever its name */
+    uint64_t device, file; /* both equal: the same file under any name */
     int64_t changed_ns;    /* Unix time */
     bool regular;
 } phi__disk_info;
 
 typedef struct phi__disk {
-    void *user_data; /* given to every function */
-    /* A regular file, or refused; a symbolic link, too. */
+    void *user_data; /* passed to every function */
+    /* Opens a regular file. Refuses anything else, and symbolic links. */
     phi_status (*open)(void *user_data, const char *path, phi__disk_how how, intptr_t *out,
                        phi__words *words);
-    /* Some file systems report a full disk only here; the file is closed all the same. */
+    /* Some file systems report a full disk only here. The file is closed anyway. */
     phi_status (*close)(void *user_data, intptr_t file, phi__words *words);
     phi_status (*info)(void *user_data, intptr_t file, phi__disk_info *out, phi__words *words);
     phi_status (*info_of)(void *user_data, const char *path, phi__disk_info *out,
                           phi__words *words);
-    /* Up to n bytes; *got 0 at the end. */
+    /* Reads up to n bytes. *got is 0 at the end of the file. */
     phi_status (*read)(void *user_data, intptr_t file, uint64_t at, char *out, size_t n,
                        size_t *got, phi__words *words);
-    /* One write of up to n bytes; *wrote says how many it took, also after a failure. */
+    /* Writes up to n bytes with one call. *wrote: the number written, also after a failure. */
     phi_status (*write)(void *user_data, intptr_t file, uint64_t at, const char *bytes, size_t n,
                         size_t *wrote, phi__words *words);
     phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
     phi_status (*sync)(void *user_data, intptr_t file, phi__words *words); /* data and size */
-    /* An advisory lock on the open file: gone when it is closed, or its process ends however it
-       ends. Two opens of one file shut each other out in one process as well. */
+    /* Takes an advisory lock on the open file. It ends when the file is closed or its process ends
+       in any way. Two opens of one file exclude each other in one process as well. */
     phi_status (*lock)(void *user_data, intptr_t file, phi__words *words);
     phi_status (*rename)(void *user_data, const char *from, const char *to, phi__words *words);
     phi_status (*remove)(void *user_data, const char *path, phi__words *words);
     phi_status (*make_directories)(void *user_data, const char *path, phi__words *words);
-    /* Names in it survive a loss of power. */
+    /* Makes the names in a directory survive a loss of power. */
     phi_status (*sync_directory)(void *user_data, const char *path, phi__words *words);
-    /* Every name in a directory, in any order, until `each` says anything but PHI_OK. */
+    /* Calls `each` for every name in a directory, in any order, while it returns PHI_OK. */
     phi_status (*list)(void *user_data, const char *path,
                        phi_status (*each)(void *ctx, const char *name), void *ctx,
                        phi__words *words);
 } phi__disk;
 
-/* The system's; static. */
+/* The system's file functions; static. */
 PHI__FN const phi__disk *phi__disk_system(void);
 #endif
 
-/* Replaceable sources; a NULL function means the system's (monotonic clock, kernel random). */
+/* Replaceable sources. NULL: the system's (monotonic clock, kernel random). */
 typedef struct phi__io_desc {
     uint64_t (*clock_us_fn)(void *user_data);
     void (*random_fn)(void *user_data, void *out, size_t len);
-    /* The host's loop instead of a poller of ours; want 0 forgets fd. NULL: our own poller. */
+    /* Watches descriptors with the host's loop. want 0 forgets fd. NULL: phi's own poller. */
     void (*watch_fn)(void *user_data, intptr_t fd, int want);
     void *user_data;
     uint32_t max_starts_per_step; /* default 4 */
-    uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
-    bool told_gaps; /* gaps come by phi__io_gaps_set: those of a tape that is played */
+    uint32_t step_budget_us;      /* time after which a step starts nothing more; 0: no limit */
+    bool told_gaps;               /* gaps come only from phi__io_gaps_set, when a tape is played */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. Timers
-   of one moment fire in the order in which they were set. A timer set while timers fire, for now or
-   before, fires in the next phi__io_timers. */
+/* A timer. It lives in its owner and is zeroed at first. It fires once, in phi__io_timers, with
+   place 0. Timers of the same time fire in the order in which they were set. A timer that is set
+   for now or earlier while timers fire waits for the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
-    uint64_t order; /* which phi__io_timer_set it was */
+    uint64_t order; /* counts the calls of phi__io_timer_set */
     size_t place;   /* in the heap, from 1; 0: not set */
     void (*fire)(struct phi__timer *timer);
-    bool deadline; /* set by phi__io_deadline_set: a gap moves it */
+    bool deadline; /* set by phi__io_deadline_set: gaps move the timer */
 } phi__timer;
 
 enum { PHI__READ = 1, PHI__WRITE = 2 }; /* equal to PHI_WATCH_READ and PHI_WATCH_WRITE */
 
-/* A watched descriptor; lives in its owner, zeroed at first. `ready` may change, forget or free any
-   watch, this one too. Level-triggered, and now and then without cause: descriptors are to be
-   non-blocking. Forget it before its descriptor is closed. */
+/* A watched descriptor. It lives in its owner and is zeroed at first. `ready` may change, forget or
+   free any watch, this one included. It is level-triggered and sometimes called without cause, so
+   descriptors must be non-blocking. Forget a watch before closing its descriptor. */
 typedef struct phi__watch {
     intptr_t fd;
     int want;      /* 0: not watched */
-    uint32_t slot; /* the poller's */
+    uint32_t slot; /* in the table of watches */
     void (*ready)(struct phi__watch *watch, int have);
 } phi__watch;
 
 PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
-PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
-PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, read each time */
+PHI__FN void phi__io_free(phi__io *io); /* NULL is allowed; timers and watches may still be set */
+PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* reads the replaceable clock */
 
-/* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
+/* Returns Unix time for timestamps: the wall clock, or clock_us_fn / 1000 if it is given. */
 PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
-/* Sets or moves a timer (absolute; UINT64_MAX: never, but its place is kept); NO_MEMORY only when
-   not set before. */
+/* Sets or moves a timer. at_us is absolute. UINT64_MAX: never, but the timer keeps its place.
+   PHI_NO_MEMORY only if the timer was not set before. */
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us);
-PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer); /* unset is harmless */
-PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX: none */
+PHI__FN void phi__io_timer_clear(phi__io *io,
+                                 phi__timer *timer);       /* may be called for an unset timer */
+PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io); /* UINT64_MAX: none */
 
-/* Deadlines count the clock without its gaps. phi__io_step_begin and phi__io_timers look at the
-   clock. The time between two looks counts for at most a second; the rest is a gap: a debugger, a
-   minimised window, a suspended laptop. A deadline is a timer that each gap moves. For a moment
-   without a timer, keep phi__io_counted_us and compare it later. */
+/* Deadlines run on the clock without its gaps. phi__io_step_begin and phi__io_timers look at the
+   clock. At most a second between two looks counts. The rest is a gap: a debugger, a minimised
+   window, a suspended laptop. A deadline is a timer that each gap moves. To measure counted time
+   without a timer, compare values of phi__io_counted_us. */
 #define PHI__IO_GAP_MS 1000
 
-/* Sets or moves a deadline, `after_us` of counted time from now (UINT64_MAX: never, as above). */
+/* Sets or moves a deadline, `after_us` of counted time from now; UINT64_MAX: never. */
 PHI__FN phi_status phi__io_deadline_set(phi__io *io, phi__timer *timer, uint64_t after_us);
-PHI__FN bool phi__io_deadlines(const phi__io *io); /* one is set, and not for never */
+PHI__FN bool
+phi__io_deadlines(const phi__io *io); /* true if a deadline is set, other than for never */
 
-/* How long until a timer is due, at now_us of the clock; it is set. */
+/* Returns the time from now_us until a timer is due. The timer must be set. */
 PHI__FN uint64_t phi__io_left_us(const phi__io *io, const phi__timer *timer, uint64_t now_us);
 PHI__FN uint64_t phi__io_counted_us(const phi__io *io); /* the clock without its gaps */
 
-/* All gaps until now_us of the clock, the one under way too. */
+/* Returns the sum of all gaps until now_us, including the current one. */
 PHI__FN uint64_t phi__io_gaps_us(const phi__io *io, uint64_t now_us);
-PHI__FN void phi__io_gaps_set(phi__io *io, uint64_t us); /* told_gaps; less than before: ignored */
+PHI__FN void
+phi__io_gaps_set(phi__io *io,
+                 uint64_t us); /* for told_gaps; a smaller value than before is ignored */
 
-/* Watches fd for `want` (0 forgets it; always safe to forget). */
+/* Watches fd for `want`. 0 forgets it, which is always allowed. */
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
 
-/* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
-   the wake-up or the next timer, then calls at most `most` ready functions; the next call continues
-   where it stopped. Returns how many were called. A signal ends the wait early. It does not wait
-   with a host's loop, nor when phi__io_timers has fired a timer since the last call: the caller may
-   be waiting for the effect of that timer. A message posted before a wake that this call swallowed
-   is visible when it returns: check the inbox again before sleeping on phi__io_fd. */
+/* One turn of the pump. Waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor, a
+   wake-up or the next timer. Then calls at most `most` ready functions and returns the number of
+   calls; the next turn continues there. A signal ends the wait early. Does not wait with a host's
+   loop, or if phi__io_timers has fired a timer since the last turn: the caller may be waiting for
+   the effect of that timer. If this call swallows a wake, messages posted before the wake are
+   visible when it returns, so check the inbox before sleeping on phi__io_fd. */
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
-PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; returns how many */
+PHI__FN int phi__io_timers(phi__io *io, int most); /* fires due timers; returns their number */
 
-/* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
+/* Reports that the host's loop found fd ready (watch_fn). Ignores unknown descriptors. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
-PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* for a host to sleep on, or -1 */
-PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
-PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
+PHI__FN intptr_t phi__io_fd(const phi__io *io); /* descriptor on which a host can sleep, or -1 */
+PHI__FN bool phi__io_own(const phi__io *io);    /* false in a child of fork */
+PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open descriptor, to test if dup works */
 PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
 
-/* Something phi__io_free must end: it calls `end` once for each that is still in the list, newest
-   first, before anything of the io's own is gone. Lives in its owner, zeroed at first. (Children
-   that were killed and forgotten but not yet reaped.) */
+/* Something that phi__io_free must end, such as a killed child that is not reaped yet. phi__io_free
+   calls `end` for each one in the list, newest first, before it frees anything else. It lives in
+   its owner and is zeroed at first. */
 typedef struct phi__ending {
-    struct phi__ending *next, *prev;         /* a ring through the io's own; NULL: not in it */
-    void (*end)(struct phi__ending *ending); /* it is out of the list by then */
+    struct phi__ending *next, *prev; /* a ring through the io's own entry; NULL: not in the list */
+    void (*end)(struct phi__ending *ending); /* called after removal from the list */
 } phi__ending;
 
 PHI__FN void phi__io_ending_add(phi__io *io, phi__ending *ending);
-PHI__FN void phi__io_ending_remove(phi__io *io, phi__ending *ending); /* not in it: harmless */
-PHI__FN bool phi__io_pending(const phi__io *io); /* any is in it; a few more turns may end it */
+PHI__FN void
+phi__io_ending_remove(phi__io *io,
+                      phi__ending *ending); /* may be called if it is not in the list */
+PHI__FN bool phi__io_pending(
+    const phi__io *io); /* true if the list has entries; a few more turns may end them */
 
-/* Admission: starting a transfer or a process is work. phi__io_may_start takes one of this step's
-   starts; phi__io_start_left only says whether one is left. */
-PHI__FN void phi__io_step_begin(phi__io *io); /* also after the step has slept: it ends a gap */
+/* Limits starts, because starting a transfer or a process takes time. phi__io_may_start takes one
+   of this step's starts. phi__io_start_left only tells if one is left. */
+PHI__FN void
+phi__io_step_begin(phi__io *io); /* call it again after the step has slept: it ends a gap */
 PHI__FN bool phi__io_may_start(phi__io *io);
 PHI__FN bool phi__io_start_left(const phi__io *io);
 PHI__FN phi_memory *phi__io_memory(phi__io *io);
 
 typedef struct phi__slice {
     const phi__io *io;
-    uint64_t (*work_us_fn)(void *user_data); /* its own clock; NULL: that of io */
+    uint64_t (*work_us_fn)(void *user_data); /* clock of the slice; NULL: that of io */
     void *user_data;
     uint32_t budget_us, budget_bytes;
     uint64_t until_us;
@@ -234,19 +241,19 @@ PHI__FN void phi__slice_begin(phi__slice *slice); /* resets the budget */
 PHI__FN void phi__slice_took(phi__slice *slice, size_t bytes);
 PHI__FN bool phi__slice_spent(const phi__slice *slice);
 
-/* The part of the time that is for descriptors is over: the rest is for the runs. */
+/* True if the time for descriptors is used up. The rest of the budget is for runs. */
 PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 
 typedef struct phi__piece {
     const char *at;
     size_t len;
-    uint64_t start; /* offset in the body; filled by phi__request_seal */
+    uint64_t start; /* offset in the body; set by phi__request_seal */
 } phi__piece;
 
 typedef phi_request_header phi__header;
 
 struct phi_request {
-    phi_str method, url; /* terminated behind their length */
+    phi_str method, url; /* terminated after their length */
     phi__header *headers;
     size_t header_count;
     phi__piece *pieces;
@@ -254,12 +261,12 @@ struct phi_request {
     uint64_t length;
 };
 
-/* Fills starts and length. */
+/* Sets the pieces' starts and the length. */
 PHI__FN void phi__request_seal(phi_request *request);
 
 typedef struct phi__secret {
     phi_str text;
-    bool passing; /* a signature: of one request */
+    bool passing; /* a signature, which belongs to one request */
 } phi__secret;
 
 typedef struct phi__secrets {
@@ -267,46 +274,45 @@ typedef struct phi__secrets {
     phi__secret *list;
     size_t count, cap;
     size_t longest;
-    size_t next_passing;     /* place of a passing secret, which the next one replaces */
-    unsigned char first[32]; /* bits: bytes with which a secret may begin in a text */
-    bool failed;             /* no memory: a secret is missing */
+    size_t next_passing;     /* index of the passing secret that is replaced next */
+    unsigned char first[32]; /* bits of the bytes with which a secret may begin in a text */
+    bool failed;             /* memory ran out: a secret is missing */
 } phi__secrets;
 
-/* Empty. After a reset of the arena, too. */
+/* Makes an empty set. Call it again after a reset of the arena. */
 PHI__FN void phi__secret_init(phi__secrets *set, phi_arena *arena);
 PHI__FN void phi__secret_add(phi__secrets *set, phi_str secret);
 
-/* A key, and its parts where it is "ACCESS:SECRET:TOKEN". */
+/* Adds a key, and its parts if it has the form "ACCESS:SECRET:TOKEN". */
 PHI__FN void phi__secret_key(phi__secrets *set, phi_str key);
 
-/* User info, and the values of the query. */
+/* Adds the URL's user info, and those values of its query that may be secret. */
 PHI__FN void phi__secret_url(phi__secrets *set, phi_str url);
 
-/* A header's value, where it is a secret by its name or by how it looks. False: it is none. */
+/* Adds a header's value if its name or its form suggests a secret. False if it does not. */
 PHI__FN bool phi__secret_header(phi__secrets *set, phi_str name, phi_str value);
 
-/* All that a request carries in its URL and its headers. */
+/* Adds all secrets in the URL and headers of a request. */
 PHI__FN void phi__secret_request(phi__secrets *set, const phi_request *request);
 
-/* Appends a URL with "[redacted]" in place of user info, of the query's values except versions, and
-   of the fragment behind a "#". */
+/* Appends a URL with "[redacted]" in place of the user info, of the query's values (except
+   versions) and of the fragment after "#". */
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
 
 typedef enum phi__secret_text {
-    PHI__SECRET_BYTES, /* a part of a stream */
-    /* words that may have been cut: the beginning of a secret at their end is hidden, too */
+    PHI__SECRET_BYTES, /* part of a stream */
+    /* Text that may have been cut: the beginning of a secret at its end is hidden, too. */
     PHI__SECRET_WORDS,
     PHI__SECRET_JSON /* JSON text: it stays valid */
 } phi__secret_text;
 
-/* Replaces secrets by asterisks. False: there were none. */
+/* Replaces secrets by asterisks. False if there were none. */
 PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi__secret_text kind);
 
-/* How many bytes at the end of a part of a stream may be the beginning of a secret. */
+/* Returns the number of bytes at the end of a part of a stream that may begin a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
-/* Where a transport's findings go; the runtime fills it with the phi_transfer_ functions'
-   bodies. */
+/* The functions to which a transport reports: in the runtime, those behind phi_transfer_. */
 typedef struct phi__transfer_port {
     phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);
@@ -315,87 +321,84 @@ typedef struct phi__transfer_port {
 } phi__transfer_port;
 
 typedef struct phi__http_desc {
-    uint32_t max_connections;   /* more wait their turn */
-    bool enable_http2;          /* at most 10 streams a connection */
-    bool use_environment;       /* proxy variables */
+    uint32_t max_connections;   /* further requests wait */
+    bool enable_http2;          /* at most 10 streams per connection */
+    bool use_environment;       /* uses the proxy variables */
     const char *proxy;          /* copied; NULL: none */
     const char *ca_file;        /* copied; NULL: the system's */
-    const char *const *resolve; /* "HOST:PORT:ADDRESS" entries, copied; NULL-ended; NULL: none */
+    const char *const *resolve; /* "HOST:PORT:ADDRESS" entries, copied; ended by NULL; NULL: none */
 } phi__http_desc;
 
-/* Fails with PHI_UNSUPPORTED and words when libcurl is too old or lacks SSL. One-time
-   curl_global_init happens here. */
+/* Creates the transport, and calls curl_global_init once. PHI_UNSUPPORTED with a message in *words
+   if libcurl is too old or lacks SSL. */
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__transfer_port *port, phi__http **out,
                                  const char **words);
 
-/* Its transport; valid until free. A transfer's index must be small: it is an index into a table. A
-   host name without AsynchDNS to look it up ends with PHI_UNSUPPORTED. When no descriptor is free
-   while other transfers are under way, a transfer goes back to the queue: STARTED may then be
-   reported twice. */
+/* Returns the transport, valid until phi__http_free. A transfer's index must be small, because it
+   is an index into a table. If libcurl lacks AsynchDNS, a request to a host name ends with
+   PHI_UNSUPPORTED. If no descriptor is free while other transfers run, a transfer returns to the
+   queue, so STARTED may be reported twice. */
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
-/* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and
-   starts a connection to url's host that later steps finish: a HEAD of / without any key, after
-   which the connection is kept for the first request. PHI_BUSY: max_connections are in use. */
+/* Loads the CA store, which takes 20 ms or more in this call (libcurl before 7.87 cannot keep it).
+   Then starts a connection to the URL's host, which later steps finish: a HEAD of / without any
+   key. The connection is kept for the first request. PHI_BUSY: max_connections are in use. */
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 
-/* Adds the user and password of the proxy, also of those that libcurl takes from the environment.
-   http may be NULL. */
+/* Adds user and password of the proxy, also of a proxy from the environment. http may be NULL. */
 PHI__FN void phi__http_proxy(const phi__http *http, phi__secrets *secrets);
 
-/* How many transfers and removals are still under way. At zero, free costs nothing. */
+/* Returns the number of running transfers and removals. At 0, phi__http_free takes no time. */
 PHI__FN size_t phi__http_pending(const phi__http *http);
 
-/* Cancels the remaining transfers. May wait for a resolver thread where libcurl cannot quit one
-   (pending says so beforehand). NULL is harmless. */
+/* Cancels the remaining transfers. May wait for a resolver thread that libcurl cannot stop (see
+   phi__http_pending). NULL is allowed. */
 PHI__FN void phi__http_free(phi__http *http);
 
 typedef struct phi__inbox {
     phi_memory *memory;
     char *ring;
-    uint32_t size;                    /* bytes, a power of two */
+    uint32_t size;                    /* bytes; a power of two */
     PHI__ATOMIC(uint32_t) head, tail; /* running counts of bytes */
 } phi__inbox;
 
-/* One message: what, about whom, and up to a bounded text. */
+/* One message: its kind, the handle it concerns, and a bounded text. */
 typedef struct phi__post {
-    uint32_t kind;       /* the owner's numbering, not 0 */
+    uint32_t kind;       /* numbered by the owner, from 1 */
     uint32_t index, gen; /* a handle */
     uint32_t flag;
     phi_str text;
 } phi__post;
 
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
-PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
+PHI__FN void phi__inbox_free(phi__inbox *inbox); /* may be called if zeroed or already freed */
 
-/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, so that it may never fit. Reserves
-   room first, for a caller that must change its own state only when the message is sure to be sent:
-   after PHI_OK, phi__inbox_publish must follow soon; later messages are not seen before it. `keep`
-   false: the message is as if never posted. */
+/* Reserves room for a message. A caller that must change its state only for a message that will be
+   sent reserves first. After PHI_OK, phi__inbox_publish must follow soon, because later messages
+   stay invisible until then. With `keep` false the message is dropped. PHI_FULL: no room now.
+   PHI_BAD_ARG: longer than half the ring, so it may never fit. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
 
-/* Another text comes before post->text in the message. */
+/* As phi__inbox_prepare, with another text before post->text. */
 PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *post, phi_str before,
                                           struct phi__inbox_record **out);
 
-/* The room for the text of a prepared message, when post->text.at was NULL: the caller fills it. */
+/* Returns the room for a prepared message's text, to be filled if post->text.at was NULL. */
 PHI__FN char *phi__inbox_text(struct phi__inbox_record *record);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
-/* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must
-   follow. */
+/* Gets the oldest message, or returns false. phi__inbox_drop must follow, and ends out->text. */
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES) || !defined(PHI_NO_LISTEN)
-/* The system's words for an errno value, terminated; safe with other threads about. */
+/* Writes the system's message for an errno value, terminated. Thread-safe. */
 PHI__FN void phi__posix_words(int error, char *out, size_t size);
 
-/* Writes what fits at once, up to n bytes, with SIGPIPE and SIGXFSZ held back on this thread and
-   taken out of its queue if the write caused one; no disposition is touched. Returns 0 or an errno
-   value (EAGAIN: no room now). */
+/* Writes up to n bytes with one call. SIGPIPE and SIGXFSZ are blocked on this thread, and consumed
+   if the write caused them. Signal handlers stay. Returns 0 or an errno value (EAGAIN: no room). */
 PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote);
 #endif
 

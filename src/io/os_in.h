@@ -1,7 +1,7 @@
-/* os_in.h - decides once which system phi is compiled for.
+/* os_in.h - determines the system for which phi is compiled.
 
-   PHI__OS_POSIX or PHI__OS_WINDOWS chooses the half of a concern that is compiled; the finer names
-   choose calls within the POSIX half. Exactly one PHI__POLLER_ name is defined. */
+   PHI__OS_POSIX or PHI__OS_WINDOWS selects the code that is compiled. The finer names select calls
+   within the POSIX code. At most one PHI__POLLER_ name is defined. */
 #ifndef PHI_IO_OS_IN_H
 #define PHI_IO_OS_IN_H
 

@@ -43,8 +43,8 @@ static phi_status phi__poller_status(void) {
     }
 }
 
-/* A descriptor that was closed and opened again behind our back has left the set, or has come in by
-   another road: then the other operation is the right one. */
+/* If a descriptor was closed and opened again, it may have left the set, or come in by another way.
+   Then the other operation is right. */
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key) {
     int op = was != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;

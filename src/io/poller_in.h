@@ -1,8 +1,8 @@
-/* poller_in.h - tells which descriptors are ready: by epoll, kqueue or poll, chosen at build time,
-   or by the host's loop.
+/* poller_in.h - reports which descriptors are ready, with epoll, kqueue or poll, chosen at build
+   time, or with the host's loop.
 
-   A descriptor is known by the key its owner gave it. Level-triggered. An error or a hang-up counts
-   as ready for both reading and writing. */
+   A descriptor is identified by the key that its owner gave it. Level-triggered. An error or a
+   hang-up counts as ready for reading and writing. */
 #ifndef PHI_IO_POLLER_IN_H
 #define PHI_IO_POLLER_IN_H
 
@@ -16,19 +16,19 @@ typedef struct phi__poller_event {
 } phi__poller_event;
 
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out);
-PHI__FN void phi__poller_free(phi__poller *poller); /* NULL is harmless */
+PHI__FN void phi__poller_free(phi__poller *poller); /* NULL is allowed */
 
-/* From watching fd for `was` to watching it for `want` (0: not at all) under `key`, which is small
-   and unique. Forgetting never fails. */
+/* Changes the watching of fd under a small unique `key`. want 0: not at all, which never fails. */
 PHI__FN phi_status phi__poller_change(phi__poller *poller, intptr_t fd, int was, int want,
                                       uint32_t key);
 
-/* Waits up to timeout_ms (<0: without end) and reports up to `cap` descriptors; a signal ends the
-   wait with 0. One descriptor may be reported twice, for reading and for writing. */
+/* Waits up to timeout_ms (<0: without limit) and reports up to `cap` descriptors. A signal ends the
+   wait with 0. A descriptor may be reported twice, for reading and for writing. */
 PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_event *out, int cap);
-PHI__FN intptr_t phi__poller_fd(const phi__poller *poller); /* readable when one is ready, or -1 */
+PHI__FN intptr_t
+phi__poller_fd(const phi__poller *poller); /* readable when a descriptor is ready; or -1 */
 
-/* With a host's loop: from descriptor to key, which is not 0. */
+/* For a host's loop: a map from descriptors to keys, which are not 0. */
 typedef struct phi__fd_map {
     phi__map keys; /* a key is stored as an address */
 } phi__fd_map;

@@ -45,7 +45,7 @@ PHI__FN void phi__poller_free(phi__poller *poller) {
     phi__free(poller->memory, poller, sizeof *poller);
 }
 
-/* One filter added or deleted; deleting an absent filter is no error. */
+/* Adds or deletes one filter. Deleting a missing filter is no error. */
 static bool phi__poller_filter(phi__poller *poller, intptr_t fd, int filter, bool add,
                                uint32_t key) {
     struct kevent change;

@@ -1,5 +1,5 @@
-/* poller_poll.c - the poller where there is only poll(): an array indexed by key, with -1 in unused
-   places, which poll() skips. A call costs time for each watched descriptor, ready or not. */
+/* poller_poll.c - the poller for systems that have only poll(): an array indexed by key. Unused
+   entries hold -1, which poll() skips. A call takes time for each watched descriptor. */
 #include "io/os_in.h"
 #include "io/poller_in.h"
 
@@ -11,7 +11,7 @@ struct phi__poller {
     phi_memory *memory;
     struct pollfd *fds;
     size_t len, cap;
-    size_t cursor; /* where the next report begins, so that none starves */
+    size_t cursor; /* start of the next report, so that each descriptor gets its turn */
 };
 
 PHI__FN phi_status phi__poller_new(phi_memory *memory, phi__poller **out) {

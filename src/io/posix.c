@@ -1,8 +1,9 @@
-/* posix.c - the system's error messages, and writes without a signal.
+/* posix.c - the system's error messages, writes without signals, clocks, random bytes and the
+   wake-up.
 
-   A write to a pipe without a reader raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and
-   either ends a host without a handler. Both are sent to the writing thread, so that blocking them
-   there and taking a new one out of the queue leaves no trace. */
+   A write to a pipe without a reader raises SIGPIPE, and a write past RLIMIT_FSIZE raises SIGXFSZ.
+   Each would end a host without a handler. Both signals are sent to the writing thread, so blocking
+   them there and consuming a new one leaves no trace. */
 
 #include "io/os_in.h"
 #include "io/wake_in.h"
@@ -19,14 +20,14 @@
 PHI__FN void phi__posix_words(int error, char *out, size_t size) {
 #if defined(__GLIBC__) && defined(_GNU_SOURCE)
     char room[128];
-    const char *words = strerror_r(error, room, sizeof room); /* GNU: may not use room */
+    const char *words = strerror_r(error, room, sizeof room); /* GNU: may not use `room` */
     (void)snprintf(out, size, "%s", words);
 #else
     if (strerror_r(error, out, size) != 0) (void)snprintf(out, size, "system error %d", error);
 #endif
 }
 
-/* Consumes a SIGPIPE that the write made pending; a SIGPIPE that was pending before stays. */
+/* Consumes a signal that the write made pending. A signal that was pending before stays. */
 static void phi__posix_take(const sigset_t *before, int signal_number) {
     sigset_t one, now;
     if (sigismember(before, signal_number) == 1) return;
@@ -47,8 +48,7 @@ static void phi__posix_take(const sigset_t *before, int signal_number) {
 #endif
 }
 
-/* sigprocmask and not pthread_sigmask: it sets the calling thread's mask on every system we know,
-   and needs no thread library. */
+/* Uses sigprocmask, which needs no thread library and sets only the calling thread's mask. */
 PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote) {
     sigset_t hold, mask, before;
     ssize_t got;
@@ -96,14 +96,14 @@ PHI__FN int64_t phi__clock_wall_ms(void) {
     return (int64_t)now.tv_sec * 1000 + (int64_t)(now.tv_nsec / 1000000);
 }
 
-/* One call of the kernel's; how many bytes it gave, 0 for none. */
+/* Makes one call to the kernel. Returns the number of bytes it gave, 0 if none. */
 static size_t phi__clock_kernel_random(char *out, size_t len) {
 #if defined(PHI__OS_LINUX)
     ssize_t n = getrandom(out, len, 0);
     while (n < 0 && errno == EINTR) n = getrandom(out, len, 0);
     return n > 0 ? (size_t)n : 0;
 #elif defined(PHI__OS_BSD)
-    size_t n = phi__min(len, 256); /* the most getentropy gives */
+    size_t n = phi__min(len, 256); /* most bytes that getentropy gives */
     return getentropy(out, n) == 0 ? n : 0;
 #else
     (void)out;
@@ -157,7 +157,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
 
 #endif
 
-/* ---- the wake-up as an eventfd on Linux, a pipe elsewhere ---- */
+/* ---- the wake-up: an eventfd on Linux, a pipe elsewhere ---- */
 
 #if defined(PHI__OS_POSIX)
 
@@ -207,15 +207,15 @@ PHI__FN void phi__wake_close(phi__wake *wake) {
 PHI__FN bool phi__wake_own(const phi__wake *wake) { return wake->process == (intptr_t)getpid(); }
 
 PHI__FN void phi__wake_signal(phi__wake *wake) {
-    static const uint64_t one = 1; /* eventfd wants 8 bytes; a pipe does not mind */
+    static const uint64_t one = 1; /* an eventfd needs 8 bytes; a pipe accepts any number */
     int kept = errno, idle = 0;
     if (PHI__CAS(&wake->signalled, &idle, 1))
         while (write((int)wake->write_fd, &one, sizeof one) < 0 && errno == EINTR) continue;
     errno = kept;
 }
 
-/* Emptied first and re-armed after: a wake in between is swallowed, but its poster's writes are
-   visible to a reader after the drain. The other order could leave it armed and empty. */
+/* Empties the descriptor first and re-arms it afterwards. A wake in between is swallowed, but its
+   thread's writes are visible after the drain. The other order could leave it armed and empty. */
 PHI__FN void phi__wake_drain(phi__wake *wake) {
     char bytes[64];
     ssize_t n;

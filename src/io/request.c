@@ -1,4 +1,4 @@
-/* request.c - reads a body of pieces from any offset. */
+/* request.c - reads a body that consists of pieces, from any offset. */
 #include "io/io_in.h"
 
 PHI__FN void phi__request_seal(phi_request *request) {
@@ -10,8 +10,7 @@ PHI__FN void phi__request_seal(phi_request *request) {
     request->length = at;
 }
 
-/* The piece that holds `offset`, which is below the length: the last piece that starts there or
-   before and is not empty. */
+/* Returns the last non-empty piece that starts at or before `offset`, which is below the length. */
 static size_t phi__request_piece_at(const phi_request *request, uint64_t offset) {
     size_t low = 0, high = request->piece_count;
     while (high - low > 1) {

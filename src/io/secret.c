@@ -1,11 +1,11 @@
-/* secret.c - a text is compared with a secret character by character, each decoded on the way: so
-   no form of a secret is ever stored, and hiding takes no memory and cannot fail. */
+/* secret.c - compares a text with a secret character by character and decodes each one as it goes.
+   So no decoded form of a secret is stored, and hiding needs no memory and cannot fail. */
 #include "io/secret_in.h"
 
-/* Signatures kept: those of the requests that may still be under way. */
+/* Most signatures kept: those of requests that may still be running. */
 enum { PHI__SECRET_PASSING = 16 };
 
-/* ---- which texts are secret ---- */
+/* ---- which texts are secret? ---- */
 
 static bool phi__secret_is(phi_str name, const char *const *words, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -23,7 +23,7 @@ static bool phi__secret_name(phi_str name) {
     return false;
 }
 
-/* Headers that phi sends itself, or whose values are public by their nature. */
+/* True for headers that phi sends itself or whose values are public. */
 static bool phi__secret_plain_header(phi_str name) {
     static const char *const names[] = {
         "content-type", "accept",       "user-agent", "anthropic-version",   "anthropic-beta",
@@ -36,7 +36,7 @@ static bool phi__secret_plain_query(phi_str name) {
     return phi__secret_is(name, names, PHI__COUNT(names));
 }
 
-/* Letters and digits without a blank, as tokens have under names of any kind. */
+/* True for letters and digits without a blank, as in tokens. */
 static bool phi__secret_looks(phi_str value) {
     bool letter = false, digit = false;
     for (size_t i = 0; i < value.len; i++) {
@@ -56,8 +56,8 @@ static int phi__secret_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are
-   none; SIZE_MAX: the text ends before. */
+/* Reads `digits` hexadecimal digits after `skip` bytes. Returns the total number of bytes, 0 if
+   they are no digits, or SIZE_MAX if the text ends first. */
 static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
     *code = 0;
     for (size_t i = at + skip; i < at + skip + digits; i++) {
@@ -73,8 +73,7 @@ static bool phi__secret_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The character at `at`, with its escape undone; how many bytes it takes, SIZE_MAX: the text ends
-   in it. */
+/* Decodes the character at `at`. Returns its bytes, or SIZE_MAX if the text ends inside it. */
 static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
     unsigned code = 0;
     size_t n = 0;
@@ -97,14 +96,14 @@ static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
 
 /* ---- forms of a secret ---- */
 
-/* shift -1: as it is; 0 to 2: base64, with so many bytes before it in its group of three. */
+/* shift -1: plain text; 0 to 2: base64, with this many bytes before it in its group of three. */
 typedef struct phi__secret_form {
     phi_str text;
     int shift;
-    bool decoded; /* escapes in the text are undone */
+    bool decoded; /* decode escapes in the text */
 } phi__secret_form;
 
-/* Bits of the secret before the first letter that it alone determines. */
+/* Returns the secret's bits before the first base64 letter that only the secret determines. */
 static size_t phi__secret_skipped(int shift) { return shift == 1 ? 4 : shift == 2 ? 2 : 0; }
 
 static size_t phi__secret_units(const phi__secret_form *form) {
@@ -123,15 +122,15 @@ static char phi__secret_letter(const phi__secret_form *form, size_t i) {
     return letters[pair >> (10 - bit % 8) & 63];
 }
 
-/* Base64 has two alphabets; a form of the web writes a blank as '+'. */
+/* True if equal. Base64 has two alphabets, and web forms write a blank as '+'. */
 static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
     if (want == c) return true;
     if (form->shift < 0) return form->decoded && want == ' ' && c == '+';
     return (want == '+' && c == '-') || (want == '/' && c == '_');
 }
 
-/* Compares from `at`: where the form ends, with *units of it found. Less than all of them: it is
-   another text, or the text ends before it (then s.len is returned). */
+/* Compares a form with the text at `at`. Returns the end of the match; *units counts matching
+   characters. If these are not all, the text differs, or it ended first (then returns s.len). */
 static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
     size_t all = phi__secret_units(form), i;
     for (i = 0; i < all && at < s.len; i++) {
@@ -155,7 +154,7 @@ static bool phi__secret_base64(char c) {
     return phi__secret_alnum(c) || c == '+' || c == '/' || c == '-' || c == '_';
 }
 
-/* Where the letter behind base64 that has bits of the secret ends, and the padding. */
+/* Returns the end after a base64 letter that still has bits of the secret, and after padding. */
 static size_t phi__secret_rest(const phi__secret_form *form, phi_str s, size_t end) {
     size_t bits = form->text.len * 8 - phi__secret_skipped(form->shift);
     if (bits % 6 != 0 && end < s.len && phi__secret_base64(s.at[end])) end++;
@@ -163,7 +162,7 @@ static size_t phi__secret_rest(const phi__secret_form *form, phi_str s, size_t e
     return end;
 }
 
-/* The forms of a secret, one after the other. */
+/* Goes to the next form of a secret. False after the last one. */
 static bool phi__secret_next(phi__secret_form *form) {
     if (form->shift < 0 && !form->decoded) {
         form->decoded = true;
@@ -185,8 +184,8 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
     return (set->first[byte / 8] >> byte % 8 & 1) != 0;
 }
 
-/* The longest secret at `at`: where it ends, or 0. *from: where it begins, which base64 may do a
-   letter before. */
+/* Returns the end of the longest secret at `at`, or 0. *from: its start (base64: perhaps at -
+   1). */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {
     size_t best = 0, units, end;
@@ -196,7 +195,8 @@ static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi_
         do {
             end = phi__secret_match(&form, s, at, &units);
             if (units == phi__secret_units(&form)) {
-                if (form.shift > 0 && at > 0 && kind != PHI__SECRET_JSON && /* of an escape? */
+                if (form.shift > 0 && at > 0 &&
+                    kind != PHI__SECRET_JSON && /* the letter may belong to an escape */
                     phi__secret_base64(s.at[at - 1]))
                     *from = at - 1;
                 best = phi__max(best, form.shift < 0 ? end : phi__secret_rest(&form, s, end));
@@ -239,7 +239,7 @@ static phi__secret *phi__secret_room(phi__secrets *set) {
     return &list[set->count];
 }
 
-/* Replaces the oldest kept signature; false: there is room for one more. */
+/* Replaces the oldest kept signature of the same length. False if there is room for one more. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
     size_t n = 0;
     for (size_t i = 0; i < set->count; i++)
@@ -271,7 +271,7 @@ static void phi__secret_keep(phi__secrets *set, phi_str text, bool passing) {
     phi__secret_note(set, secret);
 }
 
-/* Adds a text as it is and as a server reads it: unescaped, in a query with '+' as a blank. */
+/* Adds a text unchanged, and unescaped as a server reads it. query: '+' is a blank. */
 static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     size_t n = 0;
     phi__secret_add(set, text);
@@ -290,7 +290,7 @@ static void phi__secret_escaped(phi__secrets *set, phi_str text, bool query) {
     phi__secret_add(set, phi__str(plain, n));
 }
 
-/* One "name=value" of a query, from `at` to *end; where its value begins. */
+/* Finds one "name=value" of a query, from `at` to *end. Returns the start of its value. */
 static size_t phi__secret_part(phi_str url, size_t at, size_t *end) {
     *end = at;
     while (*end < url.len && url.at[*end] != '&' && url.at[*end] != '#') (*end)++;
@@ -302,7 +302,7 @@ static phi_str phi__secret_part_name(phi_str url, size_t at, size_t value) {
     return phi__str(url.at + at, value > at ? value - at - 1 : 0);
 }
 
-/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S". */
+/* Adds A and S of "AWS4-HMAC-SHA256 Credential=A/..., SignedHeaders=..., Signature=S", or false. */
 static bool phi__secret_aws(phi__secrets *set, phi_str value) {
     size_t credential = phi__str_find(value, 0, "Credential=");
     size_t signature = phi__str_find(value, 0, "Signature=");
@@ -364,7 +364,7 @@ PHI__FN bool phi__secret_header(phi__secrets *set, phi_str name, phi_str value) 
     value = phi__str_trim(value);
     if (phi__secret_aws(set, value)) return true;
     if (phi__str_find_nocase(name, 0, "cookie") != SIZE_MAX) {
-        /* "a=1; b=2": the values. */
+        /* Add the values of "a=1; b=2". */
         size_t at = 0;
         while (at < value.len) {
             size_t end = phi__str_find(value, at, ";");
@@ -447,7 +447,7 @@ PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len,
 }
 
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text) {
-    size_t most = phi__mul(set->longest, 8), i, units; /* base64 of three, escaped by six */
+    size_t most = phi__mul(set->longest, 8), i, units; /* base64 of a third, escaped by six */
     for (size_t at = text.len - phi__min(most, text.len); at < text.len; at++) {
         if (!phi__secret_begins(set, text.at[at])) continue;
         for (i = 0; i < set->count; i++) {

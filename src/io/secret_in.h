@@ -1,11 +1,11 @@
 /* secret_in.h - finds the keys, tokens and passwords of requests in answers and messages, and hides
    them.
 
-   A set is filled from requests before they leave: secret headers, user info and queries of URLs,
-   keys. In texts asterisks of the same length then replace each secret, as it is, escaped
-   (percent-encoding, JSON) or in base64, alone or inside of something longer. Secrets of less than
-   8 bytes are not searched for: they would be found everywhere. Ownership: the set copies into its
-   arena. It cannot hide a secret that it had no memory for: check `failed`. */
+   Before requests leave, their secrets go into a set: keys, secret headers, and user info and
+   queries of URLs. In texts, asterisks of the same length then replace each secret: plain, escaped
+   (percent-encoding, JSON) or in base64, alone or inside a longer text. Secrets shorter than 8
+   bytes are ignored, because they would be found everywhere. Ownership: the set copies into its
+   arena. If memory runs out, a secret is missing and `failed` is set. */
 #ifndef PHI_IO_SECRET_IN_H
 #define PHI_IO_SECRET_IN_H
 

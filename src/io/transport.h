@@ -13,15 +13,14 @@
 extern "C" {
 #endif
 
-/* A handle to a request under way. It is a value, and stale after phi_transfer_end, cancel or
-   release. */
+/* A handle to a running request: a value, stale after phi_transfer_end, cancel or release. */
 typedef struct phi_transfer {
     phi_runtime *rt;
     uint32_t index, gen;
 } phi_transfer;
 
-/* The request to send. Owned by the runtime, valid from `open` until phi_transfer_end, cancel or
-   release returns. */
+/* The request to send. The runtime owns it, from `open` until phi_transfer_end, cancel or
+   release. */
 typedef struct phi_request phi_request;
 
 /* A header. Both strings end with a zero byte. */
@@ -57,9 +56,9 @@ struct phi_transport {
     /* Starts a request; may push at once or later. Any status but PHI_OK: nothing was started, and
        phi_transfer_end must not follow. */
     phi_status (*open)(void *user_data, phi_transfer transfer, const phi_request *request);
-    /* after a push returned PHI_FULL: push again */
+    /* Called after a push returned PHI_FULL: push again. */
     void (*resume)(void *user_data, phi_transfer transfer);
-    /* after its return do not push any more */
+    /* Cancels a transfer. After it returns, do not push any more. */
     void (*cancel)(void *user_data, phi_transfer transfer);
     /* Called once in each phi_step; NULL: not needed. */
     void (*pump)(void *user_data);
@@ -71,8 +70,8 @@ struct phi_transport {
 
 /* Reports the final answer's status and header lines ("Name: value\r\n" each; copied, bytes beyond
    16 KiB are dropped). Call it once, before the first push, else PHI_MISUSE. If http_status is a
-   phi_transfer_stage, the call reports that stage instead, without headers. Reporting stages is
-   optional: a transport that never does counts as connected from `open` on. */
+   phi_transfer_stage, the call reports this stage instead, without headers. Reporting stages is
+   optional: a transport that reports none counts as connected from `open` on. */
 PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,
                                      size_t len);
 

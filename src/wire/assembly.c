@@ -1,8 +1,7 @@
-/* assembly.c - blocks that grow, and the checks at their end. */
+/* assembly.c - the blocks of an answer as they grow, and the checks at its end. */
 #include "wire/codec_in.h"
 
-/* ---- The JSON text of blocks that phi does not interpret: parts are put into it, and
-   every other byte stays as the wire gave it. Pure functions over text. */
+/* ---- JSON of blocks that phi does not interpret: members are set, other bytes stay ---- */
 
 PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
     phi__json_cursor c;
@@ -18,8 +17,8 @@ PHI__FN bool phi__opaque_find(phi_str object, phi_str key, phi_str *value) {
     return found && phi__json_cursor_done(&c);
 }
 
-/* Appends the object with `value` in the place of the member's value, or with the member at its
-   end. `key` needs no escapes. False: it is no object, and nothing was appended. */
+/* Appends the object with a member set to `value`; a new member comes last. `key` must need no
+   escapes. False, and nothing appended, if `object` is no object. */
 static bool phi__opaque_set(phi__buf *out, phi_str object, phi_str key, phi_str value) {
     phi_str old;
     object = phi__str_trim(object);
@@ -46,7 +45,7 @@ PHI__FN void phi__opaque_push(phi__buf *array, phi_str item) {
         phi__buf_char(array, '[');
     } else {
         phi_str inside = phi__str_trim(phi__str(array->at + 1, array->len - 2));
-        array->len--; /* the bracket that closed it */
+        array->len--; /* remove the closing bracket */
         if (inside.len > 0) phi__buf_char(array, ',');
     }
     phi__utf8_repair(array, item);
@@ -97,7 +96,7 @@ static void phi__assembly_tell(phi__assembly *a, phi__part part, size_t block, s
     if (a->sink != NULL) a->sink(a->ctx, a, part, block, from);
 }
 
-/* The buffers of a block. */
+/* The offsets of a draft's buffers. */
 static const size_t phi__assembly_bufs[] = {
     offsetof(phi__draft, bytes),     offsetof(phi__draft, signature), offsetof(phi__draft, replay),
     offsetof(phi__draft, citations), offsetof(phi__draft, id),        offsetof(phi__draft, name),
@@ -107,14 +106,12 @@ static phi__buf *phi__assembly_buf(phi__draft *d, size_t i) {
     return (phi__buf *)(void *)((char *)d + phi__assembly_bufs[i]);
 }
 
-/* ---- bytes ---- */
-
-/* Bytes at the end of `s` that begin a UTF-8 sequence which they do not finish; 0 to 3. */
+/* Returns the number of bytes at the end of `s` that begin an unfinished UTF-8 sequence: 0 to 3. */
 static size_t phi__assembly_cut_tail(phi_str s) {
     for (size_t n = 1; n <= 3 && n <= s.len; n++) {
         unsigned char c = (unsigned char)s.at[s.len - n];
         if (c < 0x80) return 0;
-        if (c < 0xc0) continue; /* a continuation: look before it */
+        if (c < 0xc0) continue; /* continuation byte: look further back */
         if (c >= 0xf0) return c <= 0xf4 && n < 4 ? n : 0;
         if (c >= 0xe0) return n < 3 ? n : 0;
         return c >= 0xc2 && n < 2 ? n : 0;
@@ -122,21 +119,19 @@ static size_t phi__assembly_cut_tail(phi_str s) {
     return 0;
 }
 
-/* Completes a sequence that the last delta cut with the first bytes of this one; returns how many
-   of them it took. */
+/* Completes a held UTF-8 sequence with the first bytes of `s`. Returns the number of bytes used. */
 static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     unsigned char lead = (unsigned char)d->held[0];
     size_t want = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2, taken = 0;
     while (d->held_len < want && taken < s.len && ((unsigned char)s.at[taken] & 0xc0u) == 0x80u)
         d->held[d->held_len++] = s.at[taken++];
-    if (d->held_len < want && taken == s.len) return taken; /* still cut */
+    if (d->held_len < want && taken == s.len) return taken; /* still incomplete */
     phi__utf8_repair(&d->bytes, phi__str(d->held, d->held_len));
     d->held_len = 0;
     return taken;
 }
 
-/* Ends a text whose last character was cut: U+FFFD replaces the bytes that were held back. The
-   other half of the held bytes never came. */
+/* Ends a text whose last character was cut: U+FFFD replaces the held half. */
 static void phi__assembly_flush(phi__draft *d) {
     if (d->high != 0 || d->held_len != 0) phi__buf_text(&d->bytes, "\xef\xbf\xbd");
     d->high = 0;
@@ -151,7 +146,7 @@ static void phi__assembly_hold(phi__draft *d, phi_str *s) {
     d->held_len = (uint8_t)tail;
 }
 
-/* The unit of a \uXXXX escape at `at`, or -1. */
+/* Returns the code unit of a \uXXXX escape at `at`, or -1. */
 static int32_t phi__assembly_escape(const char *at, const char *end) {
     int32_t unit = 0;
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u') return -1;
@@ -168,7 +163,8 @@ static int32_t phi__assembly_escape(const char *at, const char *end) {
     return unit;
 }
 
-/* If the last delta ended in the first half of a pair: joins it with the second, if it is here. */
+/* Joins a held first half of a surrogate pair with the second half at the start of *raw. If there
+   is no second half, ends the text with U+FFFD. */
 static void phi__assembly_pair(phi__draft *d, phi_str *raw) {
     int32_t low = phi__assembly_escape(raw->at, raw->at + raw->len);
     char utf8[4];
@@ -183,7 +179,7 @@ static void phi__assembly_pair(phi__draft *d, phi_str *raw) {
     *raw = phi__str(raw->at + 6, raw->len - 6);
 }
 
-/* If the text ends in the first half of a pair: keeps it for the next delta. */
+/* Holds the first half of a surrogate pair at the end of *raw for the next delta. */
 static void phi__assembly_hold_high(phi__draft *d, phi_str *raw) {
     const char *end = raw->at + raw->len;
     size_t slashes = 0;
@@ -204,14 +200,12 @@ static void phi__assembly_added(phi__assembly *a, size_t block, size_t from) {
         phi__assembly_tell(a, PHI__PART_DELTA, block, from);
 }
 
-/* ---- the end ---- */
-
 static bool phi__assembly_responds(const phi__draft *d) {
     return d->kind == PHI_CONTENT_TOOL_CALL &&
            phi__str_is(phi__buf_str(&d->name), PHI_RESPOND_TOOL);
 }
 
-/* If there are several, the first one counts. */
+/* True if a block is the call that is the answer. Of several such calls, the first one counts. */
 static bool phi__assembly_is_answer(const phi__assembly *a, size_t block) {
     if (!a->respond || !phi__assembly_responds(&a->drafts[block])) return false;
     for (size_t i = 0; i < block; i++)
@@ -237,8 +231,8 @@ static bool phi__assembly_is_json(phi__assembly *a, phi_str text) {
     return phi__assembly_parses(a, text, PHI_JSON_BORROW);
 }
 
-/* A provider may send no id, or the same one twice; results would then be ambiguous. The hashes of
-   the calls before it are known. */
+/* Gives a call a new id if it has none or an earlier call has the same: results would be ambiguous.
+   d->kept holds the hashes of the earlier calls' ids. */
 static void phi__assembly_unique_id(phi__assembly *a, size_t block) {
     phi__draft *d = &a->drafts[block];
     bool taken = d->id.len == 0 || phi__str_is(phi__buf_str(&d->id), "null");
@@ -270,7 +264,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* A call that is the answer: its signature and replay data are a call's, so they are dropped. */
+/* Views a call that is the answer as a text. Signature and replay belong to calls: drop them. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
@@ -313,7 +307,7 @@ PHI__FN void phi__assembly_init(phi__assembly *a, phi_memory *memory) {
     phi__buf_init(&a->response_id, memory);
     phi__buf_init(&a->details, memory);
     phi__buf_init(&a->failure_words, memory);
-    a->held.bytes.memory = memory; /* all that is used of it */
+    a->held.bytes.memory = memory; /* the only member of `held` that needs it */
 }
 
 PHI__FN void phi__assembly_free(phi__assembly *a) {
@@ -551,7 +545,7 @@ PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failur
         at[i + 1] = words->len;
     }
     if (words->failed) a->no_memory = true;
-    for (size_t i = 0; i < 3; i++) /* only now do the bytes stay where they are */
+    for (size_t i = 0; i < 3; i++) /* from here on, the bytes no longer move */
         *to[i] = words->failed || words->at == NULL
                      ? phi__str("", 0)
                      : phi__str(words->at + at[i],
@@ -640,7 +634,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     if (a->failure.kind != PHI_FAILURE_NONE) out->error_message = a->failure.message;
 }
 
-/* ---- blocks that phi does not interpret: their JSON and changes of its members ---- */
+/* ---- opaque blocks: their JSON and changes of its members ---- */
 
 PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json, int64_t key,
                                     bool open) {
@@ -652,7 +646,7 @@ PHI__FN size_t phi__assembly_opaque(phi__assembly *a, phi_str type, phi_str json
     return block;
 }
 
-/* The buffer's text with another value of a member. */
+/* Sets a member of the JSON object in the buffer. */
 static void phi__assembly_opaque_put(phi__assembly *a, phi__buf *json, phi_str key, phi_str value) {
     phi__buf now;
     phi__buf_init(&now, a->memory);
@@ -696,7 +690,7 @@ PHI__FN void phi__assembly_opaque_close(phi__assembly *a, size_t block, phi_str 
         phi__buf_free(&value);
     } else if (d->bytes.len > 0) {
         if (!phi__assembly_is_json(a, phi__buf_str(&d->bytes)))
-            d->incomplete = true; /* it was cut; the start's JSON stays */
+            d->incomplete = true; /* the JSON was cut: keep the JSON of the block's start */
         else
             phi__assembly_opaque_set(a, block, outer, key, phi__buf_str(&d->bytes));
     }

@@ -1,15 +1,15 @@
-/* classify.c - classifies an error, whatever its shape.
+/* classify.c - classifies an error of any provider.
 
-   The status decides before any text does, because texts collide: "too many tokens" is a full
-   context for some and throttling for others. */
+   The HTTP status is used before any text, because texts are ambiguous: "too many tokens" means a
+   full context for some providers and throttling for others. */
 
 #include "wire/codec_in.h"
 #include "wire/overflow.h"
 
-/* ---- Reads the header lines of an answer, "Name: value\r\n", and the delay that they
-   ask for. */
+/* ---- header lines of a response, "Name: value\r\n", and the delay that they ask for ---- */
 
-#define PHI__HEADERS_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
+#define PHI__HEADERS_NUMBER_MOST                                                                   \
+    UINT64_C(1000000000000) /* in thousandths of a second: thirty years */
 
 static char phi__headers_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
@@ -29,7 +29,7 @@ PHI__FN phi_str phi__headers_value(phi_str headers, const char *name) {
 
 /* ---- delays ---- */
 
-/* Reads a decimal number at *at, in thousandths, and advances *at past it. False: none. */
+/* Reads a decimal number at *at, in thousandths, and advances *at. False if there is none. */
 static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     uint64_t n = 0, scale = 1000;
     size_t i = *at;
@@ -48,8 +48,8 @@ static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     return true;
 }
 
-/* Milliseconds of the unit at *at; advances *at past it. 1000 if there is no word at all, 0 if the
-   word is unknown. */
+/* Reads the time unit at *at and advances *at past it. Returns its milliseconds; 1000 if there is
+   no word; 0 if the word is unknown. */
 static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     static const struct phi__headers_units {
         char name[16];
@@ -72,7 +72,7 @@ static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     return 0;
 }
 
-/* "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds) at `at`; false: none, or zero. */
+/* Reads a duration: "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds). False if none or zero. */
 static bool phi__headers_duration(phi_str s, size_t at, uint64_t *ms) {
     uint64_t n, total = 0;
     while (phi__headers_number(s, &at, &n)) {
@@ -94,7 +94,7 @@ static bool phi__headers_text_delay(phi_str text, uint64_t *ms) {
     return false;
 }
 
-/* A date by the places of its parts; a year of two digits is of this century. */
+/* Makes a date from its parts. A year of two digits belongs to this century. */
 static bool phi__headers_date_of(const char *day, const char *month, const char *year,
                                  size_t digits, const char *time, int64_t *ms) {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -111,7 +111,7 @@ static bool phi__headers_date_of(const char *day, const char *month, const char 
     return phi__date_get(phi__str(text, 20), ms);
 }
 
-/* Milliseconds of a date in one of the three forms of HTTP. */
+/* Reads a date in one of the three forms of HTTP, as milliseconds. */
 static bool phi__headers_date(phi_str s, int64_t *ms) {
     const char *at = s.at;
     size_t comma = phi__str_find(s, 0, ",");
@@ -126,7 +126,7 @@ static bool phi__headers_date(phi_str s, int64_t *ms) {
     return false;
 }
 
-/* A whole header value: seconds, thousandths of them where ms. */
+/* Reads a header value that is one number: seconds, or milliseconds if `ms`. */
 static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
     size_t at = 0;
     uint64_t n;
@@ -135,8 +135,8 @@ static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
     return n > 0;
 }
 
-/* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else
-   `given` ("46s"); else by the text of `message` or `detail` ("try again in 5.2s"). False: none. */
+/* Finds the delay that a response asks for: in its headers, where an HTTP date counts from the
+   response's own Date; else in `given` ("46s"); else in a text ("try again in 5.2s"). */
 static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                uint64_t *ms) {
     phi_str after = phi__headers_value(headers, "retry-after");
@@ -155,22 +155,20 @@ static bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, 
 
 /* ---- classifying ---- */
 
-#define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read */
-#define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u /* bytes quoted of a body without a message */
+#define PHI__FAULT_BODY_MOST 65536u  /* most bytes of a body that are read */
+#define PHI__FAULT_WORDS_MOST 4096u  /* most bytes of a message that are kept */
+#define PHI__FAULT_SNIPPET_MOST 500u /* most bytes that are quoted of a body without a message */
 
-/* An error, taken apart. Strings live in the arena or are static. */
+/* The parts of an error. Strings live in the arena or are static. */
 typedef struct phi__fault {
-    int status; /* of HTTP, or guessed from words; 0: unknown */
+    int status; /* HTTP status, or guessed from the text; 0 if unknown */
     bool empty; /* the body was blank */
     phi_str code, type, message, detail, request_id;
     phi_str delay; /* Google's retryDelay, "46s" */
     bool bad_key;  /* Google's API_KEY_INVALID */
 } phi__fault;
 
-/* ---- phrases ---- */
-
-/* True if `pattern` (lower case) begins at `at`: '#' is a number, '*' up to 80 bytes of any. */
+/* True if a lower-case pattern matches at `at`. '#' is a number, '*' up to 80 bytes of anything. */
 static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern == '*') {
@@ -189,7 +187,7 @@ static bool phi__fault_at(phi_str s, size_t at, const char *pattern) {
     return true;
 }
 
-/* Each pattern ends with a NUL, and one more NUL ends the list. */
+/* True if any pattern occurs. Each pattern ends with a NUL, and one more NUL ends the list. */
 static bool phi__fault_says_any(phi_str s, const char *patterns) {
     for (; *patterns != '\0'; patterns += strlen(patterns) + 1) {
         for (size_t i = 0; i < s.len; i++)
@@ -198,7 +196,7 @@ static bool phi__fault_says_any(phi_str s, const char *patterns) {
     return false;
 }
 
-/* What providers say of a prompt that is too long: phrases that mean nothing else. */
+/* Providers' phrases for a prompt that is too long. None has another meaning. */
 static const char phi__fault_overflows[] =
     "prompt is too long\0"
     "prompt too long\0"
@@ -227,9 +225,8 @@ static const char phi__fault_overflows[] =
     "range of input length should be\0"
     "prompt exceeds max length\0";
 
-/* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
-   or a limit, too, and a shorter history is no help there. So the sentence must begin with the
-   counted thing, and name nothing else. */
+/* "exceeds the maximum" may also be said of tools, images or max_tokens, and a shorter history does
+   not help then. So the text must name the prompt first, and none of the others. */
 static const char phi__fault_excesses[] =
     "token*exceeds the maximum\0token*exceeds the limit of\0prompt *exceeds the maximum\0"
     "prompt *exceeds the limit of\0context*exceeds the maximum\0context*exceeds the limit of\0"
@@ -238,17 +235,17 @@ static const char phi__fault_other_excesses[] =
     "max_*tokens\0maxoutputtokens\0max output\0maximum output\0budget\0output token\0"
     "token output\0completion token\0image\0per min\0per day\0per hour\0";
 
-/* For a status 400, or a text alone: other statuses count something else. */
+/* Used for status 400, or for a text without a status. Other statuses use these words for rates. */
 static const char phi__fault_counts[] = "too many tokens\0token limit exceeded\0";
 
-/* Waiting helps. Bedrock's type may be lost on the way. */
+/* Throttling: waiting helps. A gateway may lose Bedrock's error type, so its message is listed. */
 static const char phi__fault_paces[] = "throttl\0too many tokens, please wait\0";
 
-/* The same in a text about which nothing else is known. */
+/* Further phrases for throttling, used if only a text is known. */
 static const char phi__fault_text_paces[] =
     "rate limit\0rate_limit\0too many requests\0per min\0please wait\0";
 
-/* Money, not pace: waiting does not help. quota_exceeded: a day's, at Google. */
+/* No money left: waiting does not help. Google's quota_exceeded is a daily quota. */
 static const char phi__fault_quotas[] =
     "insufficient_quota\0quota_exceeded\0insufficient quota\0insufficient balance\0"
     "insufficient credits\0insufficient funds\0credit balance is too low\0"
@@ -259,8 +256,7 @@ static const char phi__fault_filters[] =
     "content_filter\0content_policy_violation\0content management policy\0"
     "responsibleaipolicyviolation\0";
 
-/* Faults of a request, reported as the server's own (llama.cpp: 500): this model will never accept
-   the request. */
+/* Faults of a request that llama.cpp reports as 500. This model will never accept the request. */
 static const char phi__fault_unfits[] =
     "image input is not supported\0audio input is not supported\0";
 
@@ -280,17 +276,17 @@ static bool phi__fault_is_overflow(const phi__fault *f) {
            (f->status == 400 && phi__fault_any(f, phi__fault_counts));
 }
 
-/* ---- taking a body apart ---- */
+/* ---- reading a body ---- */
 
 static phi_str phi__fault_text(const phi_json *node) { return phi_json_str(node, ""); }
 
-/* FastAPI's detail: a text, or a list of {msg}. */
+/* Reads FastAPI's "detail": a text, or a list of {msg}. */
 static phi_str phi__fault_detail(const phi_json *node) {
     if (phi_json_is(node, PHI_JSON_ARRAY)) node = phi_json_get(phi_json_at(node, 0), "msg");
     return phi__fault_text(node);
 }
 
-/* Statuses by word, for errors without a status. */
+/* Returns the status for an error's word, for errors without a status. 0 if the word is unknown. */
 static int phi__fault_status_of(phi_str word) {
     static const struct phi__fault_status {
         int status;
@@ -319,7 +315,7 @@ static int phi__fault_status_of(phi_str word) {
     return 0;
 }
 
-/* True if a text names a status: "error 429:", but not "429 tokens" or "1,429". */
+/* True if a text contains a status: "error 429:", but not "429 tokens" or "1,429". */
 static bool phi__fault_names(phi_str s, const char *status) {
     size_t at = 0, len = strlen(status);
     while ((at = phi__str_find(s, at, status)) != SIZE_MAX) {
@@ -357,9 +353,8 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
     f->detail = phi__fault_text(phi_json_get(metadata, "raw"));
     if (f->detail.len == 0) f->detail = phi__fault_text(phi_json_path(error, "details.error_code"));
     f->request_id = phi__fault_text(phi_json_get(root, "request_id"));
-    /* Which of an error's words is its code: a text wins over a number, but a number over a
-       type that is only its name ("InternalServerError"); a code that is null says there is
-       none. */
+    /* Choose the error's code. A text is better than a number. A number is better than a type,
+       unless the type ends in "_error". If the code is null, there is no code. */
     const phi_json *code = phi_json_get(error, "code");
     const phi_json *status = phi_json_get(error, "status");
     bool telling = f->type.len > 6 && memcmp(f->type.at + f->type.len - 6, "_error", 6) == 0;
@@ -393,7 +388,7 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
         f->status = 429;
 }
 
-/* The title of a proxy's page. */
+/* Returns the title of a proxy's HTML page. */
 static phi_str phi__fault_title(phi_str html) {
     size_t at = phi__str_find_nocase(html, 0, "<title");
     if (at == SIZE_MAX || (at = phi__str_find(html, at, ">")) == SIZE_MAX) return PHI__LIT("");
@@ -408,7 +403,7 @@ static phi_json *phi__fault_parse(phi_arena *arena, phi_str text) {
     return status == PHI_OK ? root : NULL;
 }
 
-/* A gateway that was to stream may write its error as an event: "data: {...}". NULL: it is none. */
+/* Reads an error that a gateway wrote as a stream event: "data: {...}". NULL if there is none. */
 static phi_json *phi__fault_read_event(phi_arena *arena, phi_str body) {
     phi_json *root = NULL;
     phi__sse_event event;
@@ -431,7 +426,7 @@ static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
     if (root == NULL && !f->empty) root = phi__fault_read_event(arena, body);
     if (root != NULL) phi__fault_read_json(f, arena, root);
     if (phi__str_trim(f->message).len == 0) {
-        /* Words for a body without any. */
+        /* Make a message for a body without one. */
         phi__buf words;
         bool page = body.len > 0 && body.at[0] == '<';
         phi_str show = page ? phi__fault_title(body) : body;
@@ -450,14 +445,15 @@ static void phi__fault_read(phi__fault *f, phi_arena *arena, phi_str body) {
     f->message.len = phi__utf8_cut(f->message, PHI__FAULT_WORDS_MOST);
 }
 
-/* ---- deciding ---- */
+/* ---- the kind of the failure ---- */
 
 static phi_failure_kind phi__fault_kind(const phi__fault *f, const phi_model *model) {
     bool client = f->status == 0 || (f->status >= 400 && f->status < 500);
     if (f->status == 401 || f->status == 403 || f->bad_key) return PHI_FAILURE_AUTH;
     if (f->status == 402) return PHI_FAILURE_QUOTA;
     if (client && phi__fault_any(f, phi__fault_quotas)) return PHI_FAILURE_QUOTA;
-    if (f->status == 429 && phi__str_is(f->code, "1308")) return PHI_FAILURE_QUOTA; /* z.ai */
+    if (f->status == 429 && phi__str_is(f->code, "1308"))
+        return PHI_FAILURE_QUOTA; /* code of z.ai */
     if (f->status == 413) return PHI_FAILURE_OVERFLOW;
     if (f->status == 429 || phi__fault_any(f, phi__fault_paces)) return PHI_FAILURE_RATE_LIMITED;
     if (f->status == 400 && f->empty && model != NULL &&
@@ -487,7 +483,8 @@ static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_s
     out->request_id = f->request_id;
 }
 
-/* The type of AWS errors is in a header, with a namespace behind a colon. */
+/* Reads the error code and the request id from headers. AWS sends the error's type in a header,
+   with a colon and a namespace after it. */
 static void phi__fault_read_headers(phi__fault *f, phi_str headers) {
     static const char *const ids[] = {"request-id", "x-request-id", "x-amzn-requestid",
                                       "x-litellm-call-id"};
@@ -527,7 +524,7 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
     phi__fault_read_headers(&f, headers);
     phi__fault_decide(&f, model, headers, out);
     out->http_status = http_status;
-    phi__fault_keep(arena, &out->code); /* headers are borrowed only until now */
+    phi__fault_keep(arena, &out->code); /* the headers are borrowed until here */
     phi__fault_keep(arena, &out->message);
     phi__fault_keep(arena, &out->request_id);
 }

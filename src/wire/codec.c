@@ -1,7 +1,7 @@
-/* codec.c - looks up protocols, and which model wrote a message. */
+/* codec.c - finds a protocol's codec, and identifies the writer of a message. */
 #include "wire/codec_in.h"
 
-enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
+enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; no name of phi's is longer */
 
 PHI__FN bool phi__codec_among(phi_str text, const char *const *words) {
     for (; *words != NULL; words++)
@@ -10,7 +10,7 @@ PHI__FN bool phi__codec_among(phi_str text, const char *const *words) {
 }
 
 PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol) {
-    if (phi__str_is(protocol, names[0])) return true; /* as phi writes it */
+    if (phi__str_is(protocol, names[0])) return true; /* the usual spelling, compared first */
     for (size_t i = 0; i < PHI__CODEC_NAMES && names[i] != NULL; i++)
         if (phi__str_is_nocase(protocol, names[i])) return true;
     return false;
@@ -25,13 +25,12 @@ PHI__FN phi_codec_fn phi__codec_named(const phi_codec_fn *list, phi_str protocol
 PHI__FN const phi__codec *phi__codec_of(const phi_codec_fn *list, const phi_model *model) {
     phi_str protocol = phi_str_of(model->protocol);
     phi_codec_fn found = model->codec;
-    /* a host may have set another protocol since */
+    /* the host may have changed the protocol since */
     if (found == NULL || !phi__codec_is(found()->names, protocol))
         found = phi__codec_named(list, protocol);
     return found != NULL ? found() : NULL;
 }
 
-/* Names of protocols are the same in whatever case. */
 PHI__FN bool phi__codec_paused(const phi__request_spec *spec) {
     for (size_t i = spec->item_count; i > 0; i--) {
         const phi_message *m = spec->items[i - 1].message;

@@ -1,11 +1,10 @@
-/* encode.c - the parts of a request for codecs: pieces, kept renderings, the address and its
-   headers. */
+/* encode.c - the parts of a request: pieces, kept renderings, URL and headers. */
 
 #include "wire/codec_in.h"
 
 #include <stdio.h>
 
-/* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */
+/* Doubles a full array in the arena. The old array stays until the arena is reset. */
 static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
     size_t now = *cap == 0 ? 32 : *cap * 2;
     if (count < *cap) return old;
@@ -23,7 +22,8 @@ static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *
 
 PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json) {
     if (json.len == 0 || e->failed) return;
-    if (e->count == e->cap) { /* asked here: this is done for each message of each request */
+    if (e->count ==
+        e->cap) { /* tested here first, because this runs for each message of each request */
         void *grown = phi__encode_grow(e, e->pieces, e->count, &e->cap, sizeof *e->pieces);
         if (grown == NULL) return;
         e->pieces = (phi__piece *)grown;
@@ -50,7 +50,7 @@ PHI__FN void phi__encode_scratch(phi__encoder *e) {
     if (phi__encode_copy(e, &copy)) phi__encode_piece(e, copy);
 }
 
-/* Beside its message, or, where that keeps none, until the next one. */
+/* Keeps a rendering with its message. If the message keeps none, e->last holds it for now. */
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_str json) {
     const phi__item *kept = &e->spec->items[item];
     phi__rendered *r = &e->last;
@@ -96,8 +96,6 @@ PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal)
     pieces[at + 2].len = end.len;
 }
 
-/* ---- updates ---- */
-
 PHI__FN bool phi__encode_says(const phi_message *message) {
     for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
@@ -125,7 +123,7 @@ PHI__FN bool phi__encode_is_system(const phi__encoder *e, size_t item) {
 
 /* ---- addresses ---- */
 
-/* Without control characters and blanks at the ends: a line break would end a header. */
+/* Copies a text without control characters, which would end a header, and without outer blanks. */
 static bool phi__encode_clean(phi__encoder *e, phi_str from, phi_str *out) {
     char *to = phi__arena_bytes(e->arena, phi__add(from.len, 1));
     size_t n = 0;
@@ -138,7 +136,7 @@ static bool phi__encode_clean(phi__encoder *e, phi_str from, phi_str *out) {
     return true;
 }
 
-/* True if a url is scheme and host only. */
+/* True if a URL has no path. */
 static bool phi__encode_bare(phi_str url) {
     size_t at = phi__str_find(url, 0, "://");
     return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
@@ -226,8 +224,7 @@ PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, p
     if (!e->failed) phi__encode_seal(e, method);
 }
 
-/* ---- The settings of a request that not every target takes: which ones, and how the
-   codecs write them. */
+/* ---- settings that not every target accepts ---- */
 
 PHI__FN void phi__takes_put(phi__encoder *e, const phi__takes_keys *keys, uint32_t takes) {
     const phi_request_options *options = &e->spec->options;
@@ -337,7 +334,7 @@ PHI__FN const char *phi__takes_fault(const phi_request_options *options) {
     return NULL;
 }
 
-/* Appends a part of a sentence, as far as there is room. */
+/* Appends a part of a sentence, cut to the room left. */
 static void phi__takes_say(char *words, size_t words_size, const char *what, const char *how) {
     size_t n = strlen(words);
     (void)snprintf(words + n, words_size - n, "%s%s %s", n > 0 ? "; " : "", what, how);

@@ -1,34 +1,31 @@
-/* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
+/* encoder.c - runs a codec over a transcript, about one message per unit of work, and keeps the
+   renderings.
 
-   Faults that a provider would refuse are repaired here, in the request and not in the log: a
-   result without its call, or a second one, is left out; a call without a result gets one before
-   the next message. */
+   The encoder repairs some faults that a provider would refuse, in the request and not in the log.
+   A result without a call, or a second one, is left out. A missing result is added. */
 
 #include "wire/codec_in.h"
 
-/* Bits of phi__prefix.thinks, by item. */
+/* Bits of phi__prefix.thinks, for each item. */
 enum {
-    PHI__PREFIX_VALID = 1, /* made under the same prefix */
+    PHI__PREFIX_VALID = 1, /* the answer was made under the same prefix */
     PHI__PREFIX_SENT = 2
 };
 
 /* ---- which thinking of earlier answers a request may still send ---- */
 
-/* Another rendering of the same messages is another prefix: raise it when a codec whose target
-   checks prefixes renders differently. */
+/* Part of each prefix hash. Increase it if a codec for a checking target changes its renderings. */
 enum { PHI__PREFIX_VERSION = 1 };
 
-/* The hash of a message is kept like a rendering, in this form; tools_in.h has the others. */
+/* The hash of a message is kept as a rendering in this form. For other forms see names_in.h. */
 #define PHI__PREFIX_FORM (UINT32_C(15) << 28)
 
 typedef struct phi__prefix_kept {
-    uint64_t hash;     /* phi__prefix_message */
-    uint32_t thinking; /* phi__prefix_thinking */
+    uint64_t hash;     /* of the message, without its thinking */
+    uint32_t thinking; /* result of phi__prefix_thinking */
 } phi__prefix_kept;
 
-/* ---- hashes ---- */
-
-/* Eight bytes a step, the same on every machine. */
+/* Hashes eight bytes per step. The result is the same on every machine. */
 static uint64_t phi__prefix_hash(phi_str s, uint64_t seed) {
     const unsigned char *at = (const unsigned char *)s.at;
     uint64_t n = phi__hash_mix(seed ^ s.len ^ UINT64_C(0x9e3779b97f4a7c15)), word;
@@ -58,7 +55,7 @@ static uint64_t phi__prefix_use(const phi__request_spec *spec, phi_str name, uin
     return n;
 }
 
-/* The deferred tools that an answer found or calls, as they are now. */
+/* Hashes the current definitions of the deferred tools that an answer found or called. */
 static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, uint64_t n,
                                  size_t *cost) {
     phi_str name;
@@ -73,8 +70,7 @@ static uint64_t phi__prefix_uses(const phi__encoder *e, const phi_message *m, ui
     return n;
 }
 
-/* The hash of the values, which are all that targets compare: the text of arguments changes when a
-   session's file is written. */
+/* Hashes the values of arguments: targets compare only these, and saving may change the text. */
 static uint64_t phi__prefix_arguments(phi__encoder *e, phi_str arguments, uint64_t n) {
     phi_arena_mark mark = phi_arena_save(e->arena);
     phi_str written = PHI__LIT("{}");
@@ -103,8 +99,7 @@ static uint64_t phi__prefix_content(phi__encoder *e, const phi_content *c, uint6
     return c->kind == PHI_CONTENT_OPAQUE ? phi__prefix_hash(c->replay, n) : n;
 }
 
-/* The last thinking of an answer that can go back: something else that does follows it. 0: there
-   is none. */
+/* Returns a hash of an answer's last thinking that content follows, so it can go back; or 0. */
 static uint32_t phi__prefix_thinking(const phi_message *m) {
     bool ends = false;
     if (m->role != PHI_ROLE_ASSISTANT) return 0;
@@ -125,7 +120,7 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
     phi__prefix_kept made, *kept;
     for (; r != NULL; r = r->next)
         if (r->form == PHI__PREFIX_FORM) return *(const phi__prefix_kept *)(const void *)r->json.at;
-    /* The hash of all that is sent, but thinking. */
+    /* Hash everything that is sent, except thinking. */
     const phi_message *m = item->message;
     uint64_t n = (uint64_t)m->role | (m->is_error ? 16u : 0u) | (m->is_update ? 32u : 0u);
     bool any = m->role == PHI_ROLE_TOOL_RESULT;
@@ -155,9 +150,7 @@ static phi__prefix_kept phi__prefix_item(phi__encoder *e, size_t at, size_t *cos
     return made;
 }
 
-/* ---- one request ---- */
-
-/* Bits 0 to 31 are the thinking sent last, 32 to 47 the system prompt, 48 to 63 the tools. */
+/* Bits 0 to 31: the last thinking sent. Bits 32 to 47: the system prompt. Bits 48 to 63: tools. */
 PHI__FN uint64_t phi__prefix_parts(const phi__prefix *p) {
     return p->last | (p->system & 0xffff) << 32 | (p->tools & 0xffff) << 48;
 }
@@ -175,7 +168,7 @@ PHI__FN phi__prefix *phi__prefix_begin(phi__encoder *e, bool only_counts) {
     p->first = SIZE_MAX;
     p->system = phi__prefix_hash(e->spec->system_prompt, PHI__PREFIX_VERSION);
     /* A deferred tool becomes part of the prefix when it is used (phi__prefix_uses). The tool
-       search, which is there with the first of them, is part of it from the beginning. */
+       search is part of the prefix from the start. */
     const phi__request_spec *spec = e->spec;
     uint64_t n = 0;
     size_t deferred = 0;
@@ -219,12 +212,13 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
         if (p->deferred && hash != 0 && m->role == PHI_ROLE_ASSISTANT)
             p->now = phi__prefix_uses(e, m, p->now, &cost);
         p->at++;
-        if (p->at % 32 == 0) cost++; /* of those whose hash is kept many go into a unit */
+        if (p->at % 32 == 0)
+            cost++; /* an item whose hash is kept costs little: 32 of them make one unit */
         *units -= phi__min(*units, cost);
     }
     if (!e->failed) {
-        /* Backwards from the newest valid thinking: each block wants the one that was sent
-           before it. */
+        /* Go back from the newest valid thinking: each one is valid only if the one before is sent
+           too. */
         uint64_t want = 0;
         bool any = true, broken = false, previous = false;
         for (size_t i = e->spec->item_count; i > 0; i--) {
@@ -238,7 +232,7 @@ PHI__FN bool phi__prefix_advance(phi__encoder *e, phi__prefix *p, size_t *units)
                 any = false;
                 previous = m->prefix == 0;
                 want = m->prefix_parts & UINT32_MAX;
-                if (!previous && want == 0) broken = true; /* it was the first */
+                if (!previous && want == 0) broken = true; /* this thinking was the first one */
                 continue;
             }
             if (!any && (previous || id == want)) broken = true;
@@ -298,7 +292,8 @@ static void phi__encoder_open_calls(phi__encoder *e, size_t at) {
     e->next_call = i;
 }
 
-/* Results mostly come in the order of their calls, so the search goes round from the last one. */
+/* True if a result belongs to a call that waits for one. Results usually come in the order of their
+   calls, so the search starts after the last call found. */
 static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     size_t i;
     if (e->calls_item == SIZE_MAX) return false;
@@ -314,7 +309,7 @@ static bool phi__encoder_answers(phi__encoder *e, const phi_message *result) {
     return false;
 }
 
-/* Finds the rendering of an item in a form that is kept with its message. False: there is none. */
+/* Finds the kept rendering of an item in a form. False if there is none. */
 static bool phi__encoder_kept(const phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
     phi__rendered **list = e->spec->items[at].rendered;
     const phi__rendered *r = list != NULL ? *list : e->last_item == at ? &e->last : NULL;
@@ -323,8 +318,8 @@ static bool phi__encoder_kept(const phi__encoder *e, size_t at, uint32_t form, p
     return r != NULL;
 }
 
-/* The same, and renders an item that has no kept rendering. False: no memory, or a long text must
-   still be filled in; then the caller asks again. */
+/* As phi__encoder_kept, and renders the item if no rendering is kept. False: memory ran out, or
+   long texts must be filled in first; then call again. */
 static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_str *json) {
     const phi__item *item = &e->spec->items[at];
     if (phi__encoder_kept(e, at, form, json)) return true;
@@ -349,7 +344,7 @@ static bool phi__encoder_render(phi__encoder *e, size_t at, uint32_t form, phi_s
     return !e->failed;
 }
 
-/* Gives a call that has no result one. */
+/* Adds a result for a call that has none. */
 static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
     phi_message result = PHI_ZERO;
     phi_content words = PHI_ZERO;
@@ -367,12 +362,12 @@ static void phi__encoder_missing(phi__encoder *e, const phi_content *call) {
     if (phi__encode_copy(e, &json)) e->codec->append(e, &result, SIZE_MAX, 0, json);
 }
 
-/* True for a message of one text, as most results are: nothing of it follows. */
+/* True for a message of one text, as most results are. No further blocks follow such a result. */
 static bool phi__encoder_is_text(const phi_message *m) {
     return m->content_count == 1 && m->content[0].kind == PHI_CONTENT_TEXT;
 }
 
-/* After the last result: the missing ones, and the blocks that follow them all. */
+/* After the last result, adds the missing results and then the blocks that follow all results. */
 static void phi__encoder_close_calls(phi__encoder *e) {
     phi_str json;
     if (e->calls_item == SIZE_MAX) return;
@@ -392,8 +387,8 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     e->calls_item = SIZE_MAX;
 }
 
-/* Appends an item; in several calls if long texts have to be filled in. What follows the results is
-   rendered with its result if that can be kept: there it cannot be put off. */
+/* Appends an item, in several calls if it has long texts. Also renders the blocks that follow all
+   results, if they can be kept, because phi__encoder_close_calls cannot wait. */
 static void phi__encoder_put(phi__encoder *e) {
     const phi__item *item = &e->spec->items[e->at];
     uint32_t form = e->codec->form(e, e->at, false), after = 0;
@@ -428,11 +423,11 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec,
     phi__buf_init(&e->fill.slice, arena->memory);
 }
 
-/* Items, as far as the units go; false: they are used up. */
+/* Appends as many items as the units allow. False: the units are used up. */
 static bool phi__encoder_items(phi__encoder *e, size_t units) {
     while (!e->failed) {
         if (e->fill.going) {
-            /* A rendering with holes, as far as the units go; kept once it is whole. */
+            /* Fill the holes of a rendering as far as the units allow. */
             const phi__fill *f = &e->fill;
             phi_str json;
             if (!phi__fill_advance(e, &units, &json)) return false;
@@ -461,7 +456,7 @@ static bool phi__encoder_items(phi__encoder *e, size_t units) {
     return true;
 }
 
-/* Which thinking goes back, where the target binds it. False: the units are used up. */
+/* Decides which thinking is sent, if the target binds thinking. False: the units are used up. */
 static bool phi__encoder_prefix(phi__encoder *e, size_t *units) {
     const phi__codec_rules *rules = e->codec->rules;
     if (e->prefix == NULL) {
@@ -481,8 +476,7 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     }
     if (e->stage == PHI__ENCODER_HEAD) {
         e->fill.refuses = true;
-        /* Room for the pieces of a usual transcript, so that the list is not copied as it
-           grows. */
+        /* Room for the pieces of a usual transcript, so that the list does not grow. */
         e->cap = phi__add(16, phi__mul(e->spec->item_count, 2));
         e->pieces = (phi__piece *)phi_arena_alloc(e->arena, phi__mul(e->cap, sizeof *e->pieces));
         if (e->pieces == NULL) e->failed = true;

@@ -1,4 +1,4 @@
-/* extra.c - checks extras, merges them, and puts one into a request's head. */
+/* extra.c - checks extras, merges them, and adds one to a request's head. */
 #include "wire/codec_in.h"
 
 #include <stdio.h>
@@ -7,13 +7,13 @@ enum { PHI__EXTRA_PATH = 160, PHI__EXTRA_WORDS = 240 }; /* bytes */
 
 /* ---- paths ---- */
 
-/* "a.b.c", cut if it is too long. */
+/* A path such as "a.b.c", cut if it is too long. */
 typedef struct phi__extra_path {
     char at[PHI__EXTRA_PATH];
     size_t len;
 } phi__extra_path;
 
-/* Appends a key; returns the length before, to which phi__extra_leave cuts it again. */
+/* Appends a key to the path. Returns the old length, for phi__extra_leave. */
 static size_t phi__extra_enter(phi__extra_path *path, phi_str key) {
     size_t before = path->len, room = sizeof path->at - 1 - path->len;
     if (before > 0 && room > 0) {
@@ -38,7 +38,7 @@ static bool phi__extra_listed(const char *const *list, const char *path) {
     return false;
 }
 
-/* True when phi writes a member of the object at the path. */
+/* True if phi writes a member of the object at the path. */
 static bool phi__extra_above(const char *const *list, const char *path) {
     size_t n = strlen(path);
     for (; list != NULL && *list != NULL; list++)
@@ -51,7 +51,7 @@ static bool phi__extra_is(phi_str value, char open) { return value.len > 0 && va
 /* ---- checks ---- */
 
 typedef struct phi__extra_check_state {
-    const char *const *owned; /* NULL: none */
+    const char *const *owned; /* paths that phi writes; NULL: none */
     phi__extra_path path;
     char *words;
     size_t words_size;
@@ -130,13 +130,13 @@ PHI__FN phi_status phi__extra_check(const phi__codec *codec, phi_memory *scratch
 
 typedef struct phi__extra_merge_state {
     phi__buf *out;
-    const phi__codec_settings *settings; /* of the head's codec; NULL: the narrower wins */
-    bool is_head;                        /* `wide` is a head: its members may not be replaced */
+    const phi__codec_settings *settings; /* of the head's codec; NULL: two extras are merged */
+    bool is_head; /* `wide` is a request's head: its members must not be replaced */
     phi__extra_path path;
-    char words[PHI__EXTRA_WORDS]; /* of the first refusal */
+    char words[PHI__EXTRA_WORDS]; /* message of the first refusal */
 } phi__extra_merge_state;
 
-/* A member of an object, as it is written. */
+/* A member of an object, as views of its text. */
 typedef struct phi__extra_member {
     phi__json_text key;
     phi_str value;
@@ -147,7 +147,7 @@ static bool phi__extra_same(phi__extra_merge_state *s, phi__json_text a, phi__js
     size_t from = out->len;
     if (!a.escaped) return phi__json_cursor_text_is(b, phi__str(a.at, a.len));
     if (!b.escaped) return phi__json_cursor_text_is(a, phi__str(b.at, b.len));
-    phi__json_cursor_unescape(out, a); /* after the output; cut again below */
+    phi__json_cursor_unescape(out, a); /* after the output; removed again below */
     size_t middle = out->len;
     phi__json_cursor_unescape(out, b);
     if (out->failed) return false;
@@ -157,7 +157,7 @@ static bool phi__extra_same(phi__extra_merge_state *s, phi__json_text a, phi__js
     return same;
 }
 
-/* The index of a key in an object; SIZE_MAX: it has none. */
+/* Returns the index of a key in an object, or SIZE_MAX. */
 static size_t phi__extra_find(phi__extra_merge_state *s, phi_str object, phi__json_text key,
                               phi_str *value) {
     phi__json_cursor c;
@@ -178,7 +178,7 @@ static void phi__extra_put(phi__buf *out, phi__json_text key, phi_str value) {
     phi__buf_wrap(out, "\":", value, "");
 }
 
-/* Both arrays in one. */
+/* Writes one array with the elements of both. */
 static void phi__extra_put_lists(phi__buf *out, phi__json_text key, phi_str wide, phi_str narrow) {
     phi_str more = phi__str_trim(phi__str(narrow.at + 1, narrow.len - 2));
     phi__extra_put(out, key, phi__str(wide.at, wide.len - 1));
@@ -191,7 +191,7 @@ static void phi__extra_put_lists(phi__buf *out, phi__json_text key, phi_str wide
 
 static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi_str narrow);
 
-/* The members of `narrow` that were not met. */
+/* Writes the members of `narrow` that are not in `wide`. */
 static void phi__extra_put_rest(phi__extra_merge_state *s, phi_str narrow,
                                 const unsigned char *met) {
     phi__json_cursor c;
@@ -204,7 +204,8 @@ static void phi__extra_put_rest(phi__extra_merge_state *s, phi_str narrow,
             phi__extra_put(s->out, key, value);
 }
 
-/* The last member of a head is not complete: it is the array of messages. It stays the last. */
+/* Writes the members of both objects. A head ends in the open array of messages, which stays
+   last. */
 static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi_str narrow) {
     phi__json_cursor c;
     phi__extra_member m;
@@ -220,7 +221,7 @@ static void phi__extra_merge_object(phi__extra_merge_state *s, phi_str wide, phi
         size_t i = phi__extra_find(s, narrow, m.key, &value);
         if (i < (size_t)PHI__EXTRA_MEMBERS) {
             met[i / 8] = (unsigned char)(met[i / 8] | 1u << i % 8);
-            /* A member that both have. */
+            /* Both objects have this member. */
             const char *const *lists = s->settings != NULL ? s->settings->lists : NULL;
             size_t before = phi__extra_enter(&s->path, phi__str(m.key.at, m.key.len));
             if (phi__extra_is(m.value, '{') && phi__extra_is(value, '{')) {
@@ -262,7 +263,7 @@ PHI__FN bool phi__extra_join(phi_arena *arena, phi_str wide, phi_str narrow, phi
 
 /* ---- for the encoder ---- */
 
-/* The pieces so far, in one. */
+/* Joins the pieces so far into one text. */
 static bool phi__extra_head(phi__encoder *e, phi_str *head) {
     phi__buf whole;
     phi__buf_init(&whole, e->arena->memory);

@@ -1,7 +1,5 @@
-/* fill.c - computes the length of the holes' contents first, then writes the bytes. */
+/* fill.c - fills holes in two passes: the first measures the contents, the second writes them. */
 #include "wire/codec_in.h"
-
-/* ---- base64 ---- */
 
 static bool phi__fill_is_base64(char c) {
     return phi__is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
@@ -15,8 +13,6 @@ PHI__FN void phi__fill_base64(phi__buf *out, phi_str data) {
         if (phi__fill_is_base64(data.at[i])) to[n++] = data.at[i];
     phi__buf_add_len(out, n);
 }
-
-/* ---- holes ---- */
 
 PHI__FN bool phi__fill_hole(phi__encoder *e, phi_str source, bool base64) {
     phi__fill *f = &e->fill;
@@ -41,7 +37,7 @@ PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t form) {
     f->arena = kept->rendered != NULL ? kept->arena : e->arena;
 }
 
-/* Puts the next slice, as rendered, into f->slice. */
+/* Renders the next slice into f->slice. */
 static bool phi__fill_slice(phi__encoder *e) {
     phi__fill *f = &e->fill;
     const phi__hole *hole = &f->holes[f->hole];
@@ -58,7 +54,7 @@ static bool phi__fill_slice(phi__encoder *e) {
     return !e->failed;
 }
 
-/* The memory for all of it, now that its length is known. */
+/* Allocates the whole rendering, after its length is known. */
 static bool phi__fill_take(phi__encoder *e) {
     phi__fill *f = &e->fill;
     f->measured = true;
@@ -78,7 +74,7 @@ static phi_str phi__fill_end(phi__encoder *e) {
     phi__fill *f = &e->fill;
     phi_str json = phi__str(f->out, f->len);
     PHI_ASSERT(f->len == f->total);
-    f->out = NULL; /* it is the message's now */
+    f->out = NULL; /* it now belongs to the message */
     f->going = false;
     f->count = 0;
     phi__buf_clear(&e->scratch);
@@ -91,7 +87,7 @@ PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
     while (!e->failed) {
         if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
         if (f->measured && f->done == 0) {
-            /* The codec's bytes between the last hole and this one. */
+            /* First the codec's bytes between the last hole and this one. */
             size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
             size_t to = f->hole < f->count ? f->holes[f->hole].offset : e->scratch.len;
             phi__fill_write(f, e->scratch.at + from, to - from);
@@ -105,7 +101,7 @@ PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
             phi__fill_write(f, f->slice.at, f->slice.len);
         else
             f->total = phi__add(f->total, f->slice.len);
-        /* Past the end of a hole: the next one. */
+        /* Continue with the next hole. */
         if (f->done >= f->holes[f->hole].source.len) {
             f->hole++;
             f->done = 0;

@@ -1,6 +1,6 @@
-/* format.c - decides how a target gives structured output. One place for all protocols: a codec
-   only states its abilities (phi__codec_rules) and writes its field. If the target cannot, or does
-   not accept the schema, a tool delivers the output. */
+/* format.c - decides how a target produces structured output, for all protocols. A codec only
+   states its abilities (phi__codec_rules) and writes its own field. If the target has no structured
+   output or does not accept the schema, the model delivers the output as the call of a tool. */
 
 #include "wire/codec_in.h"
 #include "wire/structured.h"
@@ -14,7 +14,7 @@
     "Give your final answer by calling the tool " PHI_RESPOND_TOOL                                 \
     ", once and as the last thing you do; the arguments are the answer."
 
-/* ---- the tool in its place ---- */
+/* ---- structured output by a tool ---- */
 
 PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const char *line) {
     phi__buf text;
@@ -29,7 +29,7 @@ PHI__FN bool phi__format_say(phi__request_spec *spec, phi_arena *arena, const ch
     return done;
 }
 
-/* In the form that the target wants. PHI_BAD_ARG: there is none, and words say why. */
+/* Puts the schema into the target's form. PHI_BAD_ARG: it has none, and `words` say why. */
 static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
     phi__strict_form form = phi__strict_form_of(codec, spec->model);
@@ -37,7 +37,7 @@ static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec 
     struct phi__adapted made;
     if (spec->format.kind != PHI_FORMAT_JSON_SCHEMA) return PHI_OK;
     if (rule == PHI__SCHEMA_IF_STRICT && !spec->format.strict) return PHI_OK;
-    if (form == PHI__STRICT_NONE) form = PHI__STRICT_PLAIN; /* what every server takes */
+    if (form == PHI__STRICT_NONE) form = PHI__STRICT_PLAIN; /* every server accepts this form */
     if (!phi__strict_make(codec, phi__format_ops(), phi_str_of(spec->format.schema), form, arena,
                           &made))
         return PHI_NO_MEMORY;
@@ -46,8 +46,6 @@ static phi_status phi__format_schema(const phi__codec *codec, phi__request_spec 
     (void)snprintf(words, words_size, "SchemaMismatch: format.schema: %s", made.refused.at);
     return PHI_BAD_ARG;
 }
-
-/* ---- for the loop ---- */
 
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__request_spec *spec,
                                      phi_arena *arena, char *words, size_t words_size) {
@@ -111,7 +109,7 @@ static phi_status phi__structured_no(char *words, size_t size, phi_status status
     return status;
 }
 
-/* A call, or the text that such a call became. */
+/* Finds the call of PHI_RESPOND_TOOL, or the text that it became. */
 static const phi_content *phi__structured_answer(const phi_message *message) {
     for (size_t i = 0; i < message->content_count; i++) {
         const phi_content *c = &message->content[i];
@@ -122,7 +120,7 @@ static const phi_content *phi__structured_answer(const phi_message *message) {
     return NULL;
 }
 
-/* The text between "```json" and "```"; false: the text is not one fenced block. */
+/* Finds the text between "```json" and "```". False if the text is not one fenced block. */
 static bool phi__structured_unfence(phi_str text, phi_str *out) {
     size_t line = phi__str_find(text, 0, "\n");
     if (text.len < 6 || memcmp(text.at, "```", 3) != 0 || line == SIZE_MAX) return false;
@@ -131,7 +129,7 @@ static bool phi__structured_unfence(phi_str text, phi_str *out) {
     return true;
 }
 
-/* PHI_OK: the value fits; else words say why not. The arena is given back as it was. */
+/* Checks a value against the format. PHI_OK, or `words` say why not. Resets the arena. */
 static phi_status phi__structured_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                         char *words, size_t words_size) {
     phi_json *schema = NULL;

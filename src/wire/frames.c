@@ -1,21 +1,21 @@
-/* frames.c - frames of application/vnd.amazon.eventstream, and JSON objects one after the other.
+/* frames.c - reads frames of application/vnd.amazon.eventstream, and JSON objects in sequence.
 
    A frame, big-endian:
        u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all
-       before
-   A frame that lies whole in the bytes fed is read where it is; a frame in pieces is put together
-   first, as its bytes come, so that a false length takes no memory. */
+
+   A frame that lies whole in the fed bytes is read in place. Other frames are collected as their
+   bytes come, so that a false length allocates no memory. */
 #include "wire/codec_in.h"
 
 enum {
     PHI__FRAMES_HEAD = 12,
-    PHI__FRAMES_LEAST = 16,             /* a frame of nothing */
-    PHI__FRAMES_HEADERS_MOST = 1 << 17, /* bytes; AWS's own limit */
-    PHI__FRAMES_KEEP = 4096             /* bytes of a buffer that are kept between frames */
+    PHI__FRAMES_LEAST = 16,             /* size of an empty frame */
+    PHI__FRAMES_HEADERS_MOST = 1 << 17, /* AWS's limit for the bytes of headers */
+    PHI__FRAMES_KEEP = 4096             /* largest buffer that is kept between frames */
 };
 #define PHI__FRAMES_IS(s, literal)                                                                 \
     ((s).len == sizeof(literal) - 1 && memcmp((s).at, (literal), sizeof(literal) - 1) == 0)
-#define PHI__FRAMES_MOST ((24u << 20) + (1u << 17) + 16u) /* bytes of a frame; AWS's own limit */
+#define PHI__FRAMES_MOST ((24u << 20) + (1u << 17) + 16u) /* AWS's limit for the bytes of a frame */
 
 static uint32_t phi__frames_u32(const char *at) {
     const unsigned char *u = (const unsigned char *)at;
@@ -33,12 +33,12 @@ static int phi__frames_fail(phi__frames *f, phi_status status) {
 
 /* ---- the contents of a frame ---- */
 
-/* The headers that matter. */
+/* The values of the headers that phi reads. */
 typedef struct phi__frames_words {
     phi_str message_type, event_type, exception_type, error_code, error_message;
 } phi__frames_words;
 
-/* Bytes of a header's value behind its type; SIZE_MAX: no such type. */
+/* Returns the size of a header's value after its type, or SIZE_MAX for an unknown type. */
 static size_t phi__frames_value(const unsigned char *at, size_t left, unsigned type) {
     static const uint8_t sizes[10] = {0, 0, 1, 2, 4, 8, 0, 0, 8, 16};
     if (type > 9) return SIZE_MAX;
@@ -84,7 +84,7 @@ static int phi__frames_trouble(phi__frames *f, phi__frame *out, phi_str type, ph
     return 1;
 }
 
-/* A frame whose lengths are good; 0: it is of a kind that is not known, and is read over. */
+/* Reads a frame with checked lengths. 0: its kind is unknown, skip it. */
 static int phi__frames_read(phi__frames *f, const char *at, size_t total, phi__frame *out) {
     size_t headers = phi__frames_u32(at + 4);
     phi__frames_words words;
@@ -115,7 +115,7 @@ static phi_status phi__frames_head(const phi__frames *f, const char *at, size_t 
     return *total > f->max_bytes ? PHI_TOO_BIG : PHI_OK;
 }
 
-/* Fills the held bytes up to `need`; false: not so many have come yet, or no memory. */
+/* Collects bytes until `need` are held. False: more bytes must come, or memory ran out. */
 static bool phi__frames_gather(phi__frames *f, size_t need) {
     if (f->held.len >= need) return true;
     size_t n = phi__min(need - f->held.len, (size_t)(f->end - f->at));
@@ -149,7 +149,7 @@ static int phi__frames_frame(phi__frames *f, phi__frame *out) {
 
 /* ---- objects ---- */
 
-/* Past the bytes of the object under way; true: its last brace is among them. */
+/* Advances to the end of the open object. False if its last brace is not among the fed bytes. */
 static bool phi__frames_object_end(phi__frames *f) {
     while (f->at < f->end) {
         char c = *f->at++;
@@ -170,7 +170,7 @@ static bool phi__frames_object_end(phi__frames *f) {
     return false;
 }
 
-/* An object ends with its brace, not with its line: the last line may lack its end. */
+/* Reads an object. It ends with its brace: the last line may lack a line feed. */
 static int phi__frames_object(phi__frames *f, phi__frame *out) {
     if (f->depth == 0) {
         while (f->at < f->end && phi__json_white(*f->at)) f->at++;
@@ -191,8 +191,6 @@ static int phi__frames_object(phi__frames *f, phi__frame *out) {
     f->drop = f->held.len;
     return 1;
 }
-
-/* ---- for the loop ---- */
 
 PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes) {
     memset(frames, 0, sizeof *frames);
@@ -219,7 +217,7 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out) {
     int got = 0;
     if (frames->status != PHI_OK) return frames->status;
     do {
-        if (frames->drop > 0) { /* nothing else is held */
+        if (frames->drop > 0) { /* only the returned bytes are held */
             if (frames->held.cap > PHI__FRAMES_KEEP)
                 phi__buf_free(&frames->held);
             else

@@ -8,9 +8,8 @@
 extern "C" {
 #endif
 
-/* True if an assistant message ended in an error whose text says that the prompt is too long; knows
-   the texts of all providers. For histories from other programs. For failures of phi's own runs see
-   phi_failure.kind. */
+/* True if an assistant message ended in an error whose text says that the prompt is too long, in
+   any provider's words. For histories from other programs; phi's own runs have phi_failure.kind. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 #ifdef __cplusplus

@@ -1,12 +1,15 @@
-/* preflight.c - finds faults of a transcript that a provider would refuse, before a byte is sent,
-   and names their place. It checks the transcript as given; the encoder repairs some of these
-   faults in the request, so a complaint here is for the transcript's maker. */
+/* preflight.c - finds the faults for which a provider would refuse a transcript, before it is sent.
+
+   It checks the transcript as given. The encoder repairs some of these faults in the request, so
+   the messages are for the transcript's maker. */
 #include "wire/codec_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
+enum {
+    PHI__PREFLIGHT_NAME_MOST = 64
+}; /* most bytes of a tool's name; every provider accepts this many */
 
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
@@ -39,12 +42,12 @@ static phi_status phi__preflight_no(phi__preflight_check *p, const char *format,
     return PHI_BAD_ARG;
 }
 
-/* For "%.*s". */
+/* Returns the length for "%.*s", at most 80. */
 static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
 
 /* ---- tools ---- */
 
-/* True if a schema says type:object, and nothing at its root that providers refuse there. */
+/* True if a schema has type:object and nothing at its root that providers refuse there. */
 static bool phi__preflight_schema(phi_str schema, const char **why) {
     static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
     phi__json_found found;
@@ -84,7 +87,8 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
-/* An image may have any type: a line of text replaces it if the target does not take it. */
+/* Checks an image, document or audio block. An image may have any type: if the target does not
+   accept the type, a line of text replaces the image. */
 static phi_status phi__preflight_media(phi__preflight_check *p, size_t at, size_t block) {
     const phi_message *m = p->spec->items[at].message;
     const phi_content *c = &m->content[block];
@@ -109,7 +113,7 @@ static phi_status phi__preflight_media(phi__preflight_check *p, size_t at, size_
                              c->url.len > 0 && c->mime_type.len > 0 ? " by its address" : "");
 }
 
-/* What goes back byte for byte must be an object: else the whole body is broken. */
+/* Checks that an opaque block is an object: it is sent byte for byte and could break the body. */
 static phi_status phi__preflight_opaque(phi__preflight_check *p, size_t at, const phi_content *c) {
     phi__json_cursor cursor;
     if (!phi__render_is_opaque(p->codec, c)) return PHI_OK;
@@ -120,7 +124,7 @@ static phi_status phi__preflight_opaque(phi__preflight_check *p, size_t at, cons
     return phi__preflight_no(p, "messages[%zu]: the JSON of an opaque block is no object", at);
 }
 
-/* The result of a call among the messages that follow; SIZE_MAX: none. */
+/* Returns the index of the result of a call after the message, or SIZE_MAX. */
 static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, phi_str id) {
     for (size_t i = from; i < spec->item_count; i++) {
         const phi_message *m = spec->items[i].message;
@@ -131,7 +135,7 @@ static size_t phi__preflight_result(const phi__request_spec *spec, size_t from, 
     return SIZE_MAX;
 }
 
-/* The earlier message that has a call of this id; SIZE_MAX: none. */
+/* Returns the index of an earlier message with a call of this id, or SIZE_MAX. */
 static size_t phi__preflight_id_taken(const phi__request_spec *spec, size_t before, phi_str id) {
     size_t j;
     for (size_t i = 0; i < before; i++) {
@@ -191,8 +195,8 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
         if (status != PHI_OK) return status;
     }
     if (m->role == PHI_ROLE_TOOL_RESULT) {
-        /* A result belongs to a call of the last assistant message, with only results between,
-           and is the only one. */
+        /* A call has one result at most. Only other results may come between the call and its
+           result. */
         phi_str id = m->tool_call_id;
         size_t j;
         for (size_t i = at; i > 0; i--) {
@@ -207,7 +211,7 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
                 continue;
             }
             for (j = 0; j < before->content_count; j++)
-                /* a call that was cut is left out with its result */
+                /* an incomplete call is left out together with its result */
                 if (before->content[j].kind == PHI_CONTENT_TOOL_CALL &&
                     phi_str_equal(before->content[j].id, id))
                     return PHI_OK;

@@ -1,4 +1,4 @@
-/* reader.c - feeds a body's bytes to the codec's stream half. */
+/* reader.c - feeds a body's bytes to the codec's decoder. */
 #include "wire/codec_in.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@ static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
     if (r->seen != NULL) r->seen(r->ctx);
 }
 
-/* Handles an error of the event or frame reader; behind the answer's end it changes nothing. */
+/* Handles an error of the event or frame reader. After the end, only lack of memory counts. */
 static void phi__reader_trouble(phi__reader *r, int status) {
     phi__assembly *a = r->assembly;
     char words[120];
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     if (a->terminal) return;
-    if (status == PHI_PARSE) /* frames alone: the bytes behind a bad frame have no boundaries */
+    if (status == PHI_PARSE) /* from frames only: after a bad frame the next one cannot be found */
         phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
                            PHI__LIT("the answer is damaged: a frame's check is wrong"));
     if (status != PHI_TOO_BIG) return;
@@ -112,7 +112,7 @@ PHI__FN bool phi__decoding_takes(phi__decoding *d, phi__assembly *a, phi_str nam
     return true;
 }
 
-/* ---- the answer's writer is the assembly that our own decoders write into ---- */
+/* ---- phi_answer is the assembly that phi's own decoders write to ---- */
 
 static phi__assembly *phi__writer_open(phi_answer *answer) {
     phi__assembly *a = (phi__assembly *)answer;
@@ -121,7 +121,7 @@ static phi__assembly *phi__writer_open(phi_answer *answer) {
     return a;
 }
 
-/* The call that is open, or SIZE_MAX. */
+/* Returns the block of the open call, or SIZE_MAX. */
 static size_t phi__writer_call(const phi__assembly *a) {
     size_t last = a->count - 1;
     if (a->count == 0 || a->drafts[last].kind != PHI_CONTENT_TOOL_CALL || !a->drafts[last].open)
@@ -199,13 +199,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
                        words != NULL ? phi_str_of(words) : PHI__LIT("the model has failed"));
 }
 
-/* ---- A fast path for stream events that differ from the one before only in one
-   string.
+/* ---- fast path for an event that differs from the one before in one string only ----
 
-   Nearly every event of an answer is the one before it with other text in the same place. When a
-   decoder has found that an event is only a piece of one block, it keeps the bytes around the text.
-   The next event with the same bytes around a string means the same, and needs no parser. Zeroed
-   memory is an empty cache. Events too long to keep are parsed each time. */
+   Nearly every event of an answer is like the one before, with another text. When a decoder finds
+   that an event only adds text to a block, it keeps the bytes around the text. If the next event
+   has the same bytes around a string, it is not parsed. Zeroed memory is an empty cache. */
 
 PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
                                     phi__json_text text, size_t block) {

@@ -1,4 +1,4 @@
-/* render.c - makes ids, names and text fit for a target. */
+/* render.c - adapts ids, names and texts to the rules of a target. */
 #include "wire/codec_in.h"
 
 static bool phi__render_word(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
@@ -244,7 +244,7 @@ PHI__FN void phi__render_file_name(phi__buf *out, const phi_content *c) {
     phi__buf_char(out, '"');
 }
 
-/* A model that takes no images sees no pages either. */
+/* A model that accepts no images accepts no documents with pages either. */
 PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *model) {
     uint32_t pages = PHI__MEDIA_PDF | PHI__MEDIA_URL | PHI__MEDIA_OFFICE;
     uint32_t media = codec == NULL                 ? (uint32_t)PHI__MEDIA_ALL
@@ -253,7 +253,7 @@ PHI__FN uint32_t phi__render_media(const phi__codec *codec, const phi_model *mod
     return (model->quirks & PHI_QUIRK_NO_IMAGES) != 0 ? media & ~pages : media;
 }
 
-/* An address without a type is a PDF's. */
+/* A URL without a media type counts as a PDF. */
 static bool phi__render_takes_file(uint32_t media, const phi_content *c) {
     const struct phi__render_type *type = phi__render_type_of(c->mime_type);
     bool sound = type != NULL && phi__str_starts(c->mime_type, "audio/");
@@ -351,7 +351,7 @@ PHI__FN void phi__render_base64(phi__encoder *e, const char *before, phi_str dat
     phi__buf_text(&e->scratch, after);
 }
 
-/* Anthropic takes no budget below 1024 tokens. */
+/* Anthropic requires a budget of at least 1024 tokens. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level) {
     switch (level) {
     case PHI_THINKING_OFF: return 0;

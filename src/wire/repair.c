@@ -1,11 +1,11 @@
-/* repair.c - a reader of JSON that is nearly right, and of names. It writes JSON while it reads, in
-   one pass, to a bounded depth. */
+/* repair.c - reads JSON that is nearly valid, and tool names that are nearly right. It writes valid
+   JSON in one pass, to a limited depth. */
 #include "wire/codec_in.h"
 
 enum {
-    PHI__REPAIR_DEPTH = 64,  /* of arrays and objects */
-    PHI__REPAIR_STRINGS = 2, /* objects inside of strings inside of strings */
-    PHI__REPAIR_NAME = 200   /* bytes of a name in a note */
+    PHI__REPAIR_DEPTH = 64,  /* most levels of nested arrays and objects */
+    PHI__REPAIR_STRINGS = 2, /* most strings inside strings around an object */
+    PHI__REPAIR_NAME = 200   /* most bytes of a name in a note */
 };
 
 /* ---- names ---- */
@@ -16,7 +16,7 @@ PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, ph
     return SIZE_MAX;
 }
 
-/* The next letter of a name in lower case, without '-' and '_'; 0: its end. */
+/* Returns the next letter of a name in lower case, skipping '-' and '_'. 0 at its end. */
 static int phi__repair_letter(phi_str name, size_t *at) {
     while (*at < name.len) {
         char c = name.at[(*at)++];
@@ -36,7 +36,7 @@ static bool phi__repair_alike(phi_str a, phi_str b) {
     return true;
 }
 
-/* The only tool that a name fits; *many: there are more. */
+/* Finds the only tool that a name matches. *many is set if several match. */
 static size_t phi__repair_only(const phi__tool_view *tools, size_t count, phi_str name,
                                bool *many) {
     size_t found = phi__repair_tool_of(tools, count, name);
@@ -78,7 +78,7 @@ typedef struct phi__repairing {
     phi__buf *out;
     uint32_t faults;
     uint32_t depth;
-    bool number; /* the last value was a number that the text's end ended: it may have been cut */
+    bool number; /* the last value is a number at the text's end: it may have been cut */
 } phi__repairing;
 
 static bool phi__repair_any(phi__repairing *r);
@@ -114,7 +114,7 @@ static bool phi__repair_escape(phi__repairing *r, char quote) {
         return true;
     }
     if ((unsigned char)c < 0x20) return false;
-    r->faults |= PHI__REPAIR_ESCAPE; /* the backslash means itself: a path, a regular expression */
+    r->faults |= PHI__REPAIR_ESCAPE; /* a literal backslash, as in a path or a regular expression */
     phi__buf_text(r->out, "\\\\");
     r->at--;
     return true;
@@ -223,14 +223,14 @@ static bool phi__repair_member(phi__repairing *r) {
     return phi__repair_any(r);
 }
 
-/* An array or an object. */
+/* Reads an array or an object. */
 static bool phi__repair_list(phi__repairing *r, char close) {
     bool first = true;
     phi__buf_char(r->out, *r->at++);
     if (++r->depth > PHI__REPAIR_DEPTH) return false;
     for (;;) {
         phi__repair_blanks(r);
-        if (r->at == r->end) { /* a number may have been cut, and after '{' anything may follow */
+        if (r->at == r->end) { /* refuse a number that may be cut, and a lone bracket */
             if (first || r->number) return false;
             r->faults |= PHI__REPAIR_OPEN;
             break;
@@ -288,7 +288,7 @@ PHI__FN bool phi__repair_value(phi__buf *out, const char **at, const char *end, 
 
 static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint32_t strings);
 
-/* The text without the fence around it. */
+/* Removes a code fence around the text. */
 static phi_str phi__repair_unfence(phi_str text, uint32_t *faults) {
     if (!phi__str_starts(text, "```")) return text;
     *faults |= PHI__REPAIR_FENCE;
@@ -304,13 +304,13 @@ static bool phi__repair_rest(phi__buf *out, size_t from, phi_str rest, uint32_t 
     rest = phi__str_trim(rest);
     if (rest.len == 0) return true;
     if (rest.at[0] == '{') {
-        /* Reads a second object after the first, which begins at `from` in `out`. */
+        /* Read a second object. The first one begins at `from` in `out`. */
         const char *at = rest.at;
         size_t second = out->len, first = second - from;
         if (!phi__repair_value(out, &at, rest.at + rest.len, faults)) return false;
         if (phi__str_trim(phi__str(at, (size_t)(rest.at + rest.len - at))).len > 0) return false;
         *faults |= PHI__REPAIR_TWICE;
-        if (first == 2) { /* "{}" */
+        if (first == 2) { /* the first object is {} */
             memmove(out->at + from, out->at + second, out->len - second);
             out->len -= first;
             return true;
@@ -344,7 +344,7 @@ static bool phi__repair_text(phi__buf *out, phi_str text, uint32_t *faults, uint
     }
     if (text.len == 0) return false;
     if (text.at[0] == '"' || text.at[0] == '\'') {
-        /* The text of a JSON string is the object. */
+        /* The object is inside a JSON string. */
         const char *at = text.at;
         phi__buf json, inside;
         phi__json_text string;
@@ -411,7 +411,7 @@ static void phi__repair_arguments(phi__assembly *a, phi__draft *d) {
     phi__buf_free(&out);
 }
 
-/* The list or object that a string holds as JSON; NULL: it holds none. */
+/* Returns the array or object that a string holds as JSON, or NULL. */
 static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     uint32_t faults = 0;
     phi_json *node = NULL;
@@ -429,7 +429,8 @@ static phi_json *phi__repair_unpacked(phi__assembly *a, phi_str text) {
     return node;
 }
 
-/* Replaces strings by the lists or objects that the schema wants there. False: there were none. */
+/* Replaces strings by the arrays or objects that they hold, if the schema expects an array or
+   object. False if there were none. */
 static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_json *arguments) {
     phi_json_iter it = phi_json_each(phi_json_get(schema, "properties"));
     const phi_json *property;

@@ -1,13 +1,14 @@
-/* strict.c - rewrites a JSON Schema for a provider: into a strict form, in which the members of
-   each schema are written in one fixed order, so that equal schemas give equal bytes; or into
-   Gemini's form, which changes only what Google refuses. The keywords of each provider are
-   those of the lists of "supported schemas" of OpenAI, Azure and Anthropic, and of Google's
-   documentation, as of November 2026. */
+/* strict.c - rewrites a JSON Schema into the form that a provider accepts.
+
+   A strict form writes the members of each schema in a fixed order, so equal schemas give equal
+   bytes. Gemini's form changes only the parts that Google refuses. The accepted keywords come from
+   the lists of supported schemas of OpenAI, Azure and Anthropic, and from Google's documentation,
+   November 2026. */
 #include "wire/codec_in.h"
 
 #include <stdio.h>
 
-/* ---- resolves a "$ref" of a JSON Schema inside of that schema ---- */
+/* ---- finds the target of a "$ref" inside the schema ---- */
 
 PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked) {
     const phi_json *at = root;
@@ -29,19 +30,19 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
     return at;
 }
 
-/* ---- the keywords of JSON Schema, and their treatment in each form ---- */
+/* ---- how each form treats the keywords of JSON Schema ---- */
 
 typedef enum phi__strict_kind {
-    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
-    PHI__STRICT_KEEP,      /* has its own code, and may be next to anyOf and $ref */
-    PHI__STRICT_OWN,       /* has its own code */
-    PHI__STRICT_CHOICE,    /* anyOf and its like */
-    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
-    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
+    PHI__STRICT_OTHER = 0, /* unknown, or only describes: left out */
+    PHI__STRICT_KEEP,      /* has its own code; allowed next to anyOf and $ref */
+    PHI__STRICT_OWN,       /* has its own code; not allowed next to anyOf and $ref */
+    PHI__STRICT_CHOICE,    /* anyOf, oneOf, allOf or $ref */
+    PHI__STRICT_NOTE,      /* a note for the model: moved to the description */
+    PHI__STRICT_NARROWS,   /* kept if the form has the keyword, else moved to the description */
     PHI__STRICT_REFUSED
 } phi__strict_kind;
 
-/* What a keyword's value is: a schema, or an array or object of them. */
+/* The value of a keyword: no schema, one schema, or an array or object of schemas. */
 typedef enum phi__strict_room {
     PHI__STRICT_NO_SCHEMA,
     PHI__STRICT_ONE,
@@ -54,11 +55,11 @@ enum {
     PHI__STRICT_ROW = 7
 };
 
-/* Those that narrow are written in this order. */
+/* Keywords of kind NARROWS are written in the order of this table. */
 static const struct phi__strict_row {
     phi__strict_kind kind;
     phi__strict_room room;
-    unsigned forms; /* that have them */
+    unsigned forms; /* bits of the forms that have the keywords */
     const char *names[PHI__STRICT_ROW];
 } phi__strict_rows[] = {
     {PHI__STRICT_KEEP, PHI__STRICT_NO_SCHEMA, 0, {"description", "title", "nullable"}},
@@ -95,7 +96,7 @@ static const struct phi__strict_row {
       "unevaluatedItems", "$dynamicRef", "$recursiveRef"}},
 };
 
-/* The row of a keyword; an empty one if it is not known. */
+/* Returns the row of a keyword, or an empty row for an unknown keyword. */
 static const struct phi__strict_row *phi__strict_of(phi_str key) {
     static const struct phi__strict_row other = PHI_ZERO;
     for (size_t i = 0; i < PHI__COUNT(phi__strict_rows); i++)
@@ -104,7 +105,7 @@ static const struct phi__strict_row *phi__strict_of(phi_str key) {
     return &other;
 }
 
-/* True if the form has this keyword with this value. */
+/* True if the form accepts this keyword with this value. */
 static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json *value) {
     if ((phi__strict_of(key)->forms >> form & 1u) == 0) return false;
     if (phi__str_is(key, "format")) {
@@ -123,13 +124,13 @@ static bool phi__strict_keep(phi__strict_form form, phi_str key, const phi_json 
 /* ---- the strict form ---- */
 
 enum {
-    PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
-    PHI__STRICT_DEEPER = 200,   /* of Gemini's, which may be deeper */
-    PHI__STRICT_WORK = 4000000, /* members visited; some tenths of a second */
+    PHI__STRICT_DEPTH = 100,    /* nesting limit; providers allow 10 levels or fewer */
+    PHI__STRICT_DEEPER = 200,   /* nesting limit of Gemini's form */
+    PHI__STRICT_WORK = 4000000, /* most members visited: takes some tenths of a second */
     PHI__STRICT_PLACE = 200
 };
 
-enum { /* types, as bits; the order in which they are written */
+enum { /* types as bits, in the order in which they are written */
        PHI__STRICT_STRING = 1,
        PHI__STRICT_NUMBER = 2,
        PHI__STRICT_INTEGER = 4,
@@ -141,25 +142,25 @@ enum { /* types, as bits; the order in which they are written */
 
 typedef struct phi__strict {
     phi__buf *out;
-    phi__buf hint; /* a value as text */
+    phi__buf hint; /* scratch: a value as JSON text */
     phi_arena *arena;
     const phi_json *root;
     phi__strict_form form;
     char *words;
     size_t words_size;
-    char place[PHI__STRICT_PLACE]; /* a JSON Pointer, cut where it is longer */
+    char place[PHI__STRICT_PLACE]; /* JSON Pointer to the current schema, cut if too long */
     size_t place_len;
     uint32_t depth, work;
     bool refused;
-    uint8_t *visits; /* by definition: 1 under way, 2 done */
+    uint8_t *visits; /* by number of the definition: 1 being visited, 2 visited */
 } phi__strict;
 
-/* ---- words ---- */
+/* ---- error messages ---- */
 
-/* Instead of a keyword: the schema as a whole. */
+/* Names the whole schema in a message, not one keyword. */
 static const phi_str phi__strict_it = {"", 0};
 
-/* Always false; the first reason stays. `what` is a keyword or a name. */
+/* Refuses the schema and returns false. Keeps the first message. `what`: a keyword or a name. */
 static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
     int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
     if (s->refused) return false;
@@ -169,7 +170,7 @@ static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
                    s->place_len > 0 ? (int)s->place_len : 8,
                    s->place_len > 0 ? s->place : "its root", what.len > 0 ? "\"" : "", len,
                    what.len > 0 ? what.at : "", what.len > 0 ? "\" " : "", why);
-    s->words[phi__utf8_valid(phi_str_of(s->words))] = '\0'; /* where it was cut */
+    s->words[phi__utf8_valid(phi_str_of(s->words))] = '\0'; /* do not end in a cut character */
     return false;
 }
 
@@ -177,7 +178,7 @@ static void phi__strict_place(phi__strict *s, char c) {
     if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
 }
 
-/* Goes one step down in the place; returns the former length, to restore it. */
+/* Appends a step to s->place. Returns the old length, so that the caller can restore it. */
 static size_t phi__strict_into(phi__strict *s, phi_str step) {
     size_t was = s->place_len;
     phi__strict_place(s, '/');
@@ -222,8 +223,8 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 
 /* ---- keywords ---- */
 
-/* Refuses keywords that are never allowed; returns the keyword that makes the schema a choice
-   (NULL: none does). */
+/* Refuses keywords that no strict form has. Returns the value of anyOf, oneOf, allOf or $ref, or
+   NULL if the schema has none of them. */
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
     const phi_json *found = NULL;
@@ -263,7 +264,7 @@ static unsigned phi__strict_value_bit(const phi_json *value) {
     return phi__strict_type_bit(phi_str_of(phi__json_get_type_name(value)));
 }
 
-/* The types a schema says, or that its other keywords are about; 0: it says nothing. */
+/* Returns the types that a schema names or its keywords imply. Refuses a schema without types. */
 static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
     const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
     phi_json_iter it = phi_json_each(type);
@@ -283,8 +284,6 @@ static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
         types |= PHI__STRICT_NULL;
     return types;
 }
-
-/* ---- parts of a schema ---- */
 
 static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable);
 
@@ -312,8 +311,7 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
             phi__records_raw(s->out, "description", "\"");
         } else if (!hints)
             phi__buf_char(s->out, ' ');
-        /* A keyword that the form does not have, at the end of the description: (minLength: 3,
-           ...). */
+        /* Append a keyword that the form lacks to the description: "(minLength: 3, ...)". */
         phi_str key = it.key;
         const phi_json *value = it.at;
         bool first = !hints;
@@ -365,7 +363,7 @@ static bool phi__strict_listed(phi__strict *s, const phi_json *names, phi_str na
     return false;
 }
 
-/* Every name that is required must be a property, as nothing else can be there. */
+/* Refuses a required name that is not a property: the strict form allows no other properties. */
 static void phi__strict_check_required(phi__strict *s, const phi_json *required,
                                        const phi_json *properties) {
     phi_json_iter it = phi_json_each(required);
@@ -440,8 +438,8 @@ static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
 
 /* ---- references ---- */
 
-/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL:
-   nothing, or none of these. */
+/* Returns the schema that "#", "#/$defs/x" or "#/definitions/x" names, or NULL. *number is 0 for
+   the root; definitions count from 1. */
 static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
     static const char *const rooms[] = {"$defs", "definitions"};
     const phi_json *found = NULL;
@@ -481,7 +479,7 @@ static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_s
     nullable = nullable || phi_json_bool(phi_json_get(schema, "nullable"), false);
     if (s->depth == 1) (void)phi__strict_no(s, word, "may not be at the root");
     phi__strict_put_description(s, schema);
-    if (ref && !nullable && s->out->len == before) { /* a reference must be alone */
+    if (ref && !nullable && s->out->len == before) { /* a "$ref" must be the only member */
         phi__strict_put_ref(s, choice);
         return;
     }
@@ -524,7 +522,7 @@ static void phi__strict_put_defs(phi__strict *s, const char *room) {
     s->place_len = was;
 }
 
-/* The keywords that narrow and that the form has. */
+/* Writes the narrowing keywords that the form accepts. */
 static void phi__strict_put_narrowing(phi__strict *s, const phi_json *schema) {
     for (size_t i = 0; i < PHI__COUNT(phi__strict_rows) * PHI__STRICT_ROW; i++) {
         const char *name = phi__strict_rows[i / PHI__STRICT_ROW].names[i % PHI__STRICT_ROW];
@@ -552,7 +550,7 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
             (void)phi__strict_no(s, phi__strict_it, "the type must be \"object\"");
         if (!s->refused) {
             if (nullable) types |= PHI__STRICT_NULL;
-            /* DeepSeek takes no list of types with one of these in it. */
+            /* DeepSeek refuses a list of types that contains "object" or "array". */
             bool apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
                          (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
             if (apart) {
@@ -584,7 +582,7 @@ static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullabl
     s->depth--;
 }
 
-/* ---- Anthropic's takes no schema that contains itself ---- */
+/* ---- Anthropic's strict form refuses a schema that contains itself ---- */
 
 static void phi__strict_visit(phi__strict *s, const phi_json *schema);
 
@@ -648,15 +646,16 @@ static bool phi__strict_acyclic(phi__strict *s) {
     return !s->refused;
 }
 
-/* ---- Gemini's form, for parametersJsonSchema and responseJsonSchema: "const" is not known there
-   and becomes an "enum" of one, a "$ref" must be alone, and a schema may contain itself only inside
-   of a property that is not required. ---- */
+/* ---- Gemini's form, for parametersJsonSchema and responseJsonSchema ----
 
-/* A reference that is being followed. */
+   Gemini does not know "const", so it becomes an "enum" of one value. A "$ref" must be alone. A
+   schema may contain itself only inside a property that is not required. */
+
+/* A reference that is being followed, in a list up to the root. */
 typedef struct phi__strict_path {
     const struct phi__strict_path *above;
     const phi_json *target;
-    bool optional; /* a property that is not required was entered since the one above */
+    bool optional; /* the path to this reference entered a property that is not required */
 } phi__strict_path;
 
 static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__strict_path *under);
@@ -665,7 +664,8 @@ static void phi__strict_follow_ref(phi__strict *s, phi_str ref, const phi__stric
     size_t looked = 0;
     phi__strict_path next = {under, phi__schema_ref_find(s->root, ref, &looked), false};
     bool optional = false;
-    if (ref.len > 1 && ref.at[0] == '#' && ref.at[1] != '/') return; /* an $anchor */
+    if (ref.len > 1 && ref.at[0] == '#' && ref.at[1] != '/')
+        return; /* "#name" refers to an $anchor */
     if (!phi__strict_spend(s, looked)) return;
     if (next.target == NULL) {
         (void)phi__strict_no(s, PHI__LIT("$ref"), "leads nowhere in this schema");
@@ -683,7 +683,7 @@ static void phi__strict_follow_ref(phi__strict *s, phi_str ref, const phi__stric
     phi__strict_follow(s, next.target, &next);
 }
 
-/* Follows every reference from here, until it comes back to a schema that it is in. */
+/* Follows all references from a schema, each until it leads back into a schema on its own path. */
 static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__strict_path *under) {
     phi_json_iter it = phi_json_each(schema), in;
     if (!phi_json_is(schema, PHI_JSON_OBJECT) || !phi__strict_enter(s, schema)) return;
@@ -709,7 +709,7 @@ static void phi__strict_follow(phi__strict *s, const phi_json *schema, phi__stri
     s->depth--;
 }
 
-/* Puts an array of one value into a schema. */
+/* Sets a member of a schema to an array of one value. */
 static void phi__strict_set_one(phi__strict *s, phi_json *node, const char *word, phi_json *value) {
     phi_json *list = phi_json_new_array(s->arena);
     if (list == NULL || value == NULL || phi_json_add(list, value) != PHI_OK ||
@@ -717,7 +717,7 @@ static void phi__strict_set_one(phi__strict *s, phi_json *node, const char *word
         s->out->failed = true;
 }
 
-/* {"$ref": r, "description": d} becomes {"description": d, "anyOf": [{"$ref": r}]}. */
+/* Rewrites {"$ref": r, "description": d} to {"description": d, "anyOf": [{"$ref": r}]}. */
 static void phi__strict_lone_ref(phi__strict *s, phi_json *node) {
     phi_json_iter it = phi_json_each(node);
     bool others = false;
@@ -755,7 +755,6 @@ static void phi__strict_revise(phi__strict *s, phi_json *node) {
     s->depth--;
 }
 
-/* Writes the schema again if it has anything to change. */
 static void phi__strict_put_gemini(phi__strict *s, phi_json *root) {
     phi__strict_path top = {NULL, root, false};
     phi__strict_follow(s, root, &top);
@@ -765,7 +764,7 @@ static void phi__strict_put_gemini(phi__strict *s, phi_json *root) {
 
 /* ---- for the codecs ---- */
 
-/* Rewrites a schema by `put`, which has the form's code. */
+/* Parses a schema and rewrites it with `put`, the code of one form. */
 static bool phi__strict_rewrite(phi__buf *out, phi_str schema, phi__strict_form form,
                                 void (*put)(phi__strict *s, phi_json *root), char *words,
                                 size_t words_size) {
@@ -816,13 +815,15 @@ PHI__FN bool phi__strict_gemini(phi__buf *out, phi_str schema, char *words, size
                                words_size);
 }
 
-/* ---- Turns the arguments of a strict tool into those of its schema: takes out nulls that mean
-   "left out". Where a schema leaves a choice, the first alternative counts whose shape (types,
-   names, values of an enum) fits. */
+/* ---- arguments of a strict tool ----
+
+   The strict form cannot leave out a property, so the model sends null instead. These functions
+   remove such nulls. If the schema offers alternatives, the first one that fits by types, names and
+   enum values is used. */
 
 enum {
     PHI__NULLS_DEPTH = 200,
-    PHI__NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
+    PHI__NULLS_WORK = 1000000 /* most members visited: takes some hundredths of a second */
 };
 
 typedef struct phi__nulls_walk {
@@ -859,7 +860,7 @@ static const phi_json *phi__nulls_choice(const phi_json *schema) {
     return phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL;
 }
 
-/* ---- does it fit, by its shape? ---- */
+/* ---- does a value fit a schema by its shape? ---- */
 
 static bool phi__nulls_fits(phi__nulls_walk *n, const phi_json *schema, const phi_json *value);
 
@@ -947,11 +948,11 @@ static bool phi__nulls_fits(phi__nulls_walk *n, const phi_json *schema, const ph
     return fits && !n->spent;
 }
 
-/* ---- taking them out ---- */
+/* ---- removing nulls ---- */
 
 static void phi__nulls_strip(phi__nulls_walk *n, const phi_json *schema, phi_json *value);
 
-/* An array's or object's members, again with their schemas. */
+/* Removes the nulls that stand for absent members, then strips the other members. */
 static void phi__nulls_strip_object(phi__nulls_walk *n, const phi_json *schema, phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json *before = value->v.last, *child;
@@ -1004,10 +1005,9 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
     return n.removed;
 }
 
-/* ---- Chooses the strict form for a model, and makes the forms of an agent's tools,
-   each once, kept with the tools. */
+/* ---- strict forms of an agent's tools: each is made once and kept with the tool ---- */
 
-enum { PHI__STRICT_WORDS = 400 }; /* bytes of a refusal */
+enum { PHI__STRICT_WORDS = 400 }; /* most bytes of a refusal's message */
 
 PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model) {
     return codec->rules->strict_form != NULL ? codec->rules->strict_form(model) : PHI__STRICT_NONE;
@@ -1095,7 +1095,7 @@ static phi_str phi__strict_tools_put(phi__encoder *e, const phi__tool_view *tool
         else if (!phi__strict_make(e->codec, tool->strict, tool->schema, form, e->arena, &made))
             e->failed = true;
         *strict = made.schema.len > 0 && form != PHI__STRICT_GEMINI;
-        if (made.schema.len > 0) return made.schema; /* the loop does not send refused tools */
+        if (made.schema.len > 0) return made.schema; /* the loop sends no refused tool */
     }
     return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
                                            : tool->schema;

@@ -1,8 +1,7 @@
-/* structured.h - takes the JSON of an answer out of a message and checks it against the request's
-   schema.
+/* structured.h - takes the JSON out of an answer and checks it against the request's schema.
 
-   If phi_agent_desc.format asks for JSON, the text of an answer is JSON. With this function a host
-   need not know how the provider was asked for JSON (docs/structured.md). */
+   If phi_agent_desc.format asks for JSON, the text of an answer is JSON. This function hides how
+   the provider was asked for JSON (docs/structured.md). */
 #ifndef PHI_WIRE_STRUCTURED_H
 #define PHI_WIRE_STRUCTURED_H
 
@@ -15,17 +14,17 @@ extern "C" {
 #endif
 
 /* Reads the JSON of an assistant message: the arguments of PHI_RESPOND_TOOL, or else all texts of
-   the message, joined without separators. If this text is not JSON but has a pair of Markdown
-   fences around it, the fences are removed, since models write fences if their provider does not
-   enforce JSON. format: what the answer must fit, as in phi_agent_desc (NULL: anything).
-   JSON_OBJECT requires an object; JSON_SCHEMA checks the part of the schema that schema.h
-   understands. With `strict` a strict schema makes every property required, so members that are
-   null for this reason are removed first.
+   the message, joined without separators. If this text is not JSON but one Markdown code block, its
+   fences are removed: models write fences if their provider does not enforce JSON. format: the
+   format that the JSON must fit, as in phi_agent_desc (NULL: any). JSON_OBJECT requires an object.
+   JSON_SCHEMA checks the part of the schema that schema.h understands. With `strict`, null members
+   that stand for absent ones are removed first.
+
    Ownership: *out with all its text is in the arena. message (may be NULL with message_size 0) is
-              terminated, and empty on success. PHI_BAD_ARG: not an assistant message, blank, or not
-              valid JSON; PHI_PARSE: the JSON does not fit, or the schema is not JSON
-              ("answer.price: expected number, got string"); PHI_TOO_BIG: nested too deeply, or too
-              much work; PHI_NO_MEMORY. After any of these *out is NULL and message says why. */
+   terminated, and empty on success. PHI_BAD_ARG: not an assistant message, blank, or not valid
+   JSON. PHI_PARSE: the JSON does not fit ("answer.price: expected number, got string"), or the
+   schema is not JSON. PHI_TOO_BIG: nested too deeply, or too much work. PHI_NO_MEMORY. After any
+   error *out is NULL and message says why. */
 PHI_API phi_status phi_message_json(const phi_message *answer, const phi_format *format,
                                     phi_arena *arena, phi_json **out, char *message,
                                     size_t message_size);

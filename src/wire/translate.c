@@ -1,8 +1,8 @@
 /* translate.c - the rules of switching models, as a pure function over messages.
 
-   Encoders apply the same rules block by block as they render, and keep the renderings: this
-   function's output renders to the same bytes as its input. It is for hosts that inspect or change
-   requests, and for their own models. */
+   Encoders apply the same rules block by block as they render, so the output of this function
+   renders to the same bytes as its input. It is for hosts that inspect or change requests, and for
+   hosts' own models. */
 
 #include "wire/codec_in.h"
 
@@ -11,13 +11,13 @@ typedef struct phi__translation {
     const phi_model *target;
     phi__id_rule ids;
     const char *provider;
-    uint64_t origins[PHI__CODEC_NAMES]; /* 0: the protocol is a host's own */
+    uint64_t origins[PHI__CODEC_NAMES]; /* all 0: the protocol is a host's own */
     phi_arena *arena;
     const phi_message **out;
     size_t count, cap;
-    /* the last answer, as given, while its calls may be answered; or NULL */
+    /* The last answer, as given, while its calls may get results; or NULL. */
     const phi_message *calls;
-    uint8_t *answered; /* by block of it */
+    uint8_t *answered; /* indexed by block of `calls` */
     bool failed;
 } phi__translation;
 
@@ -34,7 +34,7 @@ static bool phi__translate_id(phi__translation *t, phi_str *id) {
     return mapped.at == id->at || phi__arena_str(t->arena, mapped, id);
 }
 
-/* A copy whose blocks may be changed; strings are shared. */
+/* Copies a message so that its blocks can be changed. Strings are shared. */
 static phi_message *phi__translate_copy(phi__translation *t, const phi_message *m,
                                         phi_content **content) {
     phi_message *copy = (phi_message *)phi_arena_alloc(t->arena, sizeof *copy);
@@ -84,8 +84,6 @@ static bool phi__translate_answers(phi__translation *t, const phi_message *resul
     return false;
 }
 
-/* ---- messages ---- */
-
 static bool phi__translate_is_protocol(const phi__translation *t, phi_str protocol) {
     const char *const *kin;
     if (t->codec == NULL) return phi__str_is_nocase(protocol, t->target->protocol);
@@ -95,7 +93,7 @@ static bool phi__translate_is_protocol(const phi__translation *t, phi_str protoc
     return false;
 }
 
-/* Images where the target takes none, documents and audio that it does not take. */
+/* True for images, documents and audio that the target does not accept. */
 static bool phi__translate_omits(const phi__translation *t, const phi_content *c) {
     if (c->kind == PHI_CONTENT_IMAGE)
         return phi__render_is_image(c) && (t->target->quirks & PHI_QUIRK_NO_IMAGES) != 0;
@@ -108,11 +106,12 @@ static bool phi__translate_is_foreign(const phi__translation *t, const phi_conte
     return c->kind == PHI_CONTENT_OPAQUE && !phi__translate_is_protocol(t, c->protocol);
 }
 
-/* A message of the user, or a result, as the target takes it: without foreign blocks, and with one
-   line of text for omitted media of one kind in a row. NULL: no memory. */
+/* Adapts a user's message or a result to the target. Removes blocks of other protocols. One line of
+   text replaces a row of omitted media of one kind. NULL: no memory. */
 static const phi_message *phi__translate_said(phi__translation *t, const phi_message *m) {
     phi_content *content;
-    phi_content_kind omitted = (phi_content_kind)0; /* the block before this one was of this kind */
+    phi_content_kind omitted =
+        (phi_content_kind)0; /* kind of the block before this one, if that was omitted */
     size_t i = 0, n = 0;
     while (i < m->content_count && !phi__translate_is_foreign(t, &m->content[i]) &&
            !phi__translate_omits(t, &m->content[i]))
@@ -145,15 +144,15 @@ static bool phi__translate_is_own(const phi__translation *t, const phi_message *
            phi__str_is(m->protocol, t->target->protocol);
 }
 
-/* True if a block's signature, replay and citations are of another wire. At another address of the
-   same one, or of another model, the codec decides. */
+/* True if a block's signature, replay and citations come from another wire. If only the address or
+   the model differs, the codec decides. */
 static bool phi__translate_strange(const phi__translation *t, const phi_message *m,
                                    const phi_content *c) {
     if (c->signature.len == 0 && c->replay.len == 0 && c->citations.len == 0) return false;
     return m->protocol.len == 0 || !phi__translate_is_protocol(t, m->protocol);
 }
 
-/* A block as the target may see it; false: not at all. */
+/* Copies a block as the target may see it. False: leave it out. */
 static bool phi__translate_block(phi__translation *t, const phi_message *m, const phi_content *from,
                                  bool own, phi_content *to) {
     *to = *from;
@@ -174,7 +173,7 @@ static bool phi__translate_same_block(const phi_content *a, const phi_content *b
            a->replay.at == b->replay.at && a->citations.at == b->citations.at;
 }
 
-/* Texts that every target takes as they are. */
+/* True if the message has only texts that every target accepts unchanged. */
 static bool phi__translate_is_plain(const phi_message *m) {
     for (size_t i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
@@ -243,8 +242,6 @@ static void phi__translate_message(phi__translation *t, const phi_message *m) {
         phi__translate_put(t, phi__translate_said(t, m));
 }
 
-/* ---- for the loop ---- */
-
 PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
                                   const phi_message *const *messages, size_t count,
                                   phi_arena *arena, const phi_message *const **out,
@@ -259,7 +256,7 @@ PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *targ
     filled.provider = t.provider;
     if (codec != NULL)
         phi__codec_origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
-    /* Messages at most: each, and one for each call of an answer. */
+    /* At most each message, and one result for each call of an answer. */
     size_t n = count, b;
     for (size_t i = 0; i < count; i++)
         for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)

@@ -9,32 +9,30 @@
 extern "C" {
 #endif
 
-/* An answer under way. The functions of a phi_provider get it; it is valid until they return.
-   Everything written is copied. If there is no memory, the model call fails by itself. Writes after
-   phi_answer_stop or phi_answer_fail have no effect. */
+/* An answer under construction. The functions of a phi_provider get it; it is valid until they
+   return. Everything written is copied. If memory runs out, the model call fails by itself. Writes
+   after phi_answer_stop or phi_answer_fail have no effect. */
 typedef struct phi_answer phi_answer;
 
 /* Append text or thinking to the open block, or to a new block if the open one is of another kind.
-   signature: must be sent back with this block of thinking (empty: there is none, or it comes
-   later). A signature ends the block. */
+   signature: must be sent back with this thinking (empty: none, or not yet). It ends the block. */
 PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes, phi_str signature);
 
 /* phi_answer_call begins a tool call (id empty: phi makes an id). phi_answer_arguments appends a
-   part of the JSON text of the call's arguments (no text at all means {}). `last`, the next block
-   and the end of the answer end the call. A call that was cut off (PHI_STOP_REASON_LENGTH) never
-   runs. */
+   part of the JSON text of the arguments (no text at all means {}). The call ends with `last`, the
+   next block, or the answer. A call that was cut off (PHI_STOP_REASON_LENGTH) never runs. */
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes, bool last);
 
-/* Sets the tokens so far, replacing earlier numbers; total_tokens 0: phi computes it. */
+/* Sets the tokens so far, replacing earlier numbers. phi computes total_tokens itself. */
 PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
 
 /* Completes the answer. reason: STOP, LENGTH, TOOL_USE or GUARD_RAIL; any other value counts as
    STOP. If the answer has calls, STOP counts as TOOL_USE. */
 PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason);
 
-/* Ends the answer with a failure. `retryable`: phi tries again, as phi_retry says. */
+/* Ends the answer with a failure. retryable: phi tries again, as phi_retry says. */
 PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
                              const char *message);
 
