@@ -107,12 +107,11 @@ struct phi__oauth {
     bool waiting;    /* `changed` must be called */
     bool unkept;     /* the store refused the token; the host does not know yet */
     bool renewing;   /* a refused token is refreshed; a new authorization may follow */
-    bool registered; /* this authorization has registered a client; not twice */
+    bool registered; /* this authorization has already registered a client */
     bool cancelled;  /* signed out */
-    bool nonced;     /* the endpoint's nonce was taken; not twice */
+    bool nonced;     /* the request was already repeated with a nonce */
     bool calling, gone;
-    /* signing: the host's key is signing; signs_out: sign out afterwards */
-    bool signing, signs_out;
+    bool signing, signs_out; /* while the host's key signs; sign out afterwards */
     phi__timer timer;
     uint64_t deadline_us;
     uint64_t retry_us;                  /* no refresh before this time */

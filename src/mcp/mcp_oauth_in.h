@@ -9,8 +9,8 @@
 
    mcp_oauth.c has the steps, mcp_oauth_words.c reads URLs, headers and documents of servers, and
    mcp_oauth_client.c has requests, the store and signed texts. Ownership: all memory is allocated
-   from the given budget; secrets are wiped before they are freed. The desc is borrowed. Threads: the
-   pumping thread. */
+   from the given budget; secrets are wiped before they are freed. The desc is borrowed.
+   Threads: the pumping thread. */
 #ifndef PHI_MCP_MCP_OAUTH_IN_H
 #define PHI_MCP_MCP_OAUTH_IN_H
 
