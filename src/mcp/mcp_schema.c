@@ -221,6 +221,7 @@ static void phi__mschema_follow_ref(phi__mschema *s, phi_json *node, phi__mschem
     phi__mschema_follow(s, (phi_json *)(uintptr_t)target, &next);
 }
 
+/* Moves $ref into allOf if the node also has anyOf: Gemini refuses the two together. */
 static void phi__mschema_beside(phi__mschema *s, phi_json *node) {
     phi_json *all = phi_json_get(node, "allOf");
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
