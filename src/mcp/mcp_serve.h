@@ -214,8 +214,9 @@ PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_serv
 PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
 /* Sends a log message. incoming: to the client of this request; NULL: to all clients of legacy
    eras. Only clients that want the level get it. level: "debug", "info", "notice", "warning",
-   "error", "critical", "alert" or "emergency". data: JSON text or plain text. A message may be lost
-   if a client is too slow. PHI_BAD_ARG: unknown level, or a request of another server. */
+   "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow clients may lose
+   a message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a request of
+   another server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
