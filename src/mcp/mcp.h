@@ -45,9 +45,9 @@ typedef enum phi_mcp_state {
     PHI_MCP_FAILED /* failed for good; phi_mcp_info.message has the reason */
 } phi_mcp_state;
 
-/* Questions of a server that the host answers, as bits of phi_mcp_desc.answers. The hook
-   PHI_HOOK_QUESTION of the agent whose call is under way decides. The server is offered nothing
-   else. */
+/* Questions that the host answers for its agents, as bits of phi_mcp_desc.answers. The hook
+   PHI_HOOK_QUESTION of the agent whose call is under way decides. Other questions are not
+   offered. */
 enum {
     PHI_MCP_SAMPLING = 1, /* answers of the agent's own model; kind "sampling" */
     PHI_MCP_FORMS = 2,    /* forms for the person; kind "elicitation" */
@@ -94,7 +94,7 @@ typedef struct phi_mcp_desc {
     bool hide_keys;         /* leave out the host's variables whose names look like keys */
     const char *cwd;        /* (default: the host's) */
     /* A program that exits is started again, at most this often in a row (default 3;
-       PHI_UNLIMITED), after a delay that doubles up to 30 s. A minute of running resets the
+       PHI_UNLIMITED), with a delay that doubles up to 30 s. Running for a minute resets the
        count. */
     uint32_t max_restarts;
     bool no_restart;
@@ -123,20 +123,16 @@ typedef struct phi_mcp_desc {
     uint32_t answers;          /* bits, PHI_MCP_SAMPLING and others (default: none) */
     const phi_mcp_root *roots; /* directories that the server may work in (default: none) */
     size_t root_count;
-    /* "warning" or another level (default: the server's) */
-    const char *log_level;
-    /* gets questions while no call is under way (default: none) */
-    phi_agent agent;
+    const char *log_level;                    /* level such as "warning" (default: the server's) */
+    phi_agent agent;                          /* gets questions outside of calls (default: none) */
     const char *client_name, *client_version; /* (default: "phi" and its version) */
     void (*event_fn)(void *user_data, const phi_mcp_event *event); /* called inside phi_step */
     void *user_data;
 } phi_mcp_desc;
 
-/* Begins to connect. Copies `desc` with all that it points to. NULL: a bad argument or no memory;
-   phi_last_error has the message. */
+/* Begins to connect. Copies `desc` deeply. NULL: phi_last_error has the message. */
 PHI_API phi_mcp *phi_mcp_connect(phi_runtime *rt, const phi_mcp_desc *desc);
-/* Ends the connection politely, in phi_step. Calls under way get an error result. May be called
-   twice. */
+/* Ends the connection politely, in phi_step. Calls under way get an error. May be called twice. */
 PHI_API void phi_mcp_close(phi_mcp *mcp);
 /* Connects again after PHI_MCP_FAILED or PHI_MCP_CLOSED. PHI_MISUSE in other states. */
 PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
@@ -145,8 +141,8 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
    harmless. May be called inside event_fn and callbacks of requests. */
 PHI_API void phi_mcp_free(phi_mcp *mcp);
 
-/* The state of a connection, and the server's description of itself. Strings are valid until the
-   next phi_step. */
+/* State of a connection, and the server's description. Strings are valid until the next
+   phi_step. */
 typedef struct phi_mcp_info {
     phi_mcp_state state;
     const char *message; /* reason of the last failure or loss; may be empty */
@@ -175,18 +171,16 @@ typedef struct phi_mcp_send_desc {
     phi_str params;      /* JSON object; copied (default: {}) */
     uint32_t timeout_ms; /* (default: the connection's) */
     void (*progress_fn)(void *user_data, double progress, double total, phi_str message);
-    /* Called once, inside phi_step; the reply is valid during the call. Not called after
-       phi_mcp_cancel or phi_mcp_free. */
+    /* Called once, in phi_step; `reply` is valid during the call. Not called after phi_mcp_cancel
+       or phi_mcp_free. */
     void (*done_fn)(void *user_data, const phi_mcp_reply *reply);
     void *user_data;
 } phi_mcp_send_desc;
 
-/* Sends a request of any kind; phi_mcp_get is simpler for the usual ones. `id` may be NULL; *id is
-   for phi_mcp_cancel. PHI_MISUSE: the connection is not ready. PHI_FULL: 4,096 requests are under
-   way. */
+/* Sends any request; phi_mcp_get is simpler for the usual ones. `id` may be NULL; *id is for
+   phi_mcp_cancel. PHI_MISUSE: not connected. PHI_FULL: 4,096 requests are under way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
-/* Ends a request of phi_mcp_send or phi_mcp_get without its callback, and tells the server. Unknown
-   ids are ignored. */
+/* Ends a request of phi_mcp_send or phi_mcp_get without its callback. Ignores unknown ids. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);
 
 #ifdef __cplusplus

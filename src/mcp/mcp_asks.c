@@ -1,5 +1,5 @@
-/* mcp_asks.c - answers the questions of a server. Roots are sent at once. Forms, pages and sampling
-   become questions to the agent's host. */
+/* mcp_asks.c - answers the questions of a server. Roots are sent at once. Other questions are
+   passed to the agent's host. */
 #include "mcp/mcp_asks.h"
 #include "mcp/mcp_requests_in.h"
 
@@ -245,7 +245,7 @@ static uint32_t phi__sample_least(uint32_t a, uint32_t b) {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* Makes the desc of the child: the agent's model and limits, without its prompt, history, tools and
+/* Makes the child's desc: model and limits of the agent, without prompt, history, tools and
    facts. */
 static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
@@ -295,7 +295,7 @@ static void phi__sample_put_text(phi__buf *out, phi_str text) {
 }
 
 /* Writes the content: a list if the request has tools and the answer has several blocks or a call;
-   else one block of text. */
+   otherwise one text. */
 static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists, phi_arena *arena) {
     size_t shown = 0;
     bool failed = false;
@@ -515,8 +515,8 @@ static void phi__asks_filled(phi__asks_one *one, phi_str values) {
 
 /* ---- answers of a model ---- */
 
-/* Ends a question with the result of sampling. If status is not PHI_OK, `result` is a message
-   instead. The child is already freed. */
+/* Ends a question with the result of sampling, or if status is not PHI_OK, with the message
+   `result`. The child is already freed. */
 static void phi__asks_sampled(phi__asks_one *one, phi_status status, phi_str result) {
     phi_mcp *mcp = one->of->mcp;
     char words[160];

@@ -84,8 +84,7 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
                               phi_str uri, phi_str mime, phi_str data, phi_content *out) {
     const struct phi__content_type *type = phi__content_type_of(mime, kind);
     if (type == NULL) return phi__content_note(arena, what, uri, mime, data, "", out);
-    /* The data must be base64, because one bad image in the history would fail every later model
-       call. */
+    /* It must be base64: one bad image in the history would fail every later model call. */
     size_t len = data.len;
     if (len == 0 || len % 4 != 0)
         return phi__content_note(arena, what, uri, mime, data, ": it is no base64", out);
@@ -107,8 +106,7 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
     return true;
 }
 
-/* Makes a text such as "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The
-   description]". */
+/* Makes a text: "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]". */
 static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
     phi_str name = phi__records_get_str(block, "title");
     phi_str mime = phi__records_get_str(block, "mimeType");

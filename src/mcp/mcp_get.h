@@ -55,8 +55,8 @@ typedef struct phi_mcp_prompt {
 /* An answer. Fields that do not belong to `what` are zero. */
 typedef struct phi_mcp_got {
     phi_mcp_what what;
-    /* As in phi_mcp_reply. After a failure, items received before it are still listed. PHI_TOO_BIG:
-       more than 1,000 contents. */
+    /* As in phi_mcp_reply. Items received before a failure are listed. PHI_TOO_BIG: more than 1,000
+       contents. */
     phi_status status;
     phi_str message;
     int code;
@@ -73,8 +73,7 @@ typedef struct phi_mcp_got {
     uint64_t total;        /* COMPLETION: number of all values; 0 if unknown */
 } phi_mcp_got;
 
-/* Zero means default for every field but `what`, done_fn, and the fields that `what` needs.
-   Copied. */
+/* Zero means default for all fields but `what`, done_fn and those that `what` needs. Copied. */
 typedef struct phi_mcp_get_desc {
     phi_mcp_what what;
     const char *uri, *name;
@@ -90,18 +89,16 @@ typedef struct phi_mcp_get_desc {
 } phi_mcp_get_desc;
 
 /* Asks the server. `id` may be NULL; *id is for phi_mcp_cancel. PHI_MISUSE: the server is not
-   ready. PHI_UNSUPPORTED: the server does not offer this. PHI_FULL: 4,096 requests are under
-   way. */
+   ready. PHI_UNSUPPORTED: it does not offer this. PHI_FULL: 4,096 requests are under way. */
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id);
 
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
 
 /* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports each
-   change, also after the server was started again. `done` may be NULL. It is called once: after the
+   change, also after a restart of the server. `done` may be NULL. It is called once: after the
    server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
    It is not called if the resource was watched already, or if `on` is false. Statuses as
-   phi_mcp_get. PHI_FULL: 256 resources are watched. PHI_NOT_FOUND: a resource to stop is not
-   watched. */
+   phi_mcp_get. PHI_FULL: 256 are watched. PHI_NOT_FOUND: the resource to stop is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);
 

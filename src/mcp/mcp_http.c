@@ -33,7 +33,6 @@ typedef struct phi__wire {
     bool full;         /* a message was refused; phi__mcp_drained must follow */
 } phi__wire;
 
-/* How the body of an answer is read. */
 typedef enum phi__shape {
     PHI__SHAPE_NONE, /* no head has arrived */
     PHI__SHAPE_JSON,
@@ -46,12 +45,11 @@ typedef struct phi__ex_kind {
     const char *method; /* HTTP method */
     bool stands;        /* the stream may stay silent for ever */
     bool skips;         /* ignore the body of a successful answer */
-    /* Gets a message: the whole body, or one event of a stream and its name. False: the connection
-       was freed, and `e` with it. */
+    /* Gets a message: the whole body, or one event and its name. False: everything was freed. */
     bool (*message)(phi__exchange *e, phi_str event, phi_str json);
     /* Called when the answer has ended. It closes the exchange or sends the request again. PHI_OK
        means a whole answer with status 2xx. Otherwise e->words, e->http_status and e->body tell
-       what failed. False: the connection was freed, and `e` with it. */
+       what failed. False: everything was freed. */
     bool (*ended)(phi__exchange *e, phi_status status);
     /* Called when the timer fires. If NULL, the request is sent again. */
     void (*late)(phi__exchange *e);
@@ -77,7 +75,6 @@ struct phi__exchange {
     bool in_session;   /* the request carried a session id of `epoch` */
     uint32_t epoch;
     uint8_t redirects, challenges;
-    /* state of the answer */
     int http_status;
     phi__shape shape;
     phi__buf body; /* JSON, or the first bytes of a refusal */
@@ -251,8 +248,8 @@ static phi__shape phi__mhead_shape(phi__exchange *e, phi_str headers) {
     return phi__mhead_refuse(e, why);
 }
 
-/* Keeps the session id from the answer to initialize. False: the id cannot be sent back, or there
-   is no memory; e->words is set. */
+/* Keeps the session id from the answer to initialize. False: the id is invalid, or no memory;
+   e->words is set. */
 static bool phi__mhead_session(phi__exchange *e, phi_str headers) {
     phi_str id = phi__headers_value(headers, "mcp-session-id");
     phi__buf *own = &e->wire->session;
@@ -302,8 +299,8 @@ static void phi__mhead_hide(phi__exchange *e) {
     phi__buf_clear(&e->body);
 }
 
-/* Hides the request's secrets in e->words and e->body. Then appends the message of the body's
-   JSON-RPC error to e->words. */
+/* Hides secrets in e->words and e->body, then adds the body's JSON-RPC error message to
+   e->words. */
 static void phi__mhead_fault(phi__exchange *e) {
     phi__json_found found;
     phi_str text;
@@ -329,8 +326,8 @@ enum {
     PHI__EXCHANGE_FAULT = 65536   /* most bytes of a refusal's body that are read */
 };
 
-/* Makes an exchange. If out is NULL, json is copied and sent; else the message of out is sent.
-   NULL: no memory. */
+/* Makes an exchange that sends the message of out, or if out is NULL, a copy of json. NULL: no
+   memory. */
 static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi__out *out,
                                   phi_str json) {
     phi__exchange *e = (phi__exchange *)phi__alloc(wire->memory, sizeof *e);
@@ -391,8 +388,8 @@ static void phi__ex_waits(phi__exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-/* Closes the exchange. If a function of its kind is running, the exchange is freed later. Changes
-   nothing in `out` but out->of_link. */
+/* Closes the exchange. It is freed later if a function of its kind runs. Of `out`, only of_link
+   changes. */
 static void phi__ex_close(phi__exchange *e) {
     phi__wire *wire = e->wire;
     if (e->note) wire->notes--;
@@ -491,8 +488,7 @@ static void phi__ex_head(void *user_data, int http_status, phi_str headers) {
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
     if (e->wire->oauth != NULL) phi__oauth_heard(e->wire->oauth, headers);
-    /* the request may be sent again later */
-    if (http_status / 100 == 2) e->redirects = e->challenges = 0;
+    if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be sent again */
     if ((http_status == 307 || http_status == 308) && location.len > 0 &&
         e->redirects < PHI__EXCHANGE_REDIRECTS)
         phi__ex_redirect(e, location);
@@ -756,14 +752,12 @@ static void phi__stream_deafen(phi__mcp_http *http) {
     if (e != NULL) phi__ex_close(e);
 }
 
-/* Opens the stream again after a delay, unless the server refuses it. False: the connection was
-   freed. */
+/* Opens the stream again later unless the server refuses it. False: the connection was freed. */
 static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
-    /* do not ask for the same event again */
-    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume);
+    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not get it again */
     if (!none && status != PHI_CANCELLED && !http->closing &&
         phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
@@ -781,8 +775,8 @@ static void phi__stream_close(phi__mcp_http *http) {
     if (e != NULL) phi__ex_close(e);
 }
 
-/* Reports the waiting initialize as lost. If words is NULL, the message of its refusal is kept.
-   False: the connection was freed. */
+/* Reports the waiting initialize as lost, with `words` or (NULL) its own message. False: all was
+   freed. */
 static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__exchange *first = http->first;
     char message[sizeof first->words];
@@ -840,8 +834,7 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for the endpoint. Calls no function of
-   the session. */
+/* Opens the old transport's stream for `first`, which waits for it. Calls no session function. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
@@ -871,8 +864,8 @@ static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
 }
 
-/* True for an error that only servers of 2026-07-28 send: mismatching headers, a missing
-   capability, or an unsupported version. */
+/* True for an error of servers of 2026-07-28: wrong headers, missing capability, unknown
+   version. */
 static bool phi__mhttp_is_modern_error(phi_str body) {
     phi__json_found found;
     int64_t code = 0;
@@ -1031,8 +1024,7 @@ static void phi__mhttp_listen(phi__mcp_link *link) {
     e->owner = http;
     http->listening = e;
     phi_status status = phi__ex_send(e);
-    /* nothing was sent, so no session can have expired */
-    if (status != PHI_OK) (void)phi__stream_unheard(e, status);
+    if (status != PHI_OK) (void)phi__stream_unheard(e, status); /* nothing was sent */
 }
 
 /* ---- the connection ---- */
@@ -1054,8 +1046,8 @@ static bool phi__mhttp_left(phi__exchange *e, phi_status status) {
     return true;
 }
 
-/* Closes the connection: waits for exchanges under way, then sends DELETE, until the deadline has
-   passed. */
+/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops at the
+   deadline. */
 static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);

@@ -36,8 +36,7 @@ typedef struct phi__req phi__req;
 typedef struct phi__mcp_link phi__mcp_link;
 
 /* A message to the server, owned by the session. A request lives until the link has reported its
-   answer or its loss, or until `forget` has returned. Other messages live until `send` has
-   returned. */
+   answer or loss, or until `forget` has returned. Other messages live until `send` has returned. */
 typedef struct phi__out {
     phi_str json;                /* one line, without a line break */
     phi_str method;              /* empty for our answer to a request */
@@ -50,8 +49,7 @@ typedef struct phi__out {
 } phi__out;
 
 typedef struct phi__mcp_link_table {
-    /* Begins to connect. phi__mcp_up or phi__mcp_down follows. May be called again after
-       phi__mcp_down. */
+    /* Begins to connect. phi__mcp_up or phi__mcp_down follows. May be repeated after the latter. */
     phi_status (*open)(phi__mcp_link *link);
     /* Sends a message, and copies data that it needs later. PHI_FULL: too many messages wait;
        phi__mcp_drained follows. After other failures the message is lost. */
@@ -59,11 +57,9 @@ typedef struct phi__mcp_link_table {
     /* The answer was reported or is not wanted any more. The session may free `out` afterwards.
        Called only while out->of_link is not NULL. */
     void (*forget)(phi__mcp_link *link, phi__out *out);
-    /* Tells the protocol version for headers and its era. NULL: unknown until the next
-       handshake. */
+    /* Tells the version for headers, and its era. NULL: unknown until the next handshake. */
     void (*agreed)(phi__mcp_link *link, const char *version, bool modern);
-    /* Legacy eras, after notifications/initialized: opens the stream for the server's own messages,
-       if the transport has one. */
+    /* Legacy eras, after the handshake: opens the stream for the server's own messages, if any. */
     void (*listen)(phi__mcp_link *link);
     /* Ends the connection politely. phi__mcp_down with PHI_OK follows. */
     void (*close)(phi__mcp_link *link);
@@ -96,12 +92,11 @@ typedef struct phi__mcp_part {
     /* Handles a notification; params may be NULL. True: it belongs to this part. */
     bool (*notified)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params);
     /* Handles a request of the server; params are borrowed during the call. call: the tool call
-       that the request concerns, zero if unknown. True: the part takes the request and calls
-       phi__mcp_answer once, now or later. */
+       that the request concerns, or zero. True: the part takes the request and answers once, now or
+       later, with phi__mcp_answer. */
     bool (*asked)(phi_mcp *mcp, void *part, phi_str method, const phi_json *params, phi_call call,
                   phi_agent agent, uint64_t ask);
-    /* the request was cancelled; do not answer */
-    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask);
+    void (*unasked)(phi_mcp *mcp, void *part, uint64_t ask); /* cancelled; do not answer */
     /* Adds members to the client's capabilities for the current era. */
     phi_status (*capabilities)(phi_mcp *mcp, void *part, phi_json *into, phi_arena *arena);
     /* True if agents use the part. phi_mcp_free then refuses. */
@@ -137,9 +132,8 @@ PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
 /* Returns the part that was joined with this table, or NULL. */
 PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
 
-/* phi__mcp_hold, called inside `ready`, keeps the state PHI_MCP_CONNECTING until phi__mcp_settle
-   was called as often. A part fetches its first list meanwhile. A lost connection ends all
-   holds. */
+/* phi__mcp_hold, called in `ready`, keeps the state PHI_MCP_CONNECTING until phi__mcp_settle was
+   called as often. A part fetches its first list meanwhile. A lost connection ends all holds. */
 PHI__FN void phi__mcp_hold(phi_mcp *mcp);
 PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 
@@ -155,10 +149,9 @@ typedef struct phi__req_desc {
     size_t header_count;
     uint32_t timeout_ms, max_timeout_ms; /* 0: the values of the connection */
     phi_call call;                       /* the tool call that the request serves; zero: none */
-    /* gets the server's questions; zero: agent of `call`, or desc->agent */
-    phi_agent agent;
-    bool task;   /* the answer may be a task, if the era has tasks */
-    bool stream; /* subscriptions/listen */
+    phi_agent agent;                     /* gets questions; zero: of `call`, or desc->agent */
+    bool task;                           /* the answer may be a task, if the era has tasks */
+    bool stream;                         /* subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);
     /* Called once, in phi_step. The request is freed after it returns. It may free mcp. */
     void (*done)(void *ctx, const phi_mcp_reply *reply);

@@ -20,8 +20,7 @@ struct phi__redirect {
     void *ctx;
 };
 
-/* True if the Host header is this address. Refuses requests from other sites whose host names
-   resolve to 127.0.0.1. */
+/* True if the Host header is this address: other sites may have names that resolve to 127.0.0.1. */
 static bool phi__redirect_is_ours(const phi__redirect *r, phi_str host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     char want[32];
@@ -110,8 +109,7 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 
 enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* most bytes of a URL in a message */
 
-/* Returns how many bytes of a URL a message may show. The query is left out, because it may be a
-   secret. */
+/* Returns how many bytes of a URL a message may show: not the query, which may be a secret. */
 static int phi__oaf_shown(phi_str url) {
     size_t n = 0;
     while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
@@ -297,8 +295,7 @@ static void phi__grant_rest(phi__oauth *o, uint32_t ms) {
     o->retry_us = phi__io_now_us(o->rt->io) + ms * (uint64_t)1000;
 }
 
-/* Takes the grant from an answer. Values missing there are taken from the earlier grant, or from
-   the request. */
+/* Takes the grant from an answer. Missing values come from the earlier grant or the request. */
 static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, bool refreshed) {
     phi__oauth_grant next;
     const phi__oauth_grant *old = &o->grant;
@@ -335,8 +332,7 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    /* without memory, the next token sets the issuer */
-    phi__buf_add_str(&o->bound, o->grant.issuer);
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* if it fails, the next token sets it */
     phi__grant_save(o);
     return PHI_OK;
 }
@@ -365,8 +361,8 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* Takes the stored grant if its token (or its refresh token) differs from the current one. True:
-   taken. */
+/* Takes the stored grant and returns true if its token (or refresh token) differs from the
+   current. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -411,8 +407,7 @@ static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body
     return status;
 }
 
-/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and the request can be
-   repeated. */
+/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and was not sent it yet. */
 static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
     if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
@@ -474,11 +469,9 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     if (status == PHI_OK) status = phi__grant_refused(o, &reply);
     if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
         phi__grant_rest(o, PHI__OAUTH_RETRY_MS);
-        /* the old token may be valid until its end */
-        return o->grant.bearer.len > 0 ? PHI_OK : status;
+        return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may still be valid */
     }
-    /* Some refresh tokens can be used only once: another connection may have used this one and
-       stored its successor. */
+    /* If refresh tokens can be used only once, another connection may have stored a newer one. */
     if (phi__grant_newer(o, true)) return PHI_OK;
     if (phi__str_is(reply.error, "invalid_client")) phi__oac_forget(o);
     phi__keep_spend(&o->grant.refresh, &o->grant.spent[1]);
@@ -562,9 +555,9 @@ static phi_status phi__person_redirect(phi__oauth *o) {
     return PHI_OK;
 }
 
-/* Joins the scopes to ask for: earlier ones of this issuer, those of the challenge, those of the
-   desc, and offline_access for a refresh token. The scopes of the resource are asked for only if
-   challenge and desc name none. */
+/* Joins the scopes to ask for: earlier ones of this issuer, those of challenge and desc, and
+   offline_access for a refresh token. The resource's scopes are used only if challenge and desc
+   have none. */
 static phi_status phi__person_scope(phi__oauth *o) {
     const phi__oauth_found *found = &o->found;
     phi__buf set = phi__buf_of(&o->memory);
@@ -581,8 +574,7 @@ static phi_status phi__person_scope(phi__oauth *o) {
 /* Opens the browser. The client is known by now. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
-    /* On a runtime with a tape, the random bytes follow from its seed, which the tape contains. The
-       secrets must come from the system. */
+    /* Not from a runtime with a tape: its random bytes follow from the seed on the tape. */
     if (!phi__form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
         return PHI_NO_MEMORY;
     phi__buf url = phi__buf_of(&o->memory);
@@ -628,8 +620,7 @@ static phi_status phi__person_go(phi__oauth *o) {
                                                      : phi__grant_exchange(o);
 }
 
-/* True if the client must be registered again because the server does not know it. This happens at
-   most once. */
+/* True if the client must be registered again: the server does not know it. At most once. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
@@ -687,12 +678,11 @@ static phi_status phi__person_exchanged(phi__oauth *o) {
 
 enum {
     PHI__OAUTH_TIMEOUT_MS = 300000,
-    /* a token refused this soon after a refresh is not refreshed again */
+    /* a refreshed token that is refused this early is not refreshed again */
     PHI__OAUTH_YOUNG_MS = 60000
 };
 
-/* True for https, for http on this machine, and for a program's own scheme, which has a dot (RFC
-   8252, 7.1). */
+/* True for https, http on this machine, and a program's own scheme with a dot (RFC 8252, 7.1). */
 static bool phi__oauth_redirect_fits(const char *uri) {
     phi_str text = phi_str_of(uri);
     phi__oauth_url url;
@@ -794,8 +784,7 @@ PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
            phi__mcp_own_all(arena, texts, PHI__COUNT(texts));
 }
 
-/* Allocates from the caller's budget. Blocks are wiped before they are freed, so no block grows in
-   place. */
+/* Allocates from the caller's budget, and wipes blocks before freeing. No block grows in place. */
 static void *phi__oauth_realloc(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *parent = (phi_memory *)user_data;
     void *out = NULL;
@@ -879,8 +868,7 @@ static void phi__oauth_finish(phi__oauth *o, phi_status status) {
     (void)phi__oauth_still(o);
 }
 
-/* Fails if persons were asked too often: a server must not open one browser window after
-   another. */
+/* Fails if persons were asked too often. A server must not open window after window. */
 static phi_status phi__oauth_may_ask(phi__oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__OAUTH_ROUNDS - 1];
     if (!phi__oauth_person(o)) return PHI_OK;
@@ -928,8 +916,7 @@ static phi_status phi__oauth_advance(phi__oauth *o) {
 static void phi__oauth_fire(phi__timer *timer) {
     phi__oauth *o = PHI__OWNER(timer, phi__oauth, timer);
     phi_status status = PHI_BUSY;
-    /* the timer takes its place now, because there may be no memory later */
-    (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
+    (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX); /* keeps its place in the heap */
     phi__oauth_leave(o);
     if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* it was only woken to sign out */
     if (o->cancelled)
@@ -939,8 +926,8 @@ static void phi__oauth_fire(phi__timer *timer) {
     if (!phi__oauth_still(o)) return;
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
-        /* The server may not know the client any more. It tells only the person, so register again
-           next time. */
+        /* The server may not know the client, and has told only the person. Register again next
+           time. */
         if (o->step == PHI__OAUTH_PERSON) phi__oac_forget(o);
         status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
                                  (unsigned)(o->desc->timeout_ms / 1000));
@@ -980,8 +967,7 @@ PHI__FN phi_status phi__oauth_header(phi__oauth *o, phi_str *value) {
     return PHI_NOT_FOUND;
 }
 
-/* True if the server refuses a token that is new. Without a person, the program would ask for
-   tokens without pause. */
+/* True if the server refuses even a new token. Without a person, asking would never end. */
 static bool phi__oauth_vain(const phi__oauth *o) {
     const phi__oauth_grant *g = &o->grant;
     int64_t now = phi__io_wall_ms(o->rt->io);

@@ -36,9 +36,8 @@ typedef enum phi_mcp_client_auth {
 /* Who is authorized. */
 typedef enum phi_mcp_grant {
     PHI_MCP_GRANT_PERSON = 0, /* a person with a browser: authorization_code */
-    /* the program, with client_id and a secret or key: client_credentials */
-    PHI_MCP_GRANT_CLIENT,
-    PHI_MCP_GRANT_ASSERTION /* the subject of a signed token from the host: jwt-bearer */
+    PHI_MCP_GRANT_CLIENT,     /* the program, with client_id and a proof: client_credentials */
+    PHI_MCP_GRANT_ASSERTION   /* the subject of a signed token from the host: jwt-bearer */
 } phi_mcp_grant;
 
 /* A private key of the host. phi writes the text and the host signs it. Strings are copied with the
@@ -47,18 +46,17 @@ typedef struct phi_mcp_key {
     const char *algorithm; /* algorithm of JSON Web Signatures: "ES256", "RS256"... */
     const char *id;        /* "kid" in the signature's header (default: none) */
     const char *jwk;       /* public key, a JSON object; dpop_key needs it */
-    /* Writes a raw signature of `bytes` (not DER; r and s for ES256, 64 bytes) and its length, at
-       most PHI_MCP_SIGNATURE. Called on the pumping thread, inside phi_step or a call that sends.
-       It must not free the connection. Any status but PHI_OK ends the authorization or the request
-       with that status. */
+    /* Writes a raw signature of `bytes` (for ES256: r and s, 64 bytes, not DER) and its length, at
+       most PHI_MCP_SIGNATURE. Called on the pumping thread, in phi_step or a call that sends. Must
+       not free the connection. Any other status than PHI_OK ends the authorization or the
+       request. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;
 
 enum { PHI_MCP_SIGNATURE = 1024 }; /* most bytes of a signature */
 
-/* The token that PHI_MCP_GRANT_ASSERTION needs. Strings are terminated and valid until
-   want_assertion_fn returns. */
+/* The token that PHI_MCP_GRANT_ASSERTION needs. Strings are terminated, valid during the call. */
 typedef struct phi_mcp_assertion {
     phi_str issuer;   /* authorization server, the token's audience */
     phi_str resource; /* the MCP server */
@@ -67,16 +65,15 @@ typedef struct phi_mcp_assertion {
 
 /* Zero means default for every field. */
 struct phi_mcp_oauth_desc {
-    /* Called inside phi_step with a URL to open in the person's browser. The URL is valid during
-       the call and should not be logged. Any status but PHI_OK ends the authorization with that
-       status. NULL: only tokens from the store are used. */
+    /* Called in phi_step with a URL to open in the person's browser. The URL is valid during the
+       call and should not be logged. Any other status than PHI_OK ends the authorization. NULL:
+       only tokens from the store are used. */
     phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
     phi_mcp_grant grant; /* (default: PERSON; the other two need no open_browser_fn) */
-    /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token is needed, from the host's
-       platform (workload identity) or its identity provider. The host gives the token to
-       phi_mcp_authorize, at once or within timeout_ms. Any status but PHI_OK ends the authorization
-       with that status. */
+    /* PHI_MCP_GRANT_ASSERTION: called in phi_step when a token is needed, from the host's platform
+       (workload identity) or identity provider. The host gives it to phi_mcp_authorize, now or
+       within timeout_ms. Any other status than PHI_OK ends the authorization. */
     phi_status (*want_assertion_fn)(void *user_data, const phi_mcp_assertion *wanted);
     /* Keeps tokens, registrations and the port. Document ids begin with "mcp-oauth-". The struct is
        copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
@@ -89,10 +86,9 @@ struct phi_mcp_oauth_desc {
     /* Tokens are bound to this key if the authorization server supports its algorithm: each request
        carries a proof signed by the key (DPoP, RFC 9449). (default: bearer tokens) */
     const phi_mcp_key *dpop_key;
-    /* The issuer that client_id or the assertion belongs to. A server that names another issuer is
-       refused. Set it in unattended programs: without it, a secret or an assertion goes to any
-       issuer that the MCP server names, until a first token is received (default: the issuer of the
-       stored or last token). */
+    /* Issuer of client_id or the assertion; a server with another issuer is refused. Set it in
+       unattended programs: without it, a secret or an assertion goes to any issuer that the MCP
+       server names until a first token arrives (default: issuer of the stored or last token). */
     const char *issuer;
     /* https URL of a document about the program, used as client id if the server supports it. */
     const char *client_metadata_url;

@@ -15,8 +15,7 @@
    request sets the timer. The timer does all work, so only the timer calls functions of the
    host. */
 
-/* Removes our secrets from a message, because a server may have put them there. False: no
-   memory. */
+/* Hides our secrets in a message: a server may have put them there. False: no memory. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
     const phi_str secrets[10] = {phi__oauth_token_of(o->grant.bearer),
                                  phi__oauth_token_of(o->grant.spent[0]),
@@ -212,8 +211,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
     phi__sha256_of(ask->verifier, hash);
     phi__buf_init(&challenge, out->memory);
     phi__form_base64(&challenge, hash, sizeof hash);
-    /* Makes the endpoint safe in the quotes of a shell, because the host may pass the URL to
-       one. */
+    /* The host may pass the URL to a shell: makes the endpoint safe in its quotes. */
     for (size_t i = 0; i < endpoint.len; i++)
         if (strchr("'$;!*()", endpoint.at[i]) != NULL)
             phi__url_escape(out, phi__str(endpoint.at + i, 1));
@@ -654,8 +652,7 @@ static void phi__oac_clear(phi__oauth *o) {
     memset(&o->client, 0, sizeof o->client);
 }
 
-/* Sets o->client to the registration at an issuer, from memory or from the store. False: there is
-   none. */
+/* Sets o->client to the registration at an issuer, in memory or the store. False: there is none. */
 static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     if (o->client.registered && phi_str_equal(o->client.issuer, issuer)) return true;
     phi__oac_clear(o);
@@ -690,8 +687,7 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* Checks the issuer. A client_id and an assertion belong to one issuer: the desc's, or else that of
-   the last token. */
+/* Checks the issuer. client_id and an assertion belong to that of the desc or the last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
@@ -800,8 +796,7 @@ PHI__FN phi_status phi__oac_choose(phi__oauth *o) {
         if (method != 0) return PHI_OK;
         return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oac_methods(desc));
     }
-    /* The client is a client id metadata document, or an assertion identifies it (RFC 7523,
-       3.1). */
+    /* The client is a metadata document, or an assertion identifies it (RFC 7523, 3.1). */
     bool document = desc->client_metadata_url != NULL && server->documents;
     if (document || !phi__oauth_person(o))
         return phi__oac_set(o, server->issuer, document ? desc->client_metadata_url : NULL, NULL,

@@ -134,15 +134,15 @@ struct phi__oauth {
 PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
-/* Returns the first `most` bytes of a server's text, for a message. Secrets are hidden before the
-   text is cut, so no part of one is left. */
+/* Returns the first `most` bytes of a server's text for a message. Secrets are hidden before the
+   cut, so no part of one is left. */
 PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most);
 
-/* Sends a GET request; the step must be set. Returns PHI_BUSY or a failure. `what` is static and
-   names the request in messages. */
+/* Sends a GET request; the step must be set. Returns PHI_BUSY or a failure. what: static, for
+   messages. */
 PHI__FN phi_status phi__oauth_get(phi__oauth *o, phi_str url, const char *what);
 
-/* Sends a POST request. type: of the body. basic, proof: values of Authorization and DPoP, or
+/* Sends a POST request. type: of the body. basic, proof: for Authorization and DPoP; may be
    empty. */
 PHI__FN phi_status phi__oauth_post(phi__oauth *o, phi_str url, const char *type, phi_str basic,
                                    phi_str proof, phi_str body, const char *what);
@@ -157,8 +157,7 @@ PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers);
 PHI__FN bool phi__oauth_person(const phi__oauth *o);
 PHI__FN void phi__oauth_wake(phi__oauth *o); /* the timer fires in the next step */
 
-/* Chooses the client, or registers one. Needs o->ask.redirect and o->ask.scope. PHI_OK: o->client
-   is set. (mcp_oauth_client.c) */
+/* Chooses or registers o->client. Needs o->ask.redirect and o->ask.scope. (mcp_oauth_client.c) */
 PHI__FN phi_status phi__oac_choose(phi__oauth *o);
 PHI__FN phi_status phi__oac_registered(phi__oauth *o); /* handles the answer */
 
@@ -186,8 +185,8 @@ PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form);
 PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
                                    phi__buf *out);
 
-/* Makes a state and a verifier of 32 random bytes each, in the arena. If io is NULL, the bytes come
-   from the system. False: no memory. */
+/* Makes a state and a verifier of 32 random bytes each, in the arena. If io is NULL, the system's
+   random bytes are used. False: no memory. */
 PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *ask);
 
 /* Writes the URL for the browser. */
