@@ -54,20 +54,20 @@ typedef struct phi__oauth_listener {
     void *ctx;
 } phi__oauth_listener;
 
-/* Makes the object; nothing is sent. memory must outlive a callback that frees the object. url: the
-   MCP server. desc is borrowed until phi__oauth_free. client_name is borrowed and used if desc has
-   none. PHI_BAD_ARG: the url is unusable. */
+/* Makes the object; sends nothing. memory must outlive a callback that frees the object. url: the
+   MCP server. desc is borrowed until phi__oauth_free; client_name too, for a desc that has none.
+   PHI_BAD_ARG: the url is unusable. */
 PHI__FN phi_status phi__oauth_new(phi_runtime *rt, phi_memory *memory,
                                   const phi_mcp_oauth_desc *desc, phi_str url,
                                   const char *client_name, const phi__oauth_listener *listener,
                                   phi__oauth **out);
 
-/* Ends the authorization under way; `changed` is not called. May be called inside `changed` and
+/* Frees the object and ends its authorization without `changed`. May be called inside `changed` and
    open_browser_fn. NULL is harmless. */
 PHI__FN void phi__oauth_free(phi__oauth *oauth);
 
-/* Gets the value of Authorization, "Bearer ..." or "DPoP ...", valid until the next call of a
-   function in this file or of phi_step. */
+/* Gets the value of Authorization, "Bearer ..." or "DPoP ...", valid until the next call of this
+   file or phi_step. */
 PHI__FN phi_status phi__oauth_header(phi__oauth *oauth, phi_str *value);
 
 /* Appends the value of the header DPoP, signed by the host's key, if the token is bound to it.
@@ -78,9 +78,9 @@ PHI__FN phi_status phi__oauth_proof(phi__oauth *oauth, const char *method, phi_s
 /* Takes the nonce for the next proof from the headers of any answer. */
 PHI__FN void phi__oauth_heard(phi__oauth *oauth, phi_str headers);
 
-/* Handles an answer with status 401 or 403. headers: "Name: value\r
-   " each. sent: the value that the request carried, or empty. PHI_REFUSED: for example, a 403 that
-   does not ask for more scopes. */
+/* Handles an answer with status 401 or 403. headers: "Name: value\r\n" each. sent: the value that
+   the request carried; may be empty. PHI_REFUSED: for example, a 403 that asks for no more
+   scopes. */
 PHI__FN phi_status phi__oauth_challenge(phi__oauth *oauth, int http_status, phi_str headers,
                                         phi_str sent);
 

@@ -34,8 +34,8 @@ static bool phi__url_number(phi_str s, uint64_t *out) {
     return true;
 }
 
-/* True for digits of any length, or a hexadecimal number. A host whose last label is such a number
-   must be an IPv4 address. */
+/* True for decimal digits of any length, or a hexadecimal number. A host whose last label is a
+   number must be an IPv4 address. */
 static bool phi__url_is_number(phi_str s) {
     uint64_t number;
     size_t i = 0;
@@ -397,8 +397,7 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
     return phi__str(to, n);
 }
 
-/* Reads the challenges of one header. A word before "=" is a parameter. Any other word begins a
-   challenge. */
+/* Reads the challenges of a header. A word before "=" is a parameter; others begin a challenge. */
 static void phi__oaw_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {
@@ -570,8 +569,7 @@ PHI__FN phi_status phi__oaw_resource(phi_arena *arena, phi_str text, phi_str pre
 PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
                                    phi__oauth_server *out, const char **fault) {
     static const char *const names[] = {"none", "client_secret_basic", "client_secret_post",
-                                        /* in the order of PHI__OAUTH_NONE and following */
-                                        "private_key_jwt"};
+                                        "private_key_jwt"}; /* in the order of their bits */
     phi_json *root;
     phi_status status = phi__oauth_parse(arena, text, &root, fault);
     memset(out, 0, sizeof *out);

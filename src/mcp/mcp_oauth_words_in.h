@@ -34,16 +34,15 @@ PHI__FN bool phi__url_read(phi_str text, phi__oauth_url *out);
 PHI__FN const char *phi__url_fault(const phi__oauth_url *server, phi_str text, bool allow_private);
 PHI__FN bool phi__url_same_host(const phi__oauth_url *a, const phi__oauth_url *b);
 
-/* True if `resource` is the server's URL or contains it: a server's path may be part of a larger
-   resource (RFC 8707). */
+/* True if `resource` is the server's URL or contains it (RFC 8707). */
 PHI__FN bool phi__url_covers(phi_str resource, const phi__oauth_url *server);
 
-/* Appends the URL as a resource: origin in lower case, no fragment, and no last slash unless there
-   is a query. */
+/* Appends the URL as a resource: origin in lower case, without fragment and (if there is no query)
+   last slash. */
 PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url);
 
-/* These write the well-known URLs to `out`, in the order in which they are tried. They return the
-   count; 0: no memory. */
+/* These write the well-known URLs to `out` in the order of trying. Return the count; 0: no
+   memory. */
 enum { PHI__OAUTH_KNOWN = 3 };
 PHI__FN size_t phi__url_resources(phi_arena *arena, const phi__oauth_url *server,
                                   phi_str out[PHI__OAUTH_KNOWN]);
@@ -67,15 +66,13 @@ enum {
     PHI__OAUTH_SCOPE_BYTES = 4096 /* most bytes of a set */
 };
 
-/* A WWW-Authenticate challenge, Bearer or DPoP (RFC 6750, 9449, 9728). Missing parameters are
-   empty. */
+/* A challenge in WWW-Authenticate, Bearer or DPoP (RFC 6750, 9449, 9728); fields may be empty. */
 typedef struct phi__oauth_dare {
     bool bearer;
     phi_str resource_metadata, scope, error;
 } phi__oauth_dare;
 
-/* Reads the challenges. headers: "Name: value\r
-   " each. False: no memory. */
+/* Reads the challenges. headers: "Name: value\r\n" each. False: no memory. */
 PHI__FN bool phi__oaw_challenge(phi_arena *arena, phi_str headers, phi__oauth_dare *out);
 
 /* Returns the token of "Bearer token" or "DPoP token". Empty: there is none. */
@@ -119,8 +116,7 @@ PHI__FN phi_status phi__oaw_server(phi_arena *arena, phi_str text, bool person,
 PHI__FN bool phi__oauth_has(phi_str set, phi_str scope);
 PHI__FN bool phi__oauth_has_all(phi_str set, phi_str scopes);
 
-/* Appends scopes that the set lacks. Leaves out malformed scopes and those beyond the limits
-   above. */
+/* Appends scopes that the set lacks, except malformed ones and those beyond the limits above. */
 PHI__FN void phi__oauth_join(phi__buf *set, phi_str scopes);
 
 #endif

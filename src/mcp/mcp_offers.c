@@ -1,5 +1,4 @@
-/* mcp_offers.c - resources and prompts of a server: requests of the host, watched resources, and
-   notifications. */
+/* mcp_offers.c - resources and prompts of a server: requests, watched resources, notifications. */
 #include "mcp/mcp_get.h"
 #include "mcp/mcp_pages_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -49,8 +48,8 @@ static void phi__watch_drop(phi__watched *w) {
     phi__free(&watch->mcp->memory, w, sizeof *w + w->uri.len + 1);
 }
 
-/* Reports the server's answer. After a refusal, the resource is not watched any more. The host may
-   free the connection in `done`. */
+/* Reports the server's answer. A refused resource is not watched any more. `done` may free the
+   connection. */
 static void phi__watch_said(phi__watched *w, phi_status status, phi_str message) {
     phi_mcp_done_fn done = w->done;
     void *user_data = w->user_data;
@@ -273,8 +272,8 @@ static void phi__offers_destroy(phi__offer *offer) {
     phi__free(memory, offer, sizeof *offer);
 }
 
-/* Ends an operation. The host may free the connection in its callback; the memory stays until the
-   session returns. */
+/* Ends an operation. Its callback may free the connection; the memory stays until the session
+   returns. */
 static void phi__offers_end(phi__offer *offer, const phi_mcp_reply *reply) {
     phi__offers *o = phi__offers_of(offer->mcp);
     offer->request = NULL;
@@ -583,8 +582,7 @@ static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t 
     phi__buf_char(out, '}');
 }
 
-/* Writes the params of a request, and sets the name for its header. False: a needed field of desc
-   is missing. */
+/* Writes params and sets the name for the header. False: a needed field of desc is missing. */
 static bool phi__offers_params(phi__buf *params, const phi_mcp_get_desc *desc, phi_str *name) {
     bool resource = desc->what == PHI_MCP_GET_RESOURCE;
     const char *text = resource ? desc->uri : desc->name;
@@ -619,8 +617,7 @@ static bool phi__offers_params(phi__buf *params, const phi_mcp_get_desc *desc, p
     return true;
 }
 
-/* One row for each phi_mcp_what: the required capability, the method, the key of a list, and the
-   function that reads the answer. */
+/* One row for each phi_mcp_what: capability, method, key of a list, and reader of the answer. */
 static const struct phi__offers_row {
     const char *capability, *method, *key;
     void (*done)(phi__offer *offer, const phi_mcp_reply *reply);

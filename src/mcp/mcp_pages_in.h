@@ -13,10 +13,8 @@ struct phi__pages {
     const char *method, *key; /* for example "tools/list" and "tools"; borrowed */
     /* Gets an object of the list, valid during the call. False: no memory. */
     bool (*item)(phi__pages *pages, const phi_json *item);
-    /* Called once, in phi_step, when the list is complete or has failed. It may free the
-       connection. */
+    /* Called once, in phi_step, at the list's end or failure. It may free the connection. */
     void (*done)(phi__pages *pages, const phi_mcp_reply *reply);
-    /* set by mcp_pages.c */
     phi__req *request;
     phi__buf cursor;
     size_t count, page;
@@ -26,8 +24,8 @@ struct phi__pages {
     bool has_ttl; /* the last page has ttl_ms */
 };
 
-/* Asks for the first page. The caller has set the fields above `request` and zeroed the others.
-   Returns the statuses of phi__mcp_send. */
+/* Asks for the first page. The caller has set the fields above `request` and zeroed the rest.
+   Statuses as phi__mcp_send. */
 PHI__FN phi_status phi__pages_begin(phi__pages *pages);
 PHI__FN void phi__pages_stop(phi__pages *pages); /* without `done`; may be called twice */
 

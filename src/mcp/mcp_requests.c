@@ -1,5 +1,5 @@
-/* mcp_requests.c - requests to the server and their answers, questions of the server, tasks, and
-   the queue of messages. */
+/* mcp_requests.c - requests, their answers, questions of the server, tasks, and the message
+   queue. */
 #include "mcp/mcp_requests_in.h"
 
 #include <stdarg.h>
@@ -10,8 +10,8 @@ static void phi__tasks_later(struct phi__task *t);
 /* Sends the answers to the questions of a task. */
 static void phi__tasks_answered(phi__req *r);
 
-/* Sends a notification or an answer. Takes `json` and frees it in any case. `method` is a literal.
-   PHI_FULL: too many messages wait. */
+/* Sends a notification or an answer; frees `json`. `method` is a literal. PHI_FULL: too many
+   wait. */
 static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
 
 /* Returns the agent that waits for the request, or zero. */
@@ -20,9 +20,9 @@ static phi_agent phi__req_agent(const phi__req *r);
 /* True if both are the same call. False for two empty handles. */
 static bool phi__req_same_call(phi_call a, phi_call b);
 
-/* Returns the agent that all open requests of agents belong to. Zero: there is none, or more than
-   one. If all these requests serve one call, *only is the first of them, else NULL. A task's own
-   requests count as requests of its call. */
+/* Returns the agent to which all open requests of agents belong; zero: none, or more than one
+   agent. If they also serve one call, *only is the first of them, else NULL. A task's own requests
+   count for its call. */
 static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
 
 /* Sends the request again under a new id, with further members of params. */
@@ -65,8 +65,7 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
-/* Ends the questions of one request's input; NULL: all questions. Other questions of the request
-   lose their link to it. */
+/* Ends the questions of a request's input; NULL: all. Unlinks other questions from the request. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
@@ -113,8 +112,7 @@ PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code
     (void)phi__post_text(mcp, &json, phi__str("", 0), false);
 }
 
-/* Handles a request of the server. from: the request on whose stream it came, or NULL. False: the
-   connection was freed. */
+/* Handles a request of the server, from the stream of `from` (or NULL). False: all was freed. */
 PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *from) {
     phi_str none = phi__str("", 0);
     phi_agent agent = PHI_ZERO;
@@ -521,9 +519,9 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
 
 /* ---- the lifetime of a connection's struct ---- */
 
-/* Events, `done` functions and parts may free the connection. Code that calls them first calls
-   phi__core_enter, which keeps the struct alive until phi__core_leave. Messages and reports of the
-   link and all timers do so. */
+/* Events, `done` and parts may free the connection. Code that calls them first calls
+   phi__core_enter, which keeps the struct until phi__core_leave. Functions for links and timers do
+   so. */
 
 PHI__FN void phi__core_enter(phi_mcp *mcp) { mcp->depth++; }
 

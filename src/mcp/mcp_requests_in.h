@@ -171,12 +171,12 @@ PHI__FN void phi__asking_cancel(phi_mcp *mcp, uint64_t id);
 PHI__FN bool phi__parts_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                              phi_str text);
 
-/* Reports PHI_MCP_EV_WARNING, at most once a second. The next warning tells how many were left out.
-   False: the connection was freed. */
+/* Reports PHI_MCP_EV_WARNING, at most once a second; counts the others for the next warning. False:
+   the connection was freed. */
 PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) PHI_PRINTF(2, 3);
 
-/* Each calls the function of all parts. False: the connection was freed. phi__parts_held: true if
-   agents use a part. */
+/* Each calls a function of all parts. False: the connection was freed. phi__parts_held differs:
+   true if agents use a part. */
 PHI__FN bool phi__parts_ready(phi_mcp *mcp);
 PHI__FN bool phi__parts_down(phi_mcp *mcp);
 PHI__FN bool phi__parts_notified(phi_mcp *mcp, phi_str method, const phi_json *params);
@@ -186,16 +186,16 @@ PHI__FN bool phi__parts_held(const phi_mcp *mcp);
 /* Writes the client's capabilities as JSON text in the arena. */
 PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_str *out);
 
-/* Sends a notification. `method` is a literal. first: ahead of queued messages. PHI_FULL: too many
-   messages wait. */
+/* Sends a notification; `method` is a literal. first: before queued messages. PHI_FULL: too many
+   wait. */
 PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                           bool first);
 
 /* Frees the notifications and answers that wait. Waiting requests stay. */
 PHI__FN void phi__post_clear(phi_mcp *mcp);
 
-/* Makes a request and sends it. handshake: sent before the handshake has ended, ahead of queued
-   messages. `out` may be NULL. */
+/* Makes and sends a request. handshake: send it before the handshake has ended. `out` may be
+   NULL. */
 PHI__FN phi_status phi__req_new(phi_mcp *mcp, const phi__req_desc *desc, bool handshake,
                                 phi__req **out);
 
@@ -220,7 +220,7 @@ PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply);
 PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
-/* Fails every open request; sent_only: only those that the link has. False: the connection was
+/* Fails all open requests, or (sent_only) those that the link has. False: the connection was
    freed. */
 PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *message,
                                bool sent_only);
@@ -237,7 +237,7 @@ PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 /* Starts the deadline again. bounded: within max_timeout_ms. */
 PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
-/* Sends queued messages. If `all` is false, only those of the handshake. False: the connection was
+/* Sends queued messages, or (all is false) those of the handshake. False: the connection was
    freed. */
 PHI__FN bool phi__req_flush(phi_mcp *mcp, bool all);
 
@@ -252,8 +252,7 @@ PHI__FN phi_status phi__mtools_join(phi_mcp *mcp);
 
 /* ---- tasks (mcp_requests.c) ---- */
 
-/* Begins to poll the task that is the result of `r`. False: the task has no usable id; nothing was
-   done. */
+/* Begins to poll the task in the result of `r`. False: it has no usable id; nothing was done. */
 PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task);
 
 /* ---- mcp_session.c ---- */
@@ -285,30 +284,29 @@ PHI__FN void phi__mcp_up(phi_mcp *mcp);
 PHI__FN void phi__mcp_drained(phi_mcp *mcp);
 
 /* Handles a message of the server, a JSON text that is borrowed during the call. from: the request
-   on whose answer it came, or NULL. False: the connection and the link were freed; the link must
-   not touch its fields. */
+   on whose answer it came, or NULL. False: connection and link were freed; do not touch the
+   link. */
 PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from);
 
-/* Reports PHI_MCP_EV_WARNING, at most once a second. False: the connection and the link were
-   freed. */
+/* Reports PHI_MCP_EV_WARNING, at most once a second. False: connection and link were freed. */
 PHI__FN bool phi__mcp_warn(phi_mcp *mcp, const char *message);
 
 /* A message longer than max_message_bytes is left out. If its beginning has the id of a request,
-   that request fails. False: the connection and the link were freed. */
+   the request fails. False: connection and link were freed. */
 PHI__FN bool phi__mcp_cut(phi_mcp *mcp, phi_str beginning);
 
 /* Fails a request that gets no answer: HTTP refused it, or its stream ended early. body: body of an
-   HTTP answer, may be empty. False: the connection and the link were freed. */
+   HTTP answer, may be empty. False: connection and link were freed. */
 PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int http_status,
                            phi_str body, const char *message);
 
 /* The link has ended. PHI_OK: after close. Otherwise every request fails, and the session may open
-   the link again; fatal: it must not. False: the connection and the link were freed. */
+   the link again; fatal: it must not. False: connection and link were freed. */
 PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const char *message);
 
 /* The server has forgotten the session (HTTP 404). Calls `agreed` with NULL and begins a new
-   handshake. out: the refused request, which the link forgets and the session sends again; or NULL.
-   Other requests that were sent fail. False: the connection and the link were freed. */
+   handshake. out: the refused request, which the session sends again, or NULL. Other requests that
+   were sent fail. False: connection and link were freed. */
 PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out);
 
 /* Pauses deadlines while a person has to authorize; false ends the pause. */

@@ -71,8 +71,8 @@ PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out) {
     return fine;
 }
 
-/* Reads an id, a string or a number, as JSON text. The id stays empty if it is missing or null.
-   False: no memory. */
+/* Reads an id (string or number) as JSON text. A missing or null id stays empty. False: no
+   memory. */
 static bool phi__rpc_read_id(phi_arena *arena, const phi_json *node, phi__rpc *out) {
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return true;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_NUMBER)) {

@@ -61,7 +61,7 @@ typedef struct phi__rpc {
     const char *fault;    /* static text */
 } phi__rpc;
 
-/* Reads one JSON text. Bad UTF-8 is replaced. Strings point into `text` and are not terminated.
+/* Reads one JSON text. Replaces bad UTF-8. Strings point into `text` and are not terminated.
    PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
 
@@ -69,12 +69,11 @@ PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **roo
 PHI__FN phi_status phi__rpc_parse_as(phi_arena *arena, phi_str text, uint32_t flags, uint32_t depth,
                                      phi_json **root);
 
-/* Moves the buffer's text to the arena and frees the buffer. False: no memory, now or when the
-   buffer was filled. */
+/* Moves the buffer's text to the arena. False: no memory, now or when the buffer was filled. */
 PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out);
 
-/* Copies a text and its terminator to *at, and advances *at past them. For strings that follow a
-   struct in memory. */
+/* Copies a text, terminated, to *at and advances *at. For strings that follow a struct in
+   memory. */
 PHI__FN phi_str phi__mcp_put(char **at, phi_str text);
 
 /* Reads a message. False: no memory. */
@@ -112,8 +111,8 @@ struct phi__slices {
     phi__json_reader reader;
     phi__timer timer;
     /* Called after each slice, in phi_step. PHI_BUSY: more slices follow, unless the caller ends
-       the reading here. Any other status ends the reading; root is NULL if it failed. The caller
-       then calls phi__slices_end. */
+       the reading here. Any other status ends it; root is NULL after a failure. The caller then
+       calls phi__slices_end. */
     void (*sliced)(phi__slices *slices, phi_status status, phi_json *root);
 };
 
@@ -133,15 +132,13 @@ typedef enum phi__tasks {
 typedef struct phi__era {
     const char *version;
     phi__tasks tasks;
-    /* begins with initialize; else server/discover, and _meta on each request */
-    bool handshake;
-    bool old_sse;        /* HTTP: the old transport, whose stream names an endpoint */
-    bool batches;        /* arrays of messages are allowed */
-    bool version_header; /* MCP-Protocol-Version on each HTTP request after the handshake */
-    bool session_id;     /* HTTP: Mcp-Session-Id */
-    bool resumption;     /* HTTP: Last-Event-ID */
-    /* a stream that can be resumed begins with an event that has only an id */
-    bool primes;
+    bool handshake;       /* begins with initialize; else with server/discover */
+    bool old_sse;         /* HTTP: the old transport, whose stream names an endpoint */
+    bool batches;         /* arrays of messages are allowed */
+    bool version_header;  /* MCP-Protocol-Version on each HTTP request after the handshake */
+    bool session_id;      /* HTTP: Mcp-Session-Id */
+    bool resumption;      /* HTTP: Last-Event-ID */
+    bool primes;          /* the first event of a resumable stream has only an id */
     bool message_headers; /* HTTP: Mcp-Method, Mcp-Name, Mcp-Param-... */
     bool asks;            /* servers send requests; else they answer input_required */
     bool ping;

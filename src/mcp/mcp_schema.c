@@ -5,9 +5,8 @@
 
 #include <stdio.h>
 
-/* A schema that phi can check stays unchanged. Otherwise keywords that phi does not know move into
-   descriptions, and so does a reference to another document, because such references are never
-   followed. */
+/* A schema that phi can check stays unchanged. Otherwise unknown keywords move into descriptions.
+   So do references to other documents, which are never followed. */
 
 enum {
     PHI__MCP_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones allow everything */
@@ -27,8 +26,7 @@ typedef struct phi__mschema_walk {
 
 static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, size_t depth);
 
-/* Walks the target of a reference. A target that contains itself is walked once. False: the limits
-   are exceeded. */
+/* Walks the target of a reference, once if it contains itself. False: the limits are exceeded. */
 static bool phi__mschema_walk_ref(phi__mschema_walk *w, phi_str ref, size_t depth) {
     if (!phi__str_starts(ref, "#")) return true;
     const phi_json *target = phi__schema_ref_find(w->root, ref, &w->looked);
@@ -269,8 +267,7 @@ static phi_status phi__mschema_refuse(const phi__mschema *s, phi_status status, 
     return status;
 }
 
-/* Copies the properties of an alternative to the root, unless the root has a property of that
-   name. */
+/* Copies properties of an alternative to the root, unless the root has them. */
 static void phi__mschema_merge(phi__mschema *s, phi_json *root, const phi_json *from) {
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");

@@ -7,8 +7,7 @@
 
 /* ---- checks that headers of a request of 2026-07-28 repeat its body ---- */
 
-/* Decodes a value of the form "=?base64?...?=". Other values stay. False: malformed, or no
-   memory. */
+/* Decodes "=?base64?...?="; keeps other values. False: malformed, or no memory. */
 static bool phi__heads_plain(phi_arena *arena, phi_str header, phi_str *out) {
     *out = header;
     if (header.len < 11 || !phi__str_starts(header, "=?base64?") || !phi__str_ends(header, "?="))
@@ -586,8 +585,7 @@ static bool phi__serve_set_level(phi__origin *origin, const phi_json *params) {
     return phi__send_empty(origin);
 }
 
-/* Returns the era that a client asks for, or else the newest with sessions. NULL: none is
-   allowed. */
+/* Returns the era that a client asks for, else the newest with sessions. NULL: none allowed. */
 static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str version) {
     const phi__era *era = server->only != NULL ? server->only : phi__eras_find(version);
     if (era != NULL && era->handshake) return era;

@@ -37,7 +37,7 @@ extern "C" {
 typedef struct phi_mcp_server phi_mcp_server;
 
 /* A client's request that a function of the host must answer. This handle is a value. It is stale
-   after the request was answered or cancelled, or when its client is gone. Do not use it after
+   after the request was answered or cancelled, or its client is gone. Do not use it after
    phi_mcp_server_free. */
 typedef struct phi_mcp_incoming {
     phi_mcp_server *server; /* NULL if there is no request */
@@ -108,7 +108,7 @@ typedef struct phi_mcp_serve_prompt {
     void *user_data;
 } phi_mcp_serve_prompt;
 
-/* A request to complete an argument. Strings are borrowed during the call. One of prompt and uri is
+/* A request to complete an argument. Strings are borrowed during the call. prompt or uri is
    NULL. */
 typedef struct phi_mcp_serve_completion {
     const char *prompt; /* name of a prompt */
@@ -148,7 +148,7 @@ typedef struct phi_mcp_server_desc {
     void *user_data; /* for complete_fn and hook_fn */
 
     /* Calls may become tasks (phi_mcp_task): the client gets a handle at once and fetches the
-       result later. Clients need the era 2026-07-28 and the extension
+       result later. Clients need the era 2026-07-28 and its extension
        io.modelcontextprotocol/tasks. */
     bool tasks;
     /* How long an ended task is kept; PHI_UNLIMITED means 49 days (default 600,000). */
@@ -156,11 +156,10 @@ typedef struct phi_mcp_server_desc {
 
     /* "2025-06-18": use only this era (default: all) */
     const char *era;
-    uint32_t page;         /* most items of a list in one answer (default 100) */
-    uint32_t ttl_ms;       /* how long a client may cache a list (default 0: not at all) */
-    uint32_t max_sessions; /* HTTP: (default 16) */
-    /* most requests, of all clients, that wait for the host (default 64) */
-    uint32_t max_calls;
+    uint32_t page;              /* most items of a list in one answer (default 100) */
+    uint32_t ttl_ms;            /* how long a client may cache a list (default 0: not at all) */
+    uint32_t max_sessions;      /* HTTP: (default 16) */
+    uint32_t max_calls;         /* of all clients, waiting for the host (default 64) */
     uint32_t max_subscriptions; /* per client (default 64) */
     uint32_t session_idle_ms;   /* HTTP: idle time that ends a session (default 1,800,000) */
     size_t max_message_bytes;   /* of a message from a client (default 4,194,304) */
@@ -174,12 +173,11 @@ typedef struct phi_mcp_server_desc {
     uint16_t port;       /* (default: any free port; see phi_mcp_server_info) */
     const char *path;    /* (default "/mcp") */
     const char *token;   /* clients must send "Authorization: Bearer TOKEN" (default: none) */
-    /* Values of Host and Origin that are allowed besides loopback names; NULL-ended (default:
-       none). */
+    /* Allowed values of Host and Origin besides loopback names; NULL-ended (default: none). */
     const char *const *allowed_hosts, *const *allowed_origins;
     uint32_t max_connections; /* (default 64) */
-    /* Time for calls under way to be answered after EOF on stdin; then they are cancelled (default
-       2,000; PHI_UNLIMITED). */
+    /* Time to answer calls under way after EOF on stdin, before they are cancelled (default 2,000;
+       PHI_UNLIMITED). */
     uint32_t close_ms;
 } phi_mcp_server_desc;
 
@@ -194,8 +192,7 @@ typedef struct phi_mcp_server_info {
     const char *message; /* fault of stdin or stdout, or empty; valid until the server is freed */
 } phi_mcp_server_info;
 PHI_API phi_mcp_server_info phi_mcp_server_get_info(const phi_mcp_server *server);
-/* Ends all connections and calls at once (tools are cancelled), and frees the server. NULL is
-   harmless. */
+/* Ends all connections and calls (tools are cancelled) and frees the server. NULL is harmless. */
 PHI_API void phi_mcp_server_free(phi_mcp_server *server);
 
 /* Lists that phi_mcp_server_set replaces, as bits. */
@@ -215,8 +212,8 @@ PHI_API void phi_mcp_server_updated(phi_mcp_server *server, const char *uri);
 /* Sends a log message. incoming: to the client of this request; NULL: to all clients of legacy
    eras. Only clients that want the level get it. level: "debug", "info", "notice", "warning",
    "error", "critical", "alert" or "emergency". data: JSON text or plain text. Slow clients may lose
-   a message; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a request of
-   another server. */
+   it; with `incoming`, PHI_FULL reports that. PHI_BAD_ARG: unknown level, or a request of another
+   server. */
 PHI_API phi_status phi_mcp_server_log(phi_mcp_server *server, const phi_mcp_incoming *incoming,
                                       const char *level, const char *logger, const char *data);
 
@@ -230,13 +227,13 @@ typedef struct phi_mcp_ask_desc {
     /* "elicitation/create", "sampling/createMessage" or "roots/list" */
     const char *method;
     const char *params; /* JSON object; copied (default {}) */
-    /* Names the question within its request; copied. A client may send answers under these names
-       before the questions are asked. Ignored for a task (default: the number of the question, "1",
-       or the next free one). */
+    /* Names the question within its request; copied. A client may answer a question by its name
+       before it is asked. Ignored for a task (default: number of the question, "1", or the next
+       free one). */
     const char *key;
-    /* Called once, in phi_step, unless the request ends earlier. PHI_OK: result is the client's
-       answer. PHI_REFUSED: the client sent an error; `message` is its text. PHI_TIMEOUT: no answer.
-       Everything is borrowed during the call. */
+    /* Called once, in phi_step, unless the request ends earlier; arguments are borrowed during the
+       call. PHI_OK: result is the client's answer. PHI_REFUSED: `message` is the client's error.
+       PHI_TIMEOUT: no answer. */
     void (*done_fn)(void *user_data, phi_status status, const phi_json *result, phi_str message);
     void *user_data;
 } phi_mcp_ask_desc;
@@ -279,9 +276,9 @@ typedef struct phi_mcp_answer_desc {
     const char *blocks;
 } phi_mcp_answer_desc;
 
-/* Answers a request, once; PHI_STALE afterwards. PHI_BAD_ARG: the field does not fit the kind of
-   request, json is no object, or blocks is no array. After PHI_BAD_ARG and PHI_NO_MEMORY, the
-   request still waits. */
+/* Answers a request, once; PHI_STALE afterwards. PHI_BAD_ARG: wrong field for the kind of request,
+   json is no object, or blocks is no array. After PHI_BAD_ARG or PHI_NO_MEMORY, the request still
+   waits. */
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 #ifdef __cplusplus

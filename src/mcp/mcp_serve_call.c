@@ -466,8 +466,7 @@ static bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out
 
 /* ---- resources, prompts, completion, and the host's answers ---- */
 
-/* Copies a client's string to the request's memory, terminated. NULL: too long, contains a NUL, or
-   no memory. */
+/* Copies a client's string, terminated. NULL: too long, contains a NUL, or no memory. */
 static const char *phi__data_text(phi__serving *serving, phi_str text) {
     phi_str copy;
     if (text.len > PHI__NAME_BYTES || (text.len > 0 && memchr(text.at, 0, text.len) != NULL) ||

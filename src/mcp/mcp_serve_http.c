@@ -68,13 +68,13 @@ PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
     return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
 }
 
-/* True if the origin is a loopback name or one of desc->allowed_origins. A request without an
-   origin (at is NULL) does not come from a page. */
+/* True for a loopback origin or one of desc->allowed_origins. Without an origin (at is NULL), the
+   request does not come from a web page. */
 static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
                     : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
                                                                        : 0;
-    if (origin.at == NULL) return true; /* no web page */
+    if (origin.at == NULL) return true;
     if (phi__admit_listed(desc->allowed_origins, origin)) return true;
     origin = phi__str(origin.at + scheme, origin.len - scheme);
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
@@ -111,8 +111,7 @@ typedef struct phi__mcp_events {
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 
-/* Returns the kept events after number `last`. False: some of them are not kept any more, or `last`
-   is too large. */
+/* Returns the kept events after number `last`. False: some are lost, or `last` is too large. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
     size_t at = 0;
     if (last >= events->next || last + 1 < events->first) return false;
@@ -125,8 +124,7 @@ static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, 
 /* ---- streams of answers ---- */
 
 enum {
-    /* comments keep a quiet stream open; clients give up after 300 s */
-    PHI__MCP_HTTP_PING_MS = 25000,
+    PHI__MCP_HTTP_PING_MS = 25000,   /* pings a quiet stream: clients give up at 300 s */
     PHI__MCP_HTTP_BEGIN_MS = 15000,  /* an answer that takes longer becomes a stream */
     PHI__MCP_HTTP_ADRIFT_MS = 60000, /* a lost stream waits this long for its client */
     PHI__MCP_HTTP_ADRIFT_MOST = 32
@@ -137,11 +135,10 @@ typedef struct phi__mcp_post {
     phi__link link;
     phi__serve_http *http;
     phi__serve_exchange *exchange; /* NULL when the exchange is over */
-    /* frees the way after the exchange; keeps its stream open before */
-    phi__timer timer;
-    phi__buf heads, body; /* heads: "name: value\n" each */
-    char session[33];     /* a session that began here; sent in the answer's head */
-    char of[33];          /* session of the request, or empty */
+    phi__timer timer;              /* frees the way when it is over; sends pings before */
+    phi__buf heads, body;          /* heads: "name: value\n" each */
+    char session[33];              /* a session that began here; sent in the answer's head */
+    char of[33];                   /* session of the request, or empty */
     phi__mcp_events events;
     bool streams; /* the answer has begun as a stream */
     bool last;    /* the server sends no more messages */
@@ -259,15 +256,11 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi__web_release(io, post);
 }
 
-/* Sends an event, or keeps it if the stream is adrift. False: not all of it could be sent or
-   kept. */
+/* Sends an event; if adrift, keeps it. False: not all of it could be sent or kept. */
 static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     if (json.len == 0) return true;
     phi__buf out = phi__buf_of(post->http->memory);
-    /* Write the next event, for example "id: 3-1
-       data: {...}
-
-       ". json is one line. */
+    /* Write the next event: "id: 3-1\ndata: {...}\n\n". json is one line. */
     size_t before = out.len;
     if (post->events.stream != 0) {
         phi__buf_text(&out, "id: ");
@@ -456,7 +449,7 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* Finds the stream to resume by the id of its last event, such as "3-1". NULL: it is not kept any
+/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: it is not kept any
    more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {

@@ -67,8 +67,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way);
 /* HTTP: true if too many streams are open to add one. */
 PHI__FN bool phi__sv_crowded(const phi_mcp_server *server);
 
-/* Makes the way the client's stream for messages that belong to no request. False: the client
-   already has one. */
+/* Makes the way the client's stream for messages outside of requests. False: it has one already. */
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way);
 PHI__FN void phi__client_end(phi__client *client); /* HTTP: after DELETE, or when idle */
 PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits */
@@ -89,9 +88,9 @@ PHI__FN void phi__sio_free(phi__serve_stdio *stdio);
 #ifndef PHI_NO_LISTEN
 typedef struct phi__serve_http phi__serve_http;
 
-/* True if `host`, from the request, is a loopback name, the address that the server listens on, or
-   one of desc->allowed_hosts. A port is ignored. With any_address, a token and no allowed_hosts,
-   every name is accepted. */
+/* True if `host`, from a request, is a loopback name, the address of the server, or one of
+   desc->allowed_hosts. Ports are ignored. With any_address, a token and no allowed_hosts: any
+   name. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host);
 
 /* Listens as the desc says. After a failure, phi_last_error has the message. */

@@ -1,5 +1,5 @@
-/* mcp_serve_request.c - messages to clients, and requests that the host works on with their
-   progress, log messages and questions. */
+/* mcp_serve_request.c - messages to clients; requests that the host works on, with progress, log
+   messages and questions. */
 #include "mcp/mcp_serve_state_in.h"
 
 #include <stdarg.h>
@@ -13,8 +13,8 @@ static void phi__send_data(phi__buf *out, const char *type, const phi_content *b
     phi__records_str(out, "mimeType", block->mime_type);
 }
 
-/* Appends a document as an embedded resource, such as "document:///Report.pdf". A document with a
-   URL becomes a text with that URL. */
+/* Appends a document as a resource such as "document:///Report.pdf". A document with a URL becomes
+   a text. */
 static void phi__send_document(phi__buf *out, const phi_content *block) {
     if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
@@ -69,8 +69,7 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
-    /* the origin may be freed when its way ends */
-    phi_memory *memory = &origin->server->rt->memory;
+    phi_memory *memory = &origin->server->rt->memory; /* the origin may be freed with its way */
     origin->batch = NULL;
     if (batch == NULL) {
         if (way != NULL) (void)way->table->send(way, json, http_status, true);
@@ -643,8 +642,8 @@ PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state) {
 
 /* ---- 2026-07-28: questions and repetitions ---- */
 
-/* If more than half of max_calls is parked, the oldest parked request times out. Clients that never
-   come back must not block all others. */
+/* If more than half of max_calls is parked, the oldest parked request times out: clients that never
+   come back must not block others. */
 static void phi__sask_crowded(phi_mcp_server *server) {
     phi__serving *oldest = NULL;
     uint32_t count = 0;
@@ -692,8 +691,7 @@ static void phi__sask_required(phi__serving *serving) {
     phi__sask_crowded(server);
 }
 
-/* Answers the first question that has an answer; if late, one without an answer times out. False:
-   nothing to do. */
+/* Answers the first question that has an answer; if `late`, fails it without. False: none left. */
 static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
@@ -728,8 +726,7 @@ PHI__FN void phi__sask_take(phi__serving *serving, const phi_json *inputs) {
     (void)phi__sask_settle_all(serving, inputs, false);
 }
 
-/* Called after questions were asked or answers have arrived, or when a parked request has waited
-   too long. */
+/* Called after questions or answers have arrived, or a parked request has waited too long. */
 static void phi__sask_due(phi__timer *timer) {
     phi__serving *serving = PHI__OWNER(timer, phi__serving, timer);
     phi_mcp_server *server = serving->server;

@@ -161,10 +161,9 @@ struct phi_mcp_server {
     phi__list serving, clients, longs;
     /* serving_count excludes subscriptions and tasks */
     uint32_t serving_count, listen_count, client_count;
-    uint32_t task_count; /* tasks whose work has ended */
-    uint64_t asked;      /* number of the last request to a client */
-    /* lists of the first desc; clients are told of these */
-    bool has[PHI__MCP_LISTS];
+    uint32_t task_count;      /* tasks whose work has ended */
+    uint64_t asked;           /* number of the last request to a client */
+    bool has[PHI__MCP_LISTS]; /* lists of the first desc, which clients know */
     uint32_t depth;
     bool retired;
     bool ended;
@@ -181,8 +180,8 @@ PHI__FN void phi__client_secret(const phi_mcp_server *server, void *out, size_t 
 
 /* ---- mcp_serve_request.c ---- */
 
-/* Appends a protocol block for a text, an image, audio or a document (an embedded resource). Audio
-   becomes a text if the era has no audio. */
+/* Appends a block for a text, image, audio or document (an embedded resource). Audio becomes a text
+   if the era has no audio. */
 PHI__FN void phi__send_block(phi__buf *out, const phi_content *block, const phi__era *era);
 
 /* phi__send_open begins a result and phi__send_close ends and sends it; its members are written in
@@ -200,7 +199,7 @@ PHI__FN bool phi__send_empty(phi__origin *origin); /* result {} */
 /* Sends an error. data: JSON text, which is freed; or NULL. */
 PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
                              phi__buf *data);
-/* Each sends an error without data and returns false. phi__refuse_bad: PHI__RPC_BAD_PARAMS.
+/* Each sends an error without data and returns false. phi__refuse_bad: bad params.
    phi__refuse_memory: out of memory. */
 PHI__FN bool phi__refuse(phi__origin *origin, int code, int http_status, const char *message);
 PHI__FN bool phi__refuse_bad(phi__origin *origin, const char *format, ...) PHI_PRINTF(2, 3);
@@ -209,8 +208,7 @@ PHI__FN bool phi__refuse_memory(phi__origin *origin);
 /* Ends the answer without a message. */
 PHI__FN void phi__send_nothing(phi__origin *origin, int http_status);
 
-/* phi__send_note begins a notification; its params are written next; phi__send_noted ends and sends
-   it. */
+/* Begins a notification; its params are written next. phi__send_noted ends and sends it. */
 PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *method);
 PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
@@ -248,8 +246,7 @@ PHI__FN void phi__sv_free_questions(phi__serving *serving);
 /* Keeps a task whose work has ended. Frees the oldest ended tasks if there are too many. */
 PHI__FN void phi__sv_keep(phi__serving *serving);
 
-/* Stops the work on a request and frees it. If not `answered`, its way gets an empty last
-   message. */
+/* Stops the work and frees the request. Unless `answered`, its way gets an empty last message. */
 PHI__FN void phi__sv_drop(phi__serving *serving, bool answered);
 
 /* Returns the way of the request, or the stream of its session, or NULL. */
@@ -259,8 +256,7 @@ PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double tot
 PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
                                const char *logger, const char *data);
 
-/* Handles a session's answer to one of our requests. The answer may be malformed; `message` then
-   tells why. */
+/* Handles a session's answer to our request; `message` tells why if it is malformed. */
 PHI__FN void phi__sask_answered(phi_mcp_server *server, const phi__client *client,
                                 const phi__rpc *answer);
 
@@ -282,12 +278,10 @@ PHI__FN void phi__sask_take(phi__serving *serving, const phi_json *inputs);
 /* True if the answers in a request are well formed. Otherwise an error was sent. */
 PHI__FN bool phi__sask_inputs(phi__origin *origin, const phi_json *params);
 
-/* Keeps the answers in a request, and a digest by which its repetition is recognized. False: no
-   memory. */
+/* Keeps the answers, and a digest that identifies repetitions of the request. False: no memory. */
 PHI__FN bool phi__sask_keep(phi__serving *serving, phi_str method, const phi_json *params);
 
-/* Continues a parked request if the params have requestState, or sends an error. False: there is no
-   requestState. */
+/* Continues a parked request, or sends an error. False: the params have no requestState. */
 PHI__FN bool phi__sask_repeated(phi__origin *origin, phi_str method, const phi_json *params);
 
 /* Called around callbacks of the host, which may free the server. */

@@ -1,5 +1,4 @@
-/* mcp_session.c - the session: handshake, state, incoming messages, and the functions that parts
-   and links call. */
+/* mcp_session.c - the session: handshake, state, messages, and functions for parts and links. */
 #include "mcp/mcp_requests_in.h"
 
 #include <stdarg.h>
@@ -219,8 +218,8 @@ static const phi__era *phi__hs_common(const phi_json *versions) {
     return best;
 }
 
-/* Picks one of the server's versions. result: the server's answer, or NULL if the server refused
-   the version of the probe. */
+/* Picks one of the server's versions. result: its answer; NULL: it refused the version of the
+   probe. */
 static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
     const phi__era *era = phi__hs_common(versions);
     if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
@@ -285,8 +284,8 @@ static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
         phi__hs_fail(mcp, status, "server/discover: the request could not be sent");
 }
 
-/* Begins the handshake. `ended` is called once, unless the phase is changed by other code. With
-   PHI_OK, agreed.era is set. */
+/* Begins the handshake. `ended` is called once unless other code changes the phase. PHI_OK:
+   agreed.era is set. */
 static void phi__hs_begin(phi_mcp *mcp,
                           void (*ended)(phi_mcp *mcp, phi_status status, const char *message)) {
     const phi__era *era =
@@ -305,9 +304,8 @@ static void phi__hs_begin(phi_mcp *mcp,
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
-    /* a connection that lasted this long resets the restart count */
-    PHI__LIFE_STEADY_US = 60000000,
-    PHI__LIFE_EXPIRY_US = 10000000 /* least time between two handshakes for forgotten sessions */
+    PHI__LIFE_STEADY_US = 60000000, /* a connection that lasted this long is not counted */
+    PHI__LIFE_EXPIRY_US = 10000000  /* least time between two handshakes for forgotten sessions */
 };
 
 static void phi__life_fire(phi__timer *timer);
@@ -357,8 +355,7 @@ static void phi__life_error(phi_mcp *mcp, const char *message,
     (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", words);
 }
 
-/* Ends requests and questions, tells the parts, and forgets the agreement. False: the connection
-   was freed. */
+/* Ends requests and questions, tells the parts, forgets the agreement. False: all was freed. */
 static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
     mcp->life.waits = false;
@@ -432,8 +429,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         if (!mcp->life.close) phi__life_shut(mcp); /* else the timer ends the connection */
         return phi__core_leave(mcp);
     }
-    /* phi_mcp_reconnect was called before the link had ended */
-    if (mcp->life.reopen) phi__life_in(mcp, 0);
+    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect was too early */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
@@ -653,8 +649,7 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
         return;
     case PHI__RPC_INVALID: {
-        /* Fails the request that the message was meant to answer; it need not wait for its
-           deadline. */
+        /* The request that it was meant to answer must not wait for its deadline. */
         phi__req *r = NULL;
         uint64_t id;
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
@@ -693,8 +688,7 @@ static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
 
 /* ---- long answers ---- */
 
-/* Ends the request with the answer that was read. Keeps the answer's memory until the request has
-   ended. */
+/* Ends the request with its answer, whose memory is kept until the end. */
 static void phi__incoming_read(phi__req *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
     phi_arena arena = r->reading->slices.arena;
@@ -725,8 +719,7 @@ static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_jso
     (void)phi__core_leave(mcp);
 }
 
-/* True if json is a long answer. It is then read in slices from the next step on, or its request
-   has failed. */
+/* True if json is a long answer: it is read in slices from the next step on, or has failed. */
 static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     phi__req *r = json.len > PHI__SLICES_WHOLE ? phi__incoming_whose(mcp, json) : NULL;
     if (r == NULL) return false;
@@ -752,8 +745,7 @@ static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     return true;
 }
 
-/* Handles a batch, which older eras have. When the request of `from` ends, later messages have no
-   `from`. */
+/* Handles a batch (older eras). After the request of `from` has ended, the rest has no `from`. */
 static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
                                 phi__out *from) {
     const phi__req *r = phi__req_of(from);
@@ -860,7 +852,7 @@ PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* Fails the request that the message answers; it need not wait for its deadline. */
+            /* The request that it answers must not wait for its deadline. */
             phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
                 phi__req_fail(r, status,

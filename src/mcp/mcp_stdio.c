@@ -136,8 +136,7 @@ static void phi__stdio_lines(phi__stdio *s, const char *bytes, size_t len) {
     }
 }
 
-/* The host may free the connection during the call. phi__core_enter keeps the memory of the line's
-   buffer until then. */
+/* The host may free the connection in this call; phi__core_enter keeps the line's memory. */
 static bool phi__stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
     phi__stdio *s = (phi__stdio *)ctx;
     phi_mcp *mcp = s->link.mcp;
@@ -163,8 +162,8 @@ static void phi__stdio_room(void *ctx) {
     if (s->rest.len == 0) phi__mcp_drained(s->link.mcp);
 }
 
-/* The child has closed its stdin, so it will probably exit. Its exit code and stderr tell why, so
-   the message counts as sent. */
+/* The child has closed its stdin and will probably exit; its exit code and stderr tell why. So the
+   message counts as sent. */
 static phi_status phi__stdio_unread(phi__stdio *s) {
     if (!s->deaf) phi__stdio_in(s, s->link.mcp->desc.close_ms);
     s->deaf = true;

@@ -30,8 +30,7 @@ typedef struct phi__definition {
     bool held; /* definition is an accepted older one; the new one waits */
 } phi__definition;
 
-/* One list of tools. Only shown.new_hash of an item changes after the box is made. The box is freed
-   when its last user has released it. */
+/* One list of tools. Only shown.new_hash changes after it is made. Freed with its last user. */
 typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;
@@ -112,9 +111,8 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
     return NULL;
 }
 
-/* Records a tool of the current list. NULL: no memory. If the definition differs from the accepted
-   one and was not reported yet, *before is the accepted one, else empty. The caller may use *before
-   until the new definition is accepted. */
+/* Records a tool of the current list. NULL: no memory. *before: the accepted definition if this one
+   differs from it and was not reported yet, else empty; valid until the new one is accepted. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);
@@ -217,8 +215,7 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
 /* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
 /* A call ends once: with a result, or when it is cancelled, finished by other code or freed with
-   its agent. The request to the server is then cancelled. A call waits while the connection is
-   being opened again. */
+   its agent. Its request is then cancelled. A call waits while the connection opens again. */
 
 enum { PHI__CALLS_WAIT_MS = 50 }; /* pause between two looks at a connection that is opening */
 
@@ -259,8 +256,8 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi__calls_give(c, &content, 1, NULL, true);
 }
 
-/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". If code is 0, the server sent
-   no error. */
+/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". code 0: not a server's
+   error. */
 static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
     phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");
@@ -289,8 +286,8 @@ static phi_str *phi__calls_one(phi__outcome *out) {
     return &content->text;
 }
 
-/* Turns a result that violates the output schema into an error, because the model must be able to
-   rely on the schema. False: no memory. */
+/* Makes a result that violates the output schema an error, because models rely on the schema.
+   False: no memory. */
 static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                              phi__outcome *out) {
     phi_schema_error error;
@@ -550,7 +547,6 @@ typedef struct phi__mcp_tools {
     uint64_t version;
     phi__known known;
     phi__news news;
-    /* the list that is being fetched */
     phi__pages pages;
     phi_arena arena; /* memory of the definitions */
     phi__definition *definitions;
@@ -633,8 +629,7 @@ static bool phi__toolbox_unseen(const char *at, size_t len) {
            (b == 0x81 && c >= 0xa0 && c <= 0xaf);
 }
 
-/* Copies a text for the model, cut to the limit. Zero bytes become spaces, because a zero byte
-   would end the text. */
+/* Copies a text for the model, cut to the limit. Zero bytes, which would end it, become spaces. */
 static bool phi__toolbox_text(phi__toolbox_maker *m, phi_str from, phi_str *out) {
     size_t len = phi__utf8_cut(from, PHI__TOOLBOX_DESCRIPTION);
     char *text = phi__arena_bytes(&m->box->arena, len + 1);
@@ -657,8 +652,7 @@ static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
     shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
 }
 
-/* Sets the name that models use. False: no memory, or every variant of the name is taken; *left_out
-   is true in the second case. */
+/* Sets the name that models use. False: no memory, or (*left_out is true) no variant is free. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
     const char *prefix = m->t->mcp->desc.name_prefix;
     phi_str original = item->shown.original;
@@ -703,8 +697,7 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     return phi__toolbox_text(m, phi__records_get_str(tool, "description"), &shown->description);
 }
 
-/* Sets shown->input. If the model gets the server's schema unchanged, shown->schema shares its
-   text. False: no memory. */
+/* Sets shown->input; it shares the text of shown->schema if both are equal. False: no memory. */
 static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const phi_json *in) {
     phi_arena_mark mark = phi_arena_save(&m->box->arena);
     if (phi_json_is(in, PHI_JSON_NULL)) return true;
@@ -715,8 +708,7 @@ static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const
     return true;
 }
 
-/* Sets the schemas of a tool. False: the tool is left out; m->message is set unless m->no_memory
-   is. */
+/* Sets the schemas. False: the tool is left out; m->message tells why unless m->no_memory. */
 static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
     const phi_json *in = phi_json_get(tool, "inputSchema");
     const phi_json *result = phi_json_get(tool, "outputSchema");
@@ -753,8 +745,7 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
-    /* the request has deadlines of its own, and it may wait for a person */
-    tool->timeout_ms = PHI_UNLIMITED;
+    tool->timeout_ms = PHI_UNLIMITED; /* requests have deadlines, and may wait for people */
     /* phi__calls_fit checks them; there, null means an absent value */
     tool->checks_arguments = true;
 }
@@ -953,8 +944,8 @@ static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares a definition with the known one, and replaces it if a change must be accepted first.
-   False: no memory. */
+/* Compares a definition with the known one, and keeps that if changes are held. False: no
+   memory. */
 static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
@@ -977,8 +968,7 @@ static bool phi__mtools_build(phi__mcp_tools *t) {
     phi__toolbox *box = phi__toolbox_new(t, t->definitions, t->count, false);
     if (box == NULL) return false;
     phi__mtools_install(t, box);
-    /* The list is complete. Drops the oldest known tools that the list lacks while there are too
-       many tools or bytes. */
+    /* Drops the oldest known tools that the list lacks while there are too many tools or bytes. */
     phi__known *known = &t->known;
     size_t most = (size_t)desc->max_list * 2;
     size_t most_bytes = phi__mul(desc->max_message_bytes, 2);
@@ -1037,9 +1027,8 @@ static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__mtools_drop_list(t);
     t->again = false;
     if (again) phi__mtools_later(t);
-    if (reply->status == PHI_CANCELLED) return; /* the connection is closing */
-    /* phi__mtools_settle calls the host, too */
-    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t);
+    if (reply->status == PHI_CANCELLED) return;               /* the connection is closing */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* calls the host, too */
 }
 
 static phi_status phi__mtools_list(phi__mcp_tools *t) {

@@ -1,5 +1,5 @@
-/* section_in.h - functions of the sections of MCP servers and OpenAPI documents for sections.c, and
-   functions that several sections use. */
+/* section_in.h - functions of section_mcp.c and section_openapi.c for sections.c, and helpers of
+   the sections. */
 #ifndef PHI_SECTIONS_SECTION_IN_H
 #define PHI_SECTIONS_SECTION_IN_H
 
@@ -12,8 +12,7 @@ PHI__FN phi_str phi__sec_name(const phi_json *node);
 /* True if the URL begins with http:// or https://. */
 PHI__FN bool phi__sec_is_address(const char *url);
 
-/* Resolves paths against the directory of the file. The list ends with NULL. NULL: no memory, or no
-   paths. */
+/* Resolves paths in the file's directory. The list is NULL-ended. NULL: no memory, or no paths. */
 PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__cfg_texts *paths);
 
 /* ---- section_mcp.c, section_openapi.c: the table, begin, use and end ---- */

@@ -169,7 +169,7 @@ static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *co
     return PHI_OK;
 }
 
-/* Makes argv from `command` (a list, or a text that is split as a shell would) and `args`. *out is
+/* Makes argv from `command` (a list, or a text that is split as in a shell) and `args`. *out is
    NULL after a problem was reported. */
 static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *node,
                                     const phi__cfg_mcp_server *t, const char *const **out) {
@@ -224,8 +224,7 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     return out.at;
 }
 
-/* Makes the URI of a root, which is a URI or a path in the file. *uri is NULL after a problem was
-   reported. */
+/* Makes a root's URI from a URI or a path. *uri is NULL after a problem was reported. */
 static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *item,
                                     const char **uri) {
     static const char field[] = "mcp.instances.roots";

@@ -1,5 +1,4 @@
-/* section_openapi.c - OpenAPI documents, whose operations become tools. Agents can share a
-   document, which is then read once. */
+/* section_openapi.c - OpenAPI documents, whose operations become tools. Agents can share one. */
 #include "sections/section_in.h"
 
 #include "openapi/openapi.h"

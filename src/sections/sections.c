@@ -258,8 +258,7 @@ static phi_status phi__sec_skill_give(phi__sec_skill_state *s, phi__cfg_making *
     return status == PHI_OK ? phi__making_tool(making, &tool) : status;
 }
 
-/* True if the names come from the host's own profile. They choose skills of the file if it has
-   some; else the host loads them. */
+/* True if the names come from the host's own profile. They choose skills of the file, if any. */
 static bool phi__sec_skill_are_hosts(const phi__cfg_making *making) {
     const phi_agent_desc *base = making->ground->desc.base;
     return base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
@@ -358,8 +357,7 @@ static bool phi__protected_resolved(phi__protected *p, phi_str path) {
            phi__protected_keep(p, path);
 }
 
-/* Keeps a word of a command that may be a file, relative to the workspace and to the file's
-   directory. */
+/* Keeps a word that may be a file in the workspace or in the file's directory. */
 static bool phi__protected_word(phi__protected *p, phi_str word) {
     phi__buf joined;
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
@@ -377,8 +375,7 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     return good;
 }
 
-/* Keeps the words of texts under keys that contain commands. If `all` is true, every text
-   counts. */
+/* Keeps the words of texts under keys that contain commands. If `all`, every text counts. */
 static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool all, unsigned depth) {
     static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
     phi_json_iter it = phi_json_each(node);
@@ -545,8 +542,7 @@ static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_stat
     return PHI_OK;
 }
 
-/* Makes one->permissions. It stays NULL after a problem was reported. Fails only with
-   PHI_NO_MEMORY. */
+/* Makes one->permissions; NULL after a problem was reported. Fails only with PHI_NO_MEMORY. */
 static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *making,
                                      phi__sec_perm_one *one) {
     phi__cfg_ground *ground = making->ground;
@@ -727,8 +723,7 @@ static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_s
     size_t i;
     const phi__cfg_field *field = phi__fields_find(phi__table_callbacks(), key, &i);
     phi__cfg_script one = PHI_ZERO;
-    /* an unknown key: was warned about */
-    if (field == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK;
+    if (field == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK; /* was reported */
     if (phi_json_is(node, PHI_JSON_STRING))
         one.script.command = phi_json_str(node, "").at;
     else if (!phi__cfg_take(ground->arena, node, phi__table_script(), &one))
@@ -794,8 +789,7 @@ static phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
     if (desc.count == 0) return PHI_OK;
     set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    /* "./check" is relative to it, also for sub-agents elsewhere */
-    desc.workspace = making->top->workspace;
+    desc.workspace = making->top->workspace; /* "./check" is relative to the top agent's */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;

@@ -1,5 +1,4 @@
-/* http_head.c - the parser of http_head_in.h. It checks lines byte by byte, and splits them after
-   the empty line. */
+/* http_head.c - the parser of http_head_in.h: checks lines byte by byte, splits them at the end. */
 #include "serve/http_head_in.h"
 #include "text/text_in.h"
 

@@ -1,5 +1,4 @@
-/* serve.c - the server of serve_in.h on POSIX sockets: a port, its connections, and their
-   requests. */
+/* serve.c - the server of serve_in.h on POSIX sockets: a port, connections, and requests. */
 #include "serve/serve_in.h"
 #include "loop/loop_in.h"
 #include "serve/http_head_in.h"
@@ -119,8 +118,8 @@ static const char *phi__serve_reason(int http_status) {
     return "Unknown";
 }
 
-/* True if the headers can be sent: each name is a token, no value has a control character, and the
-   server does not set any of them itself. */
+/* True if the headers can be sent: names are tokens, values have no control characters, and none is
+   set by the server itself. */
 static bool phi__serve_fit(const phi__header *headers, size_t count) {
     static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
     for (size_t k = 0; k < count; k++) {
@@ -617,8 +616,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
     phi__serve *s = c->serve;
     uint64_t now = phi__io_now_us(s->io);
     s->busy++;
-    /* the timer takes its place before other code uses memory */
-    (void)phi__io_timer_set(s->io, timer, UINT64_MAX);
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* keeps its place in the heap */
     if (now >= c->read_by_us || now >= c->write_by_us) {
         if (now >= c->write_by_us)
             phi__conn_close(c);

@@ -59,8 +59,7 @@ typedef struct phi__http_head {
     bool complete;
 } phi__http_head;
 
-/* Returns the value of the first header with that name (ASCII case is ignored). at is NULL if there
-   is none. */
+/* Returns the first header with that name, in any ASCII case. at is NULL if there is none. */
 PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name);
 
 /* The position in a body. */
@@ -115,8 +114,7 @@ PHI__FN size_t phi__serve_connections(const phi__serve *serve);
 /* Ends all exchanges (`gone`), and closes all connections and the port. NULL is harmless. */
 PHI__FN void phi__serve_free(phi__serve *serve);
 
-/* Keeps an exchange after `request` has returned. calls is copied; ctx is passed to its
-   functions. */
+/* Keeps an exchange after `request` has returned. calls is copied; ctx is for its functions. */
 PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
                              void *ctx);
 PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* harmless if not stopped */
