@@ -18,7 +18,7 @@ enum {
     PHI__ASKS_REFUSED = -1,  /* error code: the person rejects the request */
     PHI__ASKS_SHOWN = 500,   /* most bytes of a prompt that a person sees */
     PHI__ASKS_FIELDS = 1000, /* most properties of a form */
-    PHI__ASKS_MEMORY = 4     /* limit for all questions, in lengths of the longest message */
+    PHI__ASKS_MEMORY = 4     /* most memory of all questions, in units of max_message_bytes */
 };
 
 /* The state of this part. */
@@ -626,7 +626,7 @@ static bool phi__asks_is_page(phi_str url) {
     return phi__str_starts(url, "https://") || phi__str_starts(url, "http://");
 }
 
-/* Returns the fault of a request, or NULL. A question that the client did not offer is a fault. */
+/* Returns the fault of a request, or NULL. A question that was not offered is a fault. */
 static const char *phi__asks_fault(const phi_mcp *mcp, const phi_json *params,
                                    phi__asks_kind kind) {
     uint32_t answers = mcp->desc.answers;

@@ -24,11 +24,11 @@ typedef struct phi__wire {
     phi__oauth *oauth;   /* NULL without authorization */
     phi__list exchanges;
     uint32_t waiting; /* exchanges that wait for an authorization */
-    uint32_t epoch;   /* counts agreements; session ids of an earlier epoch are void */
+    uint32_t epoch;   /* grows with each handshake; older session ids are then void */
     /* The exchange that sends notifications/initialized, or NULL. Later messages wait for its
        answer, because a message on another connection could overtake the notification. */
     phi__exchange *gate;
-    phi__timer opened; /* sends the held messages */
+    phi__timer opened; /* sends the messages that wait for `gate` */
     uint32_t notes;    /* our notifications and answers that are being sent */
     bool full;         /* a message was refused; phi__mcp_drained must follow */
 } phi__wire;
@@ -45,11 +45,11 @@ typedef struct phi__ex_kind {
     const char *method; /* HTTP method */
     bool stands;        /* the stream may stay silent for ever */
     bool skips;         /* ignore the body of a successful answer */
-    /* Gets a message: the whole body, or one event and its name. False: everything was freed. */
+    /* Gets a message: a whole body, or an event and its name. False: the connection was freed. */
     bool (*message)(phi__exchange *e, phi_str event, phi_str json);
     /* Called when the answer has ended. It closes the exchange or sends the request again. PHI_OK
        means a whole answer with status 2xx. Otherwise e->words, e->http_status and e->body tell
-       what failed. False: everything was freed. */
+       what failed. False: the connection was freed. */
     bool (*ended)(phi__exchange *e, phi_status status);
     /* Called when the timer fires. If NULL, the request is sent again. */
     void (*late)(phi__exchange *e);
@@ -67,7 +67,7 @@ struct phi__exchange {
     phi__timer timer;
     phi__buf sent;     /* value of Authorization; wiped when freed */
     bool held;         /* waits for wire->gate */
-    bool waits, again; /* waits: for an authorization; again: it has arrived */
+    bool waits, again; /* waits: for an authorization; again: send again */
     bool denied;       /* the authorization failed; do not ask a person again */
     bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
     bool note;         /* counted in wire->notes */
@@ -388,8 +388,7 @@ static void phi__ex_waits(phi__exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-/* Closes the exchange. It is freed later if a function of its kind runs. Of `out`, only of_link
-   changes. */
+/* Closes the exchange and clears out->of_link. Frees it later if a function of its kind runs. */
 static void phi__ex_close(phi__exchange *e) {
     phi__wire *wire = e->wire;
     if (e->note) wire->notes--;
@@ -419,7 +418,7 @@ static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     return phi__buf_str(own);
 }
 
-/* Passes a message to the kind. False: the exchange was freed. */
+/* Calls kind->message. False: the exchange was freed. */
 static bool phi__ex_give(phi__exchange *e, phi_str event, phi_str json) {
     phi__buf copy;
     if (json.len > 0) e->tries = 0;
@@ -488,7 +487,7 @@ static void phi__ex_head(void *user_data, int http_status, phi_str headers) {
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
     if (e->wire->oauth != NULL) phi__oauth_heard(e->wire->oauth, headers);
-    if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be sent again */
+    if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* e may be sent again */
     if ((http_status == 307 || http_status == 308) && location.len > 0 &&
         e->redirects < PHI__EXCHANGE_REDIRECTS)
         phi__ex_redirect(e, location);
@@ -757,7 +756,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
-    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not get it again */
+    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not resume at that event */
     if (!none && status != PHI_CANCELLED && !http->closing &&
         phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
@@ -775,8 +774,8 @@ static void phi__stream_close(phi__mcp_http *http) {
     if (e != NULL) phi__ex_close(e);
 }
 
-/* Reports the waiting initialize as lost, with `words` or (NULL) its own message. False: all was
-   freed. */
+/* Reports the waiting initialize as lost, with `words` or (if NULL) its own message. False: the
+   connection was freed. */
 static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__exchange *first = http->first;
     char message[sizeof first->words];
@@ -834,7 +833,8 @@ static void phi__stream_late(phi__exchange *e) {
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* Opens the old transport's stream for `first`, which waits for it. Calls no session function. */
+/* Opens the old transport's stream for `first`, which waits for its endpoint. Calls no function of
+   the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};

@@ -49,7 +49,8 @@ typedef struct phi__out {
 } phi__out;
 
 typedef struct phi__mcp_link_table {
-    /* Begins to connect. phi__mcp_up or phi__mcp_down follows. May be repeated after the latter. */
+    /* Begins to connect. phi__mcp_up or phi__mcp_down follows. May be called again after
+       phi__mcp_down. */
     phi_status (*open)(phi__mcp_link *link);
     /* Sends a message, and copies data that it needs later. PHI_FULL: too many messages wait;
        phi__mcp_drained follows. After other failures the message is lost. */
@@ -106,7 +107,7 @@ typedef struct phi__mcp_part {
 
 enum { PHI__PARTS = 6 };
 
-/* The offset of a field in a desc, and the field's value if it is 0. */
+/* The offset of a field in a desc, and the default that replaces 0. */
 typedef struct phi__mcp_standard {
     size_t offset;
     uint32_t value;
@@ -133,7 +134,8 @@ PHI__FN phi_str phi__mcp_name(const phi_mcp *mcp); /* for messages */
 PHI__FN void *phi__mcp_session_part(const phi_mcp *mcp, const phi__mcp_part *table);
 
 /* phi__mcp_hold, called in `ready`, keeps the state PHI_MCP_CONNECTING until phi__mcp_settle was
-   called as often. A part fetches its first list meanwhile. A lost connection ends all holds. */
+   called for each hold. A part fetches its first list meanwhile. A lost connection ends all
+   holds. */
 PHI__FN void phi__mcp_hold(phi_mcp *mcp);
 PHI__FN void phi__mcp_settle(phi_mcp *mcp);
 

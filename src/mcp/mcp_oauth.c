@@ -109,7 +109,7 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 
 enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* most bytes of a URL in a message */
 
-/* Returns how many bytes of a URL a message may show: not the query, which may be a secret. */
+/* Returns how much of a URL a message may show. The query may be a secret and is left out. */
 static int phi__oaf_shown(phi_str url) {
     size_t n = 0;
     while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
@@ -332,7 +332,7 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* if it fails, the next token sets it */
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory: set by the next token */
     phi__grant_save(o);
     return PHI_OK;
 }
@@ -361,8 +361,7 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* Takes the stored grant and returns true if its token (or refresh token) differs from the
-   current. */
+/* Takes a stored grant that has another token (or refresh token) and returns true. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -469,7 +468,7 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     if (status == PHI_OK) status = phi__grant_refused(o, &reply);
     if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
         phi__grant_rest(o, PHI__OAUTH_RETRY_MS);
-        return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may still be valid */
+        return o->grant.bearer.len > 0 ? PHI_OK : status; /* the token may still work */
     }
     /* If refresh tokens can be used only once, another connection may have stored a newer one. */
     if (phi__grant_newer(o, true)) return PHI_OK;
@@ -916,9 +915,9 @@ static phi_status phi__oauth_advance(phi__oauth *o) {
 static void phi__oauth_fire(phi__timer *timer) {
     phi__oauth *o = PHI__OWNER(timer, phi__oauth, timer);
     phi_status status = PHI_BUSY;
-    (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX); /* keeps its place in the heap */
+    (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     phi__oauth_leave(o);
-    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* it was only woken to sign out */
+    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* woken only to sign out */
     if (o->cancelled)
         status = phi__oauth_fail(o, PHI_CANCELLED, "signed out");
     else if (o->step != PHI__OAUTH_IDLE)

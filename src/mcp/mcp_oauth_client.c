@@ -51,7 +51,7 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
-    /* A host's function may return PHI_BUSY. Nothing would ever end that wait. */
+    /* A host's function may have returned PHI_BUSY, but nothing would end such a wait. */
     return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
@@ -69,7 +69,7 @@ PHI__FN bool phi__oauth_person(const phi__oauth *o) {
 }
 
 PHI__FN void phi__oauth_wake(phi__oauth *o) {
-    /* Needs no memory: the timer has had its place since the object was made. */
+    /* Needs no memory: the timer already has a place in the heap. */
     (void)phi__mcp_timer_in(o->rt->io, &o->timer, 0);
 }
 
@@ -687,7 +687,8 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* Checks the issuer. client_id and an assertion belong to that of the desc or the last token. */
+/* Checks the issuer. client_id or an assertion belongs to one issuer: the desc's, or that of the
+   last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);

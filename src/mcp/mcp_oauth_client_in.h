@@ -197,7 +197,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
 PHI__FN void phi__form_code(phi__buf *out, const phi__oauth_client *client,
                             const phi__oauth_ask *ask);
 
-/* token: an assertion. If empty, the client's own credentials are used. */
+/* Writes a form with the assertion `token`, or if it is empty, with the client's credentials. */
 PHI__FN void phi__form_machine(phi__buf *out, const phi__oauth_client *client,
                                const phi__oauth_ask *ask, phi_str token);
 PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, phi_str refresh,

@@ -112,7 +112,8 @@ PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code
     (void)phi__post_text(mcp, &json, phi__str("", 0), false);
 }
 
-/* Handles a request of the server, from the stream of `from` (or NULL). False: all was freed. */
+/* Handles a server's request, which came on the stream of `from` (or NULL). False: the connection
+   was freed. */
 PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *from) {
     phi_str none = phi__str("", 0);
     phi_agent agent = PHI_ZERO;
@@ -197,7 +198,7 @@ PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result) {
     const phi_json *questions = phi_json_get(result, "inputRequests");
     phi_mcp *mcp = r->mcp;
     phi__req_off(r);
-    /* Removes the deadline. The timer keeps its place, so phi__asked_due needs no memory. */
+    /* Removes the deadline. The timer keeps its place in the heap for phi__asked_due. */
     (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
     if (r->input.rounds++ >= PHI__ASKED_ROUNDS) {
         phi__req_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
@@ -401,7 +402,7 @@ static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
     t->poll_ms = (uint32_t)ms;
 }
 
-/* Ends a task of the extension, which contains its result or error. */
+/* Ends the request with the result or error in the task (of the extension). */
 static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool failed) {
     const phi_json *error = phi_json_get(task, "error");
     int64_t code;

@@ -212,7 +212,7 @@ PHI__FN bool phi__req_issued(const phi_mcp *mcp, uint64_t id);
 
 PHI__FN phi__req *phi__req_of(phi__out *out);
 
-/* Takes the request from the link and the queue: it was answered or lost. */
+/* Removes the request from the link and the queue, because it was answered or lost. */
 PHI__FN void phi__req_off(phi__req *r);
 
 /* Removes the request from all lists and from the link, calls `done`, and frees the request. */

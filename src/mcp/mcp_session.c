@@ -304,7 +304,7 @@ static void phi__hs_begin(phi_mcp *mcp,
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
-    PHI__LIFE_STEADY_US = 60000000, /* a connection that lasted this long is not counted */
+    PHI__LIFE_STEADY_US = 60000000, /* lasting this long resets the count of restarts */
     PHI__LIFE_EXPIRY_US = 10000000  /* least time between two handshakes for forgotten sessions */
 };
 
@@ -331,7 +331,7 @@ static bool phi__life_tell(phi_mcp *mcp, const char *why) {
 
 static void phi__life_at(phi_mcp *mcp, uint64_t at_us) {
     mcp->life.timer.fire = phi__life_fire;
-    /* cannot fail: the timer keeps its place */
+    /* cannot fail: the timer has a place in the heap */
     (void)phi__io_timer_set(mcp->rt->io, &mcp->life.timer, at_us);
 }
 
@@ -355,7 +355,7 @@ static void phi__life_error(phi_mcp *mcp, const char *message,
     (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", words);
 }
 
-/* Ends requests and questions, tells the parts, forgets the agreement. False: all was freed. */
+/* Ends requests and questions, tells the parts, forgets the handshake. False: freed. */
 static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
     mcp->life.waits = false;
@@ -429,7 +429,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         if (!mcp->life.close) phi__life_shut(mcp); /* else the timer ends the connection */
         return phi__core_leave(mcp);
     }
-    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect was too early */
+    if (mcp->life.reopen) phi__life_in(mcp, 0); /* now phi_mcp_reconnect can connect */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
@@ -465,7 +465,7 @@ PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
     mcp->phase = PHI__INITIALIZING; /* nothing new is sent in this phase */
     mcp->life.holds = 0;
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-    if (refused != NULL) phi__req_again(refused); /* it waits as if it had never been sent */
+    if (refused != NULL) phi__req_again(refused); /* queued as if it had never been sent */
     if (!phi__req_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
     phi__asked_unask_of(mcp, NULL);
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return phi__core_leave(mcp);
@@ -510,7 +510,7 @@ static void phi__life_fire(phi__timer *timer) {
                 mcp->life.link_open = false;
                 phi__life_break(mcp, status, phi_status_text(status));
             }
-        } /* else phi__mcp_down calls again when the link has ended */
+        } /* else phi__mcp_down sets the timer when the link has ended */
     } else if (mcp->life.waits)
         phi__life_limit(mcp);
     else if (phi__life_state(mcp) == PHI_MCP_CONNECTING) {
@@ -649,7 +649,7 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
         return;
     case PHI__RPC_INVALID: {
-        /* The request that it was meant to answer must not wait for its deadline. */
+        /* Fails the request that the message should answer, before its deadline. */
         phi__req *r = NULL;
         uint64_t id;
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
@@ -688,7 +688,7 @@ static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
 
 /* ---- long answers ---- */
 
-/* Ends the request with its answer, whose memory is kept until the end. */
+/* Ends the request with its answer, then frees the answer's memory. */
 static void phi__incoming_read(phi__req *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
     phi_arena arena = r->reading->slices.arena;
@@ -852,7 +852,7 @@ PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* The request that it answers must not wait for its deadline. */
+            /* Fails the request that the message answers, before its deadline. */
             phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
                 phi__req_fail(r, status,

@@ -30,7 +30,8 @@ typedef struct phi__definition {
     bool held; /* definition is an accepted older one; the new one waits */
 } phi__definition;
 
-/* One list of tools. Only shown.new_hash changes after it is made. Freed with its last user. */
+/* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
+   list. */
 typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;
@@ -215,7 +216,8 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
 /* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
 /* A call ends once: with a result, or when it is cancelled, finished by other code or freed with
-   its agent. Its request is then cancelled. A call waits while the connection opens again. */
+   its agent. The request to the server is then cancelled. A call waits while the connection is
+   being opened again. */
 
 enum { PHI__CALLS_WAIT_MS = 50 }; /* pause between two looks at a connection that is opening */
 
@@ -256,8 +258,8 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi__calls_give(c, &content, 1, NULL, true);
 }
 
-/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". code 0: not a server's
-   error. */
+/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". code is 0 if the server sent
+   no error. */
 static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
     phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");
@@ -629,7 +631,7 @@ static bool phi__toolbox_unseen(const char *at, size_t len) {
            (b == 0x81 && c >= 0xa0 && c <= 0xaf);
 }
 
-/* Copies a text for the model, cut to the limit. Zero bytes, which would end it, become spaces. */
+/* Copies a text for the model: cut to the limit, with zero bytes replaced by spaces. */
 static bool phi__toolbox_text(phi__toolbox_maker *m, phi_str from, phi_str *out) {
     size_t len = phi__utf8_cut(from, PHI__TOOLBOX_DESCRIPTION);
     char *text = phi__arena_bytes(&m->box->arena, len + 1);
@@ -652,7 +654,8 @@ static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
     shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
 }
 
-/* Sets the name that models use. False: no memory, or (*left_out is true) no variant is free. */
+/* Sets the name that models use. False: no memory; or *left_out is true: no variant of the name is
+   free. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
     const char *prefix = m->t->mcp->desc.name_prefix;
     phi_str original = item->shown.original;
@@ -944,7 +947,7 @@ static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares a definition with the known one, and keeps that if changes are held. False: no
+/* Compares a definition with the known one. If changes are held, the known one is used. False: no
    memory. */
 static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
