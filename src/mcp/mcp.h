@@ -89,7 +89,7 @@ typedef struct phi_mcp_desc {
     const char *const *argv;
     const char *url; /* http or https */
 
-    /* only for argv */
+    /* the next fields are only for argv */
     const char *const *env; /* "NAME=value", NULL-ended, added to the host's (default: none) */
     bool hide_keys;         /* leave out the host's variables whose names look like keys */
     const char *cwd;        /* (default: the host's) */
@@ -101,7 +101,7 @@ typedef struct phi_mcp_desc {
     uint32_t restart_delay_ms; /* (default 500) */
     uint32_t close_ms; /* from EOF to the signal, and from the signal to killing (default 2,000) */
 
-    /* only for url */
+    /* the next fields are only for url */
     const phi_mcp_pair *headers; /* sent with every request; never shown (default: none) */
     size_t header_count;
     const phi_mcp_oauth_desc *oauth; /* (default: servers that require an authorization fail) */
@@ -178,7 +178,7 @@ typedef struct phi_mcp_send_desc {
 } phi_mcp_send_desc;
 
 /* Sends any request; phi_mcp_get is simpler for the usual ones. `id` may be NULL; *id is for
-   phi_mcp_cancel. PHI_MISUSE: not connected. PHI_FULL: 4,096 requests are under way. */
+   phi_mcp_cancel. PHI_MISUSE: not ready. PHI_FULL: 4,096 requests are under way. */
 PHI_API phi_status phi_mcp_send(phi_mcp *mcp, const phi_mcp_send_desc *request, uint64_t *id);
 /* Ends a request of phi_mcp_send or phi_mcp_get without its callback. Ignores unknown ids. */
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id);

@@ -84,7 +84,7 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
                               phi_str uri, phi_str mime, phi_str data, phi_content *out) {
     const struct phi__content_type *type = phi__content_type_of(mime, kind);
     if (type == NULL) return phi__content_note(arena, what, uri, mime, data, "", out);
-    /* It must be base64: one bad image in the history would fail every later model call. */
+    /* The data must be base64: one bad image in the history would fail all later model calls. */
     size_t len = data.len;
     if (len == 0 || len % 4 != 0)
         return phi__content_note(arena, what, uri, mime, data, ": it is no base64", out);

@@ -63,27 +63,27 @@ typedef struct phi_mcp_got {
     size_t count; /* number of elements in the array below */
     /* the list was cut: it has more than phi_mcp_desc.max_list items, or too many pages */
     bool more;
-    const phi_mcp_resource *resources; /* RESOURCES, TEMPLATES */
-    const phi_mcp_contents *contents;  /* RESOURCE */
-    const phi_mcp_prompt *prompts;     /* PROMPTS */
-    /* PROMPT: messages of user and assistant, for phi_agent_replace_messages */
+    const phi_mcp_resource *resources; /* set for RESOURCES and TEMPLATES */
+    const phi_mcp_contents *contents;  /* set for RESOURCE */
+    const phi_mcp_prompt *prompts;     /* set for PROMPTS */
+    /* set for PROMPT: messages of user and assistant, for phi_agent_replace_messages */
     const phi_message *messages;
-    phi_str description;   /* PROMPT */
-    const phi_str *values; /* COMPLETION: at most 100, best first */
-    uint64_t total;        /* COMPLETION: number of all values; 0 if unknown */
+    phi_str description;   /* set for PROMPT */
+    const phi_str *values; /* set for COMPLETION: at most 100, best first */
+    uint64_t total;        /* set for COMPLETION: number of all values; 0 if unknown */
 } phi_mcp_got;
 
 /* Zero means default for all fields but `what`, done_fn and those that `what` needs. Copied. */
 typedef struct phi_mcp_get_desc {
     phi_mcp_what what;
     const char *uri, *name;
-    /* PROMPT: its arguments. COMPLETION: other arguments that are known (default: none). */
+    /* for PROMPT: its arguments; for COMPLETION: other known arguments (default: none) */
     const phi_mcp_pair *arguments;
     size_t argument_count;
-    const char *argument; /* COMPLETION: name of the argument */
-    const char *value;    /* COMPLETION: text typed so far (default: empty) */
-    /* Called once, inside phi_step, never inside phi_mcp_get. `got` is valid during the call. It
-       may free the connection. Not called after phi_mcp_cancel or phi_mcp_free. */
+    const char *argument; /* for COMPLETION: name of the argument */
+    const char *value;    /* for COMPLETION: text typed so far (default: empty) */
+    /* Called once, inside phi_step, never inside phi_mcp_get. `got` is valid during the call.
+       done_fn may free the connection. Not called after phi_mcp_cancel or phi_mcp_free. */
     void (*done_fn)(void *user_data, const phi_mcp_got *got);
     void *user_data;
 } phi_mcp_get_desc;

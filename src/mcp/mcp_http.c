@@ -392,7 +392,7 @@ static void phi__ex_waits(phi__exchange *e, bool waits) {
 static void phi__ex_close(phi__exchange *e) {
     phi__wire *wire = e->wire;
     if (e->note) wire->notes--;
-    if ((e->note && wire->full) || wire->gate == e) /* cannot fail: the timer keeps its place */
+    if ((e->note && wire->full) || wire->gate == e) /* cannot fail: the timer has a place */
         (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
     if (wire->gate == e) wire->gate = NULL;
     e->note = false;

@@ -96,8 +96,8 @@ struct phi_mcp_oauth_desc {
     const char *client_uri;  /* page about the program (default: none) */
     bool web_application;    /* application_type "web" (default: "native") */
 
-    /* Scopes to ask for, separated by spaces, together with those of the server's challenge. If
-       set, the scopes that the server supports are not all asked for (default: none). */
+    /* Scopes to ask for, separated by spaces, besides those of the server's challenge. If both are
+       missing, phi asks for all scopes that the server supports (default: none). */
     const char *scope;
     bool no_offline_access; /* never ask for "offline_access" */
 

@@ -250,7 +250,7 @@ PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_m
     slices->timer.fire = phi__slices_fire;
     phi_arena_init(&slices->arena, memory, 0);
     if ((copy && !phi__arena_str(&slices->arena, text, &own)) ||
-        /* the timer keeps a place */
+        /* gives the timer a place in the heap */
         phi__io_timer_set(rt->io, &slices->timer, UINT64_MAX) != PHI_OK) {
         phi_arena_free(&slices->arena);
         return PHI_NO_MEMORY;

@@ -41,7 +41,7 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
     if (serving->parked) return PHI_BUSY;
     phi__tasked *task = (phi__tasked *)phi__alloc(&server->rt->memory, sizeof *task);
     if (task == NULL) return PHI_NO_MEMORY;
-    /* The timer takes its place now, because there may be no memory at the end. */
+    /* Gives the timer a place in the heap now, because there may be no memory at the end. */
     if (phi__io_timer_set(server->rt->io, &serving->timer, UINT64_MAX) != PHI_OK) {
         phi__free(&server->rt->memory, task, sizeof *task);
         return PHI_NO_MEMORY;
@@ -283,7 +283,7 @@ static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failu
     phi__end_drop(agent);
 }
 
-/* The host has freed the agent, whose handle a hook knows. */
+/* Called when the host has freed the agent; a hook gets the agent's handle. */
 static void phi__srun_gone(phi__agent *agent) {
     phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;

@@ -94,7 +94,7 @@ static bool phi__admit_once(const phi__http_head *head) {
     return true;
 }
 
-/* authorization: value of the header, "Bearer TOKEN". */
+/* True if the header's value is "Bearer TOKEN". */
 static bool phi__admit_token(const char *token, phi_str authorization) {
     if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
     authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
@@ -135,7 +135,7 @@ typedef struct phi__mcp_post {
     phi__link link;
     phi__serve_http *http;
     phi__serve_exchange *exchange; /* NULL when the exchange is over */
-    phi__timer timer;              /* frees the way when it is over; sends pings before */
+    phi__timer timer;              /* sends pings; at the end, frees the way */
     phi__buf heads, body;          /* heads: "name: value\n" each */
     char session[33];              /* a session that began here; sent in the answer's head */
     char of[33];                   /* session of the request, or empty */

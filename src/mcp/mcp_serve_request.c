@@ -691,7 +691,8 @@ static void phi__sask_required(phi__serving *serving) {
     phi__sask_crowded(server);
 }
 
-/* Answers the first question that has an answer; if `late`, fails it without. False: none left. */
+/* Answers the first question that has an answer. If `late`, fails the first without one. False:
+   none left. */
 static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
@@ -784,7 +785,7 @@ PHI__FN bool phi__sask_repeated(phi__origin *origin, phi_str method, const phi_j
         phi__sv_attach(serving, origin);
         serving->origin.id = id;
         phi__sv_meta(serving, params);
-        (void)phi__sask_soon(serving); /* the timer has kept its place since parking */
+        (void)phi__sask_soon(serving); /* cannot fail: the timer has a place in the heap */
     }
     return true;
 }

@@ -16,7 +16,7 @@
 #include "mcp/mcp_serve_in.h"
 
 enum {
-    PHI__NAME_BYTES = 2048, /* most bytes of names and URIs in requests; a choice, as below */
+    PHI__NAME_BYTES = 2048, /* most bytes of names and URIs in requests */
     PHI__BATCH_MOST = 64,
     PHI__ASKS_MOST = 16
 };
@@ -101,7 +101,7 @@ struct phi__serving {
     double progress; /* last value that was sent; -1: none */
     uint32_t can;
     int log_level; /* least severe level that the client wants, or PHI__LEVEL_NONE */
-    /* questions */
+    /* questions to the client */
     phi__list asks;
     uint32_t ask_count, asked;
     const phi_json *inputs; /* answers that came with the request, or NULL */
@@ -154,7 +154,7 @@ typedef struct phi__long {
 
 struct phi_mcp_server {
     phi_runtime *rt;
-    phi_mcp_server_desc desc; /* with its defaults filled in */
+    phi_mcp_server_desc desc; /* the host's desc, with defaults filled in */
     const phi__era *only;     /* era of desc.era; NULL: all eras */
     unsigned char key[32];    /* key for requestState */
     phi__slots slots;
@@ -227,13 +227,13 @@ PHI__FN phi__serving *phi__sv_new(const phi__origin *origin, phi__sv_kind kind,
 PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming); /* NULL: stale */
 PHI__FN phi_mcp_incoming phi__sv_handle(const phi__serving *serving);
 
-/* Removes the request's way. */
+/* Removes the request from its way. */
 PHI__FN void phi__sv_detach(phi__serving *serving);
 
-/* Returns the client's abilities from the capabilities of a session. */
+/* Returns PHI_MCP_CAN_ bits from the capabilities that a session's client has declared. */
 PHI__FN uint32_t phi__sv_session_can(const phi_json *capabilities);
 
-/* Returns the client's abilities from _meta of a request of 2026-07-28. */
+/* Returns PHI_MCP_CAN_ bits from _meta of a request of 2026-07-28. */
 PHI__FN uint32_t phi__sv_can(const phi_mcp_server *server, const phi_json *params);
 
 /* Sends an error because the client lacks capabilities. Returns false. */

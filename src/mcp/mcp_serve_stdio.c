@@ -11,7 +11,7 @@ struct phi__serve_stdio {
     phi__channel *channel;
     phi__buf line, rest; /* rest: bytes after a long message that is being read */
     bool skipping;       /* ignore the rest of a line that is too long */
-    bool lost;           /* a message could not be sent; the timer ends all */
+    bool lost;           /* a message could not be sent; the timer ends the connection */
     bool ending;         /* stdin has ended; calls are still answered, until `until` */
     uint64_t until;
     bool over;
@@ -73,7 +73,7 @@ static void phi__sio_due(phi__timer *timer) {
     else if (!phi__sio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
         phi__sio_end(stdio, "");
     else
-        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* the timer has kept its place */
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* has a place in the heap */
 }
 
 static void phi__sio_ended(void *ctx, phi_status status, const char *message) {
@@ -168,7 +168,7 @@ PHI__FN phi_status phi__sio_new(phi_mcp_server *server, phi__serve_stdio **out) 
         desc.input = phi__sio_input;
         desc.ended = phi__sio_ended;
         desc.ctx = stdio;
-        /* The timer takes its place now, so that the end can always be reported. */
+        /* Gives the timer a place in the heap, so that the end can always be reported. */
         status = phi__io_timer_set(server->rt->io, &stdio->timer, UINT64_MAX);
         if (status == PHI_OK) status = phi__channel_new(server->rt->io, &desc, &stdio->channel);
     }

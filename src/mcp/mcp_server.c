@@ -36,7 +36,7 @@ static phi_status phi__server_name(phi_runtime *rt, const char *what, const char
     return phi__error(rt, PHI_BAD_ARG, "%s: expected 1 to %d bytes", what, PHI__NAME_BYTES);
 }
 
-/* Checks the tools of desc, so that no client's call reveals a fault. own: the server's desc. */
+/* Checks the tools of desc before a client calls one. own: the server's desc. */
 static phi_status phi__server_tools(phi_runtime *rt, const phi_mcp_server_desc *own,
                                     const phi_mcp_server_desc *desc) {
     phi_status status = PHI_OK;

@@ -15,7 +15,7 @@ typedef struct phi__cfg_mcp_server {
     phi__cfg_texts args, roots;
     uint64_t max_message_bytes;
     bool required;
-    phi_mcp_desc desc; /* its plain fields */
+    phi_mcp_desc desc; /* fields that the table sets directly */
 } phi__cfg_mcp_server;
 
 typedef struct phi__cfg_oauth {

@@ -9,7 +9,7 @@ typedef struct phi__cfg_spec {
     const phi_json *keys, *headers;
     uint64_t max_document_bytes;
     phi__cfg_texts upload_roots, operation_ids, tags, path_prefixes, methods;
-    phi_openapi_desc desc; /* its plain fields */
+    phi_openapi_desc desc; /* fields that the table sets directly */
 } phi__cfg_spec;
 
 /* A document, and the tools selected from it. */

@@ -21,7 +21,7 @@
 typedef struct phi__cfg_tool_settings {
     uint64_t set;
     phi__cfg_texts allowed_paths, deny_patterns;
-    phi_tools_desc desc; /* its plain fields */
+    phi_tools_desc desc; /* fields that the table sets directly */
 } phi__cfg_tool_settings;
 
 /* The tools of one agent, for its workspace. */

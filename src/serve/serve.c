@@ -53,7 +53,7 @@ struct phi__serve_exchange {
     bool wants_room;                    /* a write returned PHI_FULL */
     bool kept;                          /* phi__serve_keep was called */
     bool soon;                          /* the timer is set to now, not to a deadline */
-    bool eof, shut;                     /* eof: the peer has ended sending; shut: we have */
+    bool eof, shut;                     /* eof: the peer has ended sending; shut: we have ended */
 };
 
 struct phi__serve {
@@ -222,7 +222,7 @@ static void phi__port_watch(phi__serve *s) {
 
 static void phi__port_on_timer(phi__timer *timer) {
     phi__serve *s = PHI__OWNER(timer, phi__serve, timer);
-    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* the timer keeps its place */
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     phi__port_watch(s);
 }
 
@@ -319,7 +319,8 @@ static void phi__conn_settle(phi__serve_exchange *c) {
         c->soon = true;
         at = phi__conn_in_ms(s, PHI__CONN_RETRY_MS);
     }
-    (void)phi__io_timer_set(s->io, &c->timer, at); /* cannot fail: the timer keeps its place */
+    /* cannot fail: the timer has a place in the heap */
+    (void)phi__io_timer_set(s->io, &c->timer, at);
 }
 
 /* Lets the pump call the connection in its next turn. */
@@ -588,7 +589,7 @@ static void phi__serve_run(phi__serve_exchange *c) {
         else
             more = c->in_state == PHI__CONN_BODY && !c->stopped && phi__serve_read_body(c);
     }
-    c->soon = false; /* callbacks may have set it; their wishes are served below */
+    c->soon = false; /* requests of callbacks are handled below */
     if (c->fd >= 0) phi__conn_flush(c);
     if (c->fd >= 0 && c->wants_room && phi__conn_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {
         c->wants_room = false;
@@ -616,7 +617,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
     phi__serve *s = c->serve;
     uint64_t now = phi__io_now_us(s->io);
     s->busy++;
-    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* keeps its place in the heap */
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     if (now >= c->read_by_us || now >= c->write_by_us) {
         if (now >= c->write_by_us)
             phi__conn_close(c);
