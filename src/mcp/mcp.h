@@ -109,8 +109,8 @@ typedef struct phi_mcp_desc {
     /* "2025-06-18": use only this era (default: the newest that both sides know) */
     const char *era;
     uint32_t connect_timeout_ms; /* until READY (default 30,000; PHI_UNLIMITED) */
-    uint32_t timeout_ms;         /* of a request; progress renews it (default 30,000) */
-    uint32_t max_timeout_ms;     /* of a request with progress (default 600,000; PHI_UNLIMITED) */
+    uint32_t timeout_ms;         /* for a request; its progress renews the time (default 30,000) */
+    uint32_t max_timeout_ms;     /* for a request with progress (default 600,000; PHI_UNLIMITED) */
     const char *name_prefix;     /* a model sees "{prefix}__{name}" (default: no prefix) */
     size_t max_message_bytes;    /* (default 16,777,216) */
     uint32_t max_list;           /* most tools, resources or prompts in a list (default 2,000) */
@@ -141,8 +141,7 @@ PHI_API phi_status phi_mcp_reconnect(phi_mcp *mcp);
    harmless. May be called inside event_fn and callbacks of requests. */
 PHI_API void phi_mcp_free(phi_mcp *mcp);
 
-/* State of a connection, and the server's description. Strings are valid until the next
-   phi_step. */
+/* State of a connection, and its server's description. Strings are valid until phi_step. */
 typedef struct phi_mcp_info {
     phi_mcp_state state;
     const char *message; /* reason of the last failure or loss; may be empty */
@@ -150,7 +149,7 @@ typedef struct phi_mcp_info {
     phi_str name, title, version, era, instructions;
     phi_str capabilities; /* JSON text */
     phi_str stderr_text;  /* last 64 KB that the program wrote to stderr */
-    int process_id;       /* of the program; 0: none */
+    int process_id;       /* id of the program; 0: none */
     uint32_t restarts;    /* number since phi_mcp_connect */
 } phi_mcp_info;
 PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp); /* for NULL: PHI_MCP_CLOSED */

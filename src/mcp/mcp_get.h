@@ -29,7 +29,7 @@ typedef enum phi_mcp_what {
 
 /* A resource or a resource template. Missing strings are empty. */
 typedef struct phi_mcp_resource {
-    phi_str uri; /* of a template: as in RFC 6570 */
+    phi_str uri; /* for a template: as in RFC 6570 */
     phi_str name, title, description, mime_type;
     uint64_t size;        /* in bytes; 0 if unknown */
     const phi_json *json; /* everything that the server sent */
@@ -95,9 +95,9 @@ PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint6
 typedef void (*phi_mcp_done_fn)(void *user_data, phi_status status, phi_str message);
 
 /* Watches a resource; if `on` is false, stops watching it. PHI_MCP_EV_RESOURCE_UPDATED reports each
-   change, also after a restart of the server. `done` may be NULL. It is called once: after the
+   change, also after a restart of the server. `done` may be NULL. `done` is called once: after the
    server's answer, or in the era 2026-07-28 after the stream for all watched resources was opened.
-   It is not called if the resource was watched already, or if `on` is false. Statuses as
+   `done` is not called if the resource was watched already, or if `on` is false. Statuses as
    phi_mcp_get. PHI_FULL: 256 are watched. PHI_NOT_FOUND: the resource to stop is not watched. */
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data);

@@ -155,7 +155,7 @@ typedef struct phi__req_desc {
     bool task;                           /* the answer may be a task, if the era has tasks */
     bool stream;                         /* subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);
-    /* Called once, in phi_step. The request is freed after it returns. It may free mcp. */
+    /* Called once, in phi_step. The request is freed after `done` returns. `done` may free mcp. */
     void (*done)(void *ctx, const phi_mcp_reply *reply);
     void *ctx;
     phi_str meta; /* the caller's members of _meta, JSON text without brackets; copied */

@@ -573,7 +573,8 @@ static phi_status phi__person_scope(phi__oauth *o) {
 /* Opens the browser. The client is known by now. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
-    /* Not from a runtime with a tape: its random bytes follow from the seed on the tape. */
+    /* A runtime with a tape must not make them: its random bytes follow from the seed on the
+       tape. */
     if (!phi__form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
         return PHI_NO_MEMORY;
     phi__buf url = phi__buf_of(&o->memory);
@@ -591,7 +592,6 @@ static phi_status phi__person_open(phi__oauth *o) {
     return phi__oauth_fail(o, status, "the browser: %s", phi_status_text(status));
 }
 
-/* Asks the host for an assertion. */
 static phi_status phi__person_assert(phi__oauth *o) {
     phi_mcp_assertion wanted;
     if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||

@@ -106,7 +106,7 @@ struct phi_mcp_oauth_desc {
        redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
     const char *redirect_uri; /* https, http on this machine, or a scheme of the program */
-    uint32_t timeout_ms;      /* of an authorization, including the person (default 300,000) */
+    uint32_t timeout_ms;      /* for an authorization, including the person (default 300,000) */
 
     bool allow_private; /* a public server's metadata may name private addresses */
     bool no_legacy;     /* refuse servers without metadata (2025-03-26) */

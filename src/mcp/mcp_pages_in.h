@@ -13,7 +13,7 @@ struct phi__pages {
     const char *method, *key; /* for example "tools/list" and "tools"; borrowed */
     /* Gets an object of the list, valid during the call. False: no memory. */
     bool (*item)(phi__pages *pages, const phi_json *item);
-    /* Called once, in phi_step, at the list's end or failure. It may free the connection. */
+    /* Called once, in phi_step, at the list's end or failure. `done` may free the connection. */
     void (*done)(phi__pages *pages, const phi_mcp_reply *reply);
     phi__req *request;
     phi__buf cursor;

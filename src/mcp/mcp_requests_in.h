@@ -231,7 +231,6 @@ PHI__FN void phi__req_cancel(phi__req *r, const char *reason);
 /* Queues the request unchanged, for the next handshake. */
 PHI__FN void phi__req_again(phi__req *r);
 
-/* Handles notifications/progress. */
 PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 
 /* Starts the deadline again. bounded: within max_timeout_ms. */
@@ -241,13 +240,10 @@ PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
    freed. */
 PHI__FN bool phi__req_flush(phi_mcp *mcp, bool all);
 
-/* ---- mcp_asks.c ---- */
 PHI__FN phi_status phi__asks_join(phi_mcp *mcp);
 
-/* ---- mcp_offers.c ---- */
 PHI__FN phi_status phi__offers_join(phi_mcp *mcp);
 
-/* ---- mcp_tools.c ---- */
 PHI__FN phi_status phi__mtools_join(phi_mcp *mcp);
 
 /* ---- tasks (mcp_requests.c) ---- */
@@ -272,7 +268,7 @@ PHI__FN void phi__incoming_drop(phi__req *r);
 PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result);
 PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp);
 
-/* Opens the connection in the next step. It must be closed or failed. */
+/* Opens the connection, which must be closed or failed, in the next step. */
 PHI__FN phi_status phi__life_open(phi_mcp *mcp);
 PHI__FN void phi__life_close(phi_mcp *mcp); /* closes it in the next step */
 

@@ -54,7 +54,7 @@ typedef struct phi__rpc {
     phi_str id;             /* JSON text such as 7 or "seven"; empty if missing or null */
     phi_str method;         /* also set for an invalid message */
     const phi_json *params; /* an object, or NULL */
-    const phi_json *result; /* of any type */
+    const phi_json *result; /* any type */
     int code;               /* code of an error */
     phi_str message;
     const phi_json *data; /* data of an error, or NULL */

@@ -162,7 +162,7 @@ typedef struct phi_mcp_server_desc {
     uint32_t max_calls;         /* most requests at the host, of all clients (default 64) */
     uint32_t max_subscriptions; /* most subscriptions of a client (default 64) */
     uint32_t session_idle_ms;   /* over HTTP: idle time that ends a session (default 1,800,000) */
-    size_t max_message_bytes;   /* of a message from a client (default 4,194,304) */
+    size_t max_message_bytes;   /* largest message of a client (default 4,194,304) */
     size_t max_queue_bytes;     /* most unsent bytes before a slow client is dropped (16,777,216) */
 
     bool stdio;          /* serve over stdin and stdout; after EOF see close_ms */
@@ -270,9 +270,9 @@ typedef struct phi_mcp_answer_desc {
     /* completion: at most 100 are sent */
     const char *const *values;
     size_t value_count, value_total; /* value_total: number of all values */
-    /* Tool call: a JSON array of protocol blocks that phi_content does not have (resource links,
-       embedded resources with a URI). They follow the blocks of the call's result; this does not
-       end the call. Copied. A later array replaces an earlier one. */
+    /* For a tool call: a JSON array of protocol blocks that phi_content does not have (resource
+       links, embedded resources with a URI). The blocks follow those of the call's result; this
+       does not end the call. Copied. A later array replaces an earlier one. */
     const char *blocks;
 } phi_mcp_answer_desc;
 

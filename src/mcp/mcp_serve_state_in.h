@@ -112,7 +112,7 @@ struct phi__serving {
     phi__timer timer;
     /* Stops the work without an answer. May be NULL. */
     void (*drop)(phi__serving *serving);
-    phi_str name, arguments; /* of a tool call; name is also the URI of a read */
+    phi_str name, arguments; /* for a tool call; for a read, name is the URI */
     phi__agent *agent;
     const phi_tool *tool;
     const char *output_schema, *mime_type;

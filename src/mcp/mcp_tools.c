@@ -700,7 +700,7 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     return phi__toolbox_text(m, phi__records_get_str(tool, "description"), &shown->description);
 }
 
-/* Sets shown->input; it shares the text of shown->schema if both are equal. False: no memory. */
+/* Sets shown->input. If it equals shown->schema, both share one text. False: no memory. */
 static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const phi_json *in) {
     phi_arena_mark mark = phi_arena_save(&m->box->arena);
     if (phi_json_is(in, PHI_JSON_NULL)) return true;

@@ -18,9 +18,9 @@
 extern "C" {
 #endif
 
-/* Returns the source for phi_tool_options.sources of any agent of the runtime, the same pointer
-   each time. It is valid until phi_mcp_free, which fails while agents have tools of it. Its list is
-   empty before the server is ready. During a restart, it keeps the last list. */
+/* Returns the source for phi_tool_options.sources of any agent of the runtime, always the same
+   pointer. The source is valid until phi_mcp_free, which fails while agents have tools of it. The
+   list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
 
 /* A tool for a host to show. Strings are terminated. */

@@ -46,14 +46,15 @@ struct phi__serve_exchange {
     uint64_t read_by_us, write_by_us; /* deadlines; UINT64_MAX: none */
     phi__serve_calls calls;
     void *ctx;
-    bool keep_alive, http_1_0, no_body; /* of the exchange; no_body: the answer has no body */
-    bool expects_continue;              /* "100 Continue" was not sent yet */
-    bool stopped;                       /* the body waits for phi__serve_resume */
-    bool chunked;                       /* the answer is chunked */
-    bool wants_room;                    /* a write returned PHI_FULL */
-    bool kept;                          /* phi__serve_keep was called */
-    bool soon;                          /* the timer is set to now, not to a deadline */
-    bool eof, shut;                     /* eof: the peer has ended sending; shut: we have ended */
+    /* state of the exchange; no_body: the answer has no body */
+    bool keep_alive, http_1_0, no_body;
+    bool expects_continue; /* "100 Continue" was not sent yet */
+    bool stopped;          /* the body waits for phi__serve_resume */
+    bool chunked;          /* the answer is chunked */
+    bool wants_room;       /* a write returned PHI_FULL */
+    bool kept;             /* phi__serve_keep was called */
+    bool soon;             /* the timer is set to now, not to a deadline */
+    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended */
 };
 
 struct phi__serve {
@@ -207,7 +208,6 @@ static int phi__port_bind(phi__serve *s, const phi__port_address *address, sockl
     return 0;
 }
 
-/* Tries again after a pause. */
 static void phi__port_later(phi__serve *s) {
     (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + PHI__PORT_RETRY_US);
 }
@@ -319,8 +319,7 @@ static void phi__conn_settle(phi__serve_exchange *c) {
         c->soon = true;
         at = phi__conn_in_ms(s, PHI__CONN_RETRY_MS);
     }
-    /* cannot fail: the timer has a place in the heap */
-    (void)phi__io_timer_set(s->io, &c->timer, at);
+    (void)phi__io_timer_set(s->io, &c->timer, at); /* cannot fail: the timer has a place */
 }
 
 /* Lets the pump call the connection in its next turn. */

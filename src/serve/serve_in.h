@@ -27,8 +27,8 @@ typedef struct phi__serve phi__serve;
 typedef struct phi__serve_exchange phi__serve_exchange;
 
 typedef struct phi__http_head_limits {
-    uint32_t max_line_bytes; /* of the request line or a header line (default 8 KiB) */
-    uint32_t max_bytes;      /* of the whole head (default 32 KiB) */
+    uint32_t max_line_bytes; /* for the request line or a header line (default 8 KiB) */
+    uint32_t max_bytes;      /* for the whole head (default 32 KiB) */
     uint32_t max_headers;    /* default 100 */
 } phi__http_head_limits;
 
