@@ -41,7 +41,7 @@ typedef struct phi__out {
     phi_str json;                /* one line, without a line break */
     phi_str method;              /* empty for our answer to a request */
     phi_str name;                /* value of the header Mcp-Name, or empty */
-    const phi_mcp_pair *headers; /* Mcp-Param-..., encoded; live as long as json */
+    const phi_mcp_pair *headers; /* headers Mcp-Param-..., encoded; valid as long as json */
     size_t header_count;
     bool request;  /* an answer is expected */
     bool stream;   /* subscriptions/listen: its stream may stay silent and open */

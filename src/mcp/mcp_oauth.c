@@ -573,8 +573,8 @@ static phi_status phi__person_scope(phi__oauth *o) {
 /* Opens the browser. The client is known by now. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
-    /* A runtime with a tape must not make them: its random bytes follow from the seed on the
-       tape. */
+    /* With a tape, the system makes the secrets: the runtime's bytes follow from the tape's
+       seed. */
     if (!phi__form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
         return PHI_NO_MEMORY;
     phi__buf url = phi__buf_of(&o->memory);

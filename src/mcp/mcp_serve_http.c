@@ -55,7 +55,7 @@ static bool phi__admit_listed(const char *const *list, phi_str value) {
     return false;
 }
 
-/* A server with a token may be reached by unknown names; the token keeps strangers out. */
+/* True if `host` is a name of this server. With a token, other names may be allowed, too. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
     phi_str name = phi__admit_name(host);
     if (host.len == 0) return false;
@@ -526,7 +526,7 @@ static bool phi__web_is_json(phi_str type) {
                               "application/json");
 }
 
-/* GET and DELETE need a session; requests of 2026-07-28 have none. */
+/* Handles a request. GET and DELETE need a session, which does not exist in 2026-07-28. */
 static void phi__web_on_request(void *ctx, phi__serve_exchange *exchange,
                                 const phi__http_head *head) {
     phi__serve_http *http = (phi__serve_http *)ctx;

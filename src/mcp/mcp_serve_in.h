@@ -69,7 +69,7 @@ PHI__FN bool phi__sv_crowded(const phi_mcp_server *server);
 
 /* Makes the way the client's stream for messages outside of requests. False: it has one already. */
 PHI__FN bool phi__serve_listen(phi_mcp_server *server, phi__client *client, phi__mcp_way *way);
-PHI__FN void phi__client_end(phi__client *client); /* HTTP: after DELETE, or when idle */
+PHI__FN void phi__client_end(phi__client *client); /* ends a session: after DELETE, or idle */
 PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits */
 
 /* Finds a session by the value of Mcp-Session-Id. NULL: none (HTTP 404). */

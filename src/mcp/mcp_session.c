@@ -404,7 +404,7 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
         return;
     }
     mcp->phase = PHI__SETTLING;
-    mcp->life.holds = 1; /* this function's own hold: parts may settle at once */
+    mcp->life.holds = 1; /* own hold of this function, as parts may settle at once */
     if (!phi__req_flush(mcp, true) || !phi__parts_ready(mcp)) return;
     phi__mcp_settle(mcp);
 }

@@ -27,7 +27,7 @@ typedef struct phi__mcp_tool {
 typedef struct phi__definition {
     phi_str original;
     phi_str definition;
-    bool held; /* definition is an accepted older one; the new one waits */
+    bool held; /* definition is the accepted older one; a newer one waits */
 } phi__definition;
 
 /* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
