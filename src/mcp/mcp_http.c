@@ -67,7 +67,7 @@ struct phi__exchange {
     phi__timer timer;
     phi__buf sent;     /* value of Authorization; wiped when freed */
     bool held;         /* waits for wire->gate */
-    bool waits, again; /* waits: for an authorization; again: send again */
+    bool waits, again; /* waits: needs an authorization; again: send again then */
     bool denied;       /* the authorization failed; do not ask a person again */
     bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
     bool note;         /* counted in wire->notes */
@@ -404,7 +404,8 @@ static void phi__ex_close(phi__exchange *e) {
 }
 
 /* Returns json without the request's secrets if json is an error, because people see errors and an
-   error may quote a token. The text is json itself, e->body or `copy`. Empty without memory. */
+   error may quote a token. The text is json itself, e->body or `copy`. Without memory, the text is
+   empty. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;

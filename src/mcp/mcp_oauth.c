@@ -337,7 +337,7 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     return PHI_OK;
 }
 
-/* Loads the stored grant. A grant that is malformed or does not fit the desc is emptied. */
+/* Loads the stored grant. Empties it if it is malformed or does not fit the desc. False: none. */
 static bool phi__grant_stored(phi__oauth *o, phi__oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
@@ -477,7 +477,7 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     phi__grant_save(o);
     o->step = PHI__OAUTH_BEGIN;
     o->nonced = false;                      /* the new authorization may use another endpoint */
-    return o->renewing ? PHI_BUSY : PHI_OK; /* if PHI_OK, the server's next answer decides */
+    return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: send the request without a token */
 }
 
 /* ---- consent: the browser, the redirect and the code, or an assertion of the host ---- */
@@ -619,7 +619,7 @@ static phi_status phi__person_go(phi__oauth *o) {
                                                      : phi__grant_exchange(o);
 }
 
-/* True if the client must be registered again: the server does not know it. At most once. */
+/* True, at most once, if the server does not know the client, which must be registered again. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))

@@ -211,7 +211,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
     phi__sha256_of(ask->verifier, hash);
     phi__buf_init(&challenge, out->memory);
     phi__form_base64(&challenge, hash, sizeof hash);
-    /* The host may pass the URL to a shell: makes the endpoint safe in its quotes. */
+    /* Makes the endpoint safe in shell quotes, because the host may pass the URL to a shell. */
     for (size_t i = 0; i < endpoint.len; i++)
         if (strchr("'$;!*()", endpoint.at[i]) != NULL)
             phi__url_escape(out, phi__str(endpoint.at + i, 1));

@@ -101,7 +101,6 @@ struct phi__serving {
     double progress; /* last value that was sent; -1: none */
     uint32_t can;
     int log_level; /* least severe level that the client wants, or PHI__LEVEL_NONE */
-    /* questions to the client */
     phi__list asks;
     uint32_t ask_count, asked;
     const phi_json *inputs; /* answers that came with the request, or NULL */
@@ -141,7 +140,7 @@ typedef struct phi__subscribed {
     phi_str uri; /* stored after this struct */
 } phi__subscribed;
 
-/* A long message that is being read or waits for that. The transport owns its text. */
+/* A long message that is being read or waits to be read. The transport owns its text. */
 typedef struct phi__long {
     phi__link link; /* in server->longs */
     phi_mcp_server *server;
@@ -171,8 +170,6 @@ struct phi_mcp_server {
     void *stdio, *http;                      /* transports; used by mcp_server.c */
     void (*free_fn)(phi_mcp_server *server); /* frees the struct */
 };
-
-/* ---- mcp_serve.c ---- */
 
 /* Fills `out` with random bytes that nobody can guess. On a runtime with a tape, the runtime's
    random bytes follow from a seed on the tape, so the system's are used. */
@@ -213,8 +210,6 @@ PHI__FN void phi__send_note(phi_mcp_server *server, phi__buf *out, const char *m
 PHI__FN bool phi__send_noted(phi__mcp_way *way, phi__buf *out);
 PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
                                    const phi__era *era);
-
-/* ---- mcp_serve.c ---- */
 
 /* Frees all long messages without an answer. */
 PHI__FN void phi__long_end_all(phi_mcp_server *server);

@@ -355,7 +355,7 @@ static void phi__life_error(phi_mcp *mcp, const char *message,
     (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", words);
 }
 
-/* Ends requests and questions, tells the parts, forgets the handshake. False: freed. */
+/* Ends all requests and questions, and tells the parts. False: the connection was freed. */
 static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
     mcp->life.waits = false;

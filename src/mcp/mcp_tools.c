@@ -112,8 +112,8 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
     return NULL;
 }
 
-/* Records a tool of the current list. NULL: no memory. *before: the accepted definition if this one
-   differs from it and was not reported yet, else empty; valid until the new one is accepted. */
+/* Records a tool of the current list. NULL: no memory. *before: the accepted definition if the new
+   one differs from it and was not reported yet, else empty; valid until the new one is accepted. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);
@@ -522,7 +522,7 @@ static void phi__calls_cancel(void *user_data, phi_call call) {
     if (c != NULL) phi__calls_end(c);
 }
 
-/* Repeats the call after a snapshot was loaded, if the tool allows it. Else the call fails. */
+/* Repeats the call after a snapshot was loaded if the tool is idempotent. Else the call fails. */
 static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "MCP call failed: the program was started anew while this call was "
                                 "under way; whether the server has done it is not known";
