@@ -14,7 +14,8 @@
 /* Reads one block. Strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out);
 
-/* Reads an array of blocks, or one block, into the arena. Else *count is 0. False: no memory. */
+/* Reads an array of blocks, or one block, into the arena. *count is 0 for other values. False: no
+   memory. */
 PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                size_t *count);
 

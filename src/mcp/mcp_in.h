@@ -153,7 +153,7 @@ typedef struct phi__req_desc {
     phi_call call;                       /* the tool call that the request serves; zero: none */
     phi_agent agent;                     /* gets questions; zero: of `call`, or desc->agent */
     bool task;                           /* the answer may be a task, if the era has tasks */
-    bool stream;                         /* subscriptions/listen */
+    bool stream;                         /* true for subscriptions/listen */
     void (*progress)(void *ctx, double progress, double total, phi_str message);
     /* Called once, in phi_step. The request is freed after `done` returns. `done` may free mcp. */
     void (*done)(void *ctx, const phi_mcp_reply *reply);

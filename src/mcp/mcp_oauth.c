@@ -619,7 +619,7 @@ static phi_status phi__person_go(phi__oauth *o) {
                                                      : phi__grant_exchange(o);
 }
 
-/* True, at most once, if the server does not know the client, which must be registered again. */
+/* True if the server does not know the client. It is registered again, at most once. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))

@@ -26,7 +26,7 @@ extern "C" {
 
 /* How a client authenticates at the token endpoint. */
 typedef enum phi_mcp_client_auth {
-    PHI_MCP_CLIENT_AUTH_ANY = 0, /* what the server supports: KEY, BASIC, POST or NONE */
+    PHI_MCP_CLIENT_AUTH_ANY = 0, /* the first that the server supports of KEY, BASIC, POST, NONE */
     PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
     PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
     PHI_MCP_CLIENT_AUTH_NONE,    /* the secret is not sent */

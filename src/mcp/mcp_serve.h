@@ -203,8 +203,9 @@ enum {
 };
 
 /* Replaces the lists of `desc` that the bits `lists` name; other fields are ignored. The new lists
-   are borrowed as the first ones were. Clients get a notification. Calls under way continue.
-   PHI_BAD_ARG: as for phi_mcp_serve; nothing changed. */
+   are borrowed as the first ones were. Clients get a notification. Calls under way continue. A list
+   that was NULL in the first desc is never offered. PHI_BAD_ARG: as for phi_mcp_serve; nothing
+   changed. */
 PHI_API phi_status phi_mcp_server_set(phi_mcp_server *server, const phi_mcp_server_desc *desc,
                                       uint32_t lists);
 /* Tells subscribed clients that a resource has changed. */

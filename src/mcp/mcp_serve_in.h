@@ -76,7 +76,8 @@ PHI__FN const char *phi__client_id(const phi__client *client); /* 32 hex digits 
 PHI__FN phi__client *phi__client_find(phi_mcp_server *server, phi_str id);
 
 /* ---- functions for transports ---- */
-PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why); /* stdio; why "": EOF */
+/* for stdio; `why` is "" after EOF */
+PHI__FN void phi__mcp_serve_ended(phi_mcp_server *server, const char *why);
 
 /* ---- the transports ---- */
 #ifndef PHI_NO_PROCESS

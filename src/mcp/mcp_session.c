@@ -745,7 +745,8 @@ static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     return true;
 }
 
-/* Handles a batch (older eras). After the request of `from` has ended, the rest has no `from`. */
+/* Handles a batch (older eras). After the request of `from` has ended, later messages have no
+   `from`. */
 static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
                                 phi__out *from) {
     const phi__req *r = phi__req_of(from);
