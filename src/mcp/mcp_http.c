@@ -299,8 +299,7 @@ static void phi__mhead_hide(phi__exchange *e) {
     phi__buf_clear(&e->body);
 }
 
-/* Hides secrets in e->words and e->body, then adds the body's JSON-RPC error message to
-   e->words. */
+/* Hides secrets in e->words and e->body. Adds the body's JSON-RPC message to e->words. */
 static void phi__mhead_fault(phi__exchange *e) {
     phi__json_found found;
     phi_str text;

@@ -142,8 +142,7 @@ PHI__FN const char *phi__oauth_shown(phi__oauth *o, phi_str text, size_t most);
    messages. */
 PHI__FN phi_status phi__oauth_get(phi__oauth *o, phi_str url, const char *what);
 
-/* Sends a POST request. type: of the body. basic, proof: for Authorization and DPoP; may be
-   empty. */
+/* Sends a POST request. basic, proof: values of Authorization and DPoP; may be empty. */
 PHI__FN phi_status phi__oauth_post(phi__oauth *o, phi_str url, const char *type, phi_str basic,
                                    phi_str proof, phi_str body, const char *what);
 

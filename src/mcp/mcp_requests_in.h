@@ -220,8 +220,7 @@ PHI__FN void phi__req_finish(phi__req *r, const phi_mcp_reply *reply);
 PHI__FN void phi__req_fail(phi__req *r, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
 
-/* Fails all open requests, or (sent_only) those that the link has. False: the connection was
-   freed. */
+/* Fails all open requests; sent_only: those that the link has. False: the connection was freed. */
 PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *message,
                                bool sent_only);
 
@@ -236,8 +235,7 @@ PHI__FN void phi__req_progress(phi_mcp *mcp, const phi_json *params);
 /* Starts the deadline again. bounded: within max_timeout_ms. */
 PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded);
 
-/* Sends queued messages, or (all is false) those of the handshake. False: the connection was
-   freed. */
+/* Sends queued messages; not `all`: those of the handshake. False: the connection was freed. */
 PHI__FN bool phi__req_flush(phi_mcp *mcp, bool all);
 
 PHI__FN phi_status phi__asks_join(phi_mcp *mcp);

@@ -487,7 +487,7 @@ static void phi__life_fire(phi__timer *timer) {
     phi_mcp *mcp = PHI__OWNER(timer, phi_mcp, life.timer);
     char words[64];
     phi__core_enter(mcp);
-    phi__life_at(mcp, UINT64_MAX); /* the timer keeps its place */
+    phi__life_at(mcp, UINT64_MAX); /* keeps the timer's place in the heap */
     if (mcp->life.close) {
         mcp->life.close = false;
         phi__life_at(mcp, UINT64_MAX);
