@@ -321,7 +321,7 @@ static void phi__mhead_fault(phi__exchange *e) {
 enum {
     PHI__EXCHANGE_REDIRECTS = 3,
     PHI__EXCHANGE_CHALLENGES = 4,
-    PHI__EXCHANGE_FULL_MS = 5000, /* pause when no connection is free */
+    PHI__EXCHANGE_FULL_MS = 5000, /* pause if too many silent streams are open */
     PHI__EXCHANGE_FAULT = 65536   /* most bytes of a refusal's body that are read */
 };
 
