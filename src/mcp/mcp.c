@@ -1,4 +1,4 @@
-/* mcp.c - the public face of a connection. */
+/* mcp.c - the public functions of a connection. */
 
 #include "mcp/mcp_in.h"
 
@@ -9,12 +9,12 @@
 #include "text/text_in.h"
 #include "mcp/mcp_oauth_client_in.h"
 
-/* ---- settings of a connection: checked, copied, with defaults ---- */
+/* ---- checks and copies a desc ---- */
 
 enum {
     PHI__DESC_MESSAGE = 16777216,
     PHI__DESC_MESSAGE_LEAST = 4096,
-    PHI__DESC_PREFIX = 32 /* bytes: names of tools have 64 */
+    PHI__DESC_PREFIX = 32 /* most bytes of a prefix; a tool's whole name has 64 */
 };
 
 static const phi__mcp_standard phi__desc_standards[] = {
@@ -22,7 +22,7 @@ static const phi__mcp_standard phi__desc_standards[] = {
     {offsetof(phi_mcp_desc, restart_delay_ms), 500},
     {offsetof(phi_mcp_desc, close_ms), 2000},
     {offsetof(phi_mcp_desc, connect_timeout_ms), 30000},
-    {offsetof(phi_mcp_desc, timeout_ms), 30000}, /* behaviours, C 65 */
+    {offsetof(phi_mcp_desc, timeout_ms), 30000},
     {offsetof(phi_mcp_desc, max_timeout_ms), 600000},
     {offsetof(phi_mcp_desc, max_list), 2000}};
 
@@ -48,7 +48,7 @@ static const char *phi__desc_refuse_url(const phi_mcp_desc *desc) {
     return desc->oauth != NULL ? phi__oauth_refuse(desc->oauth) : NULL;
 }
 
-/* NULL: they are good; else the field at fault and the right values (static). */
+/* Returns the first fault of the desc, a static text. NULL: none. */
 static const char *phi__desc_refuse(const phi_mcp_desc *desc) {
     size_t i;
     if ((desc->argv == NULL) == (desc->url == NULL)) return "expected either argv or url";
@@ -100,7 +100,7 @@ static bool phi__desc_roots(phi_arena *arena, phi_mcp_desc *desc) {
     return true;
 }
 
-/* A deep copy with defaults. False: no memory. */
+/* Makes a deep copy with defaults. False: no memory. */
 static bool phi__desc_copy(phi_arena *arena, const phi_mcp_desc *from, phi_mcp_desc *out) {
     const char **texts[] = {&out->name,        &out->url,           &out->cwd,
                             &out->era,         &out->name_prefix,   &out->log_level,
@@ -147,13 +147,13 @@ PHI__FN phi_status phi__mcp_open_new(phi_runtime *rt, const phi_mcp_desc *desc,
         *out = mcp;
         return PHI_OK;
     }
-    mcp->depth = 1; /* the struct is freed by the leave */
+    mcp->depth = 1; /* phi__core_leave frees the struct */
     phi__life_end(mcp);
     (void)phi__core_leave(mcp);
     return phi__error(rt, status, "phi_mcp_connect: %s", phi_status_text(status));
 }
 
-/* ---- what a host says about an authorization ---- */
+/* ---- authorizations ---- */
 
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given) {
     if (mcp == NULL) return PHI_BAD_ARG;
@@ -216,7 +216,7 @@ PHI_API phi_mcp_info phi_mcp_get_info(const phi_mcp *mcp) {
 
 /* ---- requests ---- */
 
-/* A request of the host's. */
+/* A request of phi_mcp_send. */
 typedef struct phi__asking {
     phi_mcp *mcp;
     phi_mcp_send_desc request;
@@ -235,7 +235,7 @@ static void phi__asking_done(void *ctx, const phi_mcp_reply *reply) {
     if (!mcp->dead) request.done_fn(request.user_data, reply);
 }
 
-/* For the header Mcp-Name, of the methods that have it. */
+/* Returns the value of the header Mcp-Name; empty if the method has none. */
 static phi_str phi__asking_name(const char *method, const phi_json *params) {
     if (strcmp(method, "resources/read") == 0) return phi__records_get_str(params, "uri");
     if (strcmp(method, "tools/call") == 0 || strcmp(method, "prompts/get") == 0)
@@ -243,7 +243,7 @@ static phi_str phi__asking_name(const char *method, const phi_json *params) {
     return phi__str(NULL, 0);
 }
 
-/* Takes _meta out of the params, which then are text again. */
+/* Separates params and _meta, each written as JSON text. */
 static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_desc *desc) {
     phi_json *root;
     if (phi__str_trim(text).len == 0) return PHI_OK;
@@ -253,7 +253,7 @@ static phi_status phi__asking_params(phi_arena *arena, phi_str text, phi__req_de
     desc->name = phi__asking_name(desc->method, root);
     phi_json *meta = phi_json_remove(root, "_meta");
     if (meta != NULL && phi_json_is(meta, PHI_JSON_OBJECT)) {
-        (void)phi_json_remove(meta, "progressToken"); /* ours */
+        (void)phi_json_remove(meta, "progressToken"); /* this library sets its own token */
         status = phi_json_write(arena, meta, 0, &desc->meta);
         if (status == PHI_OK) desc->meta = phi__str(desc->meta.at + 1, desc->meta.len - 2);
     }

@@ -1,5 +1,5 @@
-/* mcp_asks.c - answers the questions of a server: roots at once, forms and answers of a model by a
-   question to the host of the agent. */
+/* mcp_asks.c - answers the questions of a server. Roots are sent at once. Other questions are
+   passed to the agent's host. */
 #include "mcp/mcp_asks.h"
 #include "mcp/mcp_requests_in.h"
 
@@ -15,23 +15,23 @@ typedef enum phi__asks_kind {
 } phi__asks_kind;
 
 enum {
-    PHI__ASKS_REFUSED = -1,  /* code: the person does not want a model to answer */
-    PHI__ASKS_SHOWN = 500,   /* bytes of a prompt that a person is shown */
-    PHI__ASKS_FIELDS = 1000, /* of a form */
-    PHI__ASKS_MEMORY = 4     /* times the bytes of the longest message, for all of them */
+    PHI__ASKS_REFUSED = -1,  /* error code: the person rejects the request */
+    PHI__ASKS_SHOWN = 500,   /* most bytes of a prompt that a person sees */
+    PHI__ASKS_FIELDS = 1000, /* most properties of a form */
+    PHI__ASKS_MEMORY = 4     /* most memory of all questions, in units of max_message_bytes */
 };
 
-/* The part. */
+/* The state of this part. */
 typedef struct phi__asks_all {
     phi_mcp *mcp;
     phi__list open;
-    size_t bytes;    /* of the params of all that are open */
-    phi_arena arena; /* of roots, once they were set */
+    size_t bytes;    /* memory of the open questions' params */
+    phi_arena arena; /* memory of roots from phi_mcp_set_roots */
     const phi_mcp_root *roots;
     size_t root_count;
 } phi__asks_all;
 
-/* A question to a host, and then perhaps to a model. */
+/* A question to the host. Sampling may then ask a model. */
 typedef struct phi__asks_one {
     phi__link link;
     phi__asks_all *of;
@@ -39,19 +39,19 @@ typedef struct phi__asks_one {
     phi__asks_kind kind;
     phi_agent agent;
     phi_arena arena;
-    phi_json *params; /* of the server's request */
-    size_t bytes;     /* of memory that they take */
+    phi_json *params; /* params of the server's request */
+    size_t bytes;     /* memory of params */
     phi__question *question;
-    phi_agent child;       /* that samples; rt NULL: none */
-    bool tools;            /* the request has some, so its answer may be a list of blocks */
-    phi_arena child_arena; /* its tools and messages */
+    phi_agent child;       /* the agent that samples; rt is NULL if there is none */
+    bool tools;            /* the request has tools, so the answer may be a list of blocks */
+    phi_arena child_arena; /* memory of the child's tools and messages */
 } phi__asks_one;
 
 /* ---- forms ---- */
 
-/* The host's values for a form: writes the object, with the schema's defaults for members that are
-   missing. PHI_PARSE: no object, or it does not fit; PHI_TOO_BIG: the schema is too much work;
-   error says why. PHI_NO_MEMORY. */
+/* Writes the host's values for a form as an object. Missing members get the schema's defaults.
+   PHI_PARSE: the values are no object or do not fit. PHI_TOO_BIG: the schema takes too long to
+   check. `error` has the message for both. */
 static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_str values,
                                   phi__buf *out, phi_schema_error *error) {
     phi_parse_error parse;
@@ -72,12 +72,12 @@ static phi_status phi__forms_fill(phi_arena *arena, const phi_json *schema, phi_
         status = copy != NULL ? phi__json_edit_set(arena, root, it.key, copy) : PHI_NO_MEMORY;
     }
     if (status == PHI_OK) status = phi_schema_check(schema, root, "form", error);
-    if (status == PHI_UNSUPPORTED) status = PHI_OK; /* a build without PHI_SCHEMA checks nothing */
+    if (status == PHI_UNSUPPORTED) status = PHI_OK; /* builds without PHI_SCHEMA check nothing */
     if (status == PHI_OK) status = phi__json_write(out, root, 0);
     return status == PHI_OK && out->failed ? PHI_NO_MEMORY : status;
 }
 
-/* ---- sampling: a hidden agent makes one model call; tools are the server's ---- */
+/* ---- sampling: a hidden agent makes one model call with the server's tools ---- */
 
 enum { PHI__SAMPLING_MESSAGES = 4096 };
 
@@ -87,7 +87,7 @@ typedef struct phi__sample_list {
     phi_arena *arena;
     phi_message *messages;
     size_t count, most;
-    const char *fault; /* static */
+    const char *fault; /* static text */
 } phi__sample_list;
 
 static phi_message *phi__sample_add(phi__sample_list *list, phi_role role) {
@@ -98,7 +98,7 @@ static phi_message *phi__sample_add(phi__sample_list *list, phi_role role) {
     return message;
 }
 
-/* The name of the call that a result is for. */
+/* Returns the name of the tool that a result belongs to. */
 static phi_str phi__sample_called(const phi__sample_list *list, phi_str id) {
     size_t i = list->count, j;
     while (i-- > 0)
@@ -113,7 +113,7 @@ static bool phi__sample_is(const phi_json *block, const char *type) {
     return phi__str_is(phi__records_get_str(block, "type"), type);
 }
 
-/* Each result is a separate message. False: no memory. */
+/* Adds a tool result as a separate message. False: no memory. */
 static bool phi__sample_result(phi__sample_list *list, const phi_json *block) {
     phi_message *m = phi__sample_add(list, PHI_ROLE_TOOL_RESULT);
     phi_content *content = NULL;
@@ -139,7 +139,7 @@ static bool phi__sample_block(phi_arena *arena, const phi_json *block, phi_conte
            phi_json_write(arena, phi_json_get(block, "input"), 0, &out->arguments) == PHI_OK;
 }
 
-/* A message whose content is an array, or one block. */
+/* Adds a message. Its content is an array of blocks or one block. False: no memory. */
 static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
     const phi_json *content = phi_json_get(node, "content"), *block;
     bool assistant = phi__str_is(phi__records_get_str(node, "role"), "assistant");
@@ -198,13 +198,13 @@ static phi_status phi__sample_read(phi__sample_list *list, const phi_json *param
     return list->fault == NULL ? PHI_OK : PHI_BAD_ARG;
 }
 
-/* A call of the server's tool ends the run's one turn. */
+/* A tool of the server is not run: the answer with its call ends the run. */
 static phi_flow phi__sample_call(void *user_data, phi_call call, phi_str arguments) {
     (void)user_data, (void)call, (void)arguments;
     return PHI_DONE;
 }
 
-/* A string, terminated; "" if there is none. */
+/* Copies a string, terminated; "" if the node is none. */
 static bool phi__sample_text(phi_arena *arena, const phi_json *node, const char **out) {
     phi_str copy = PHI_ZERO;
     bool fine = phi__arena_str(arena, phi__json_text_of(node), &copy);
@@ -212,7 +212,7 @@ static bool phi__sample_text(phi_arena *arena, const phi_json *node, const char 
     return fine;
 }
 
-/* False: no memory. */
+/* Sets the tools of the request in the desc. False: no memory. */
 static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
     const phi_json *list = phi_json_get(params, "tools");
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
@@ -240,12 +240,13 @@ static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agen
     return true;
 }
 
-/* 0: none. */
+/* Returns the smaller limit; 0 means no limit. */
 static uint32_t phi__sample_least(uint32_t a, uint32_t b) {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* As the agent is, without what makes it one: its prompt, history, tools and facts. */
+/* Makes the child's desc: model and limits of the agent, without prompt, history, tools and
+   facts. */
 static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *params) {
     uint64_t most = phi__json_get_uint(phi_json_get(params, "maxTokens"), 0);
     phi_agent_desc d = PHI_ZERO;
@@ -279,7 +280,7 @@ static phi_agent_desc phi__sample_desc(const phi__agent *agent, const phi_json *
     return d;
 }
 
-/* ---- its answer ---- */
+/* ---- the answer of sampling ---- */
 
 static void phi__sample_end(phi__buf *out, phi_str model, const char *stop) {
     phi__records_str(out, "model", model);
@@ -293,7 +294,8 @@ static void phi__sample_put_text(phi__buf *out, phi_str text) {
     phi__buf_char(out, '}');
 }
 
-/* A list of blocks where the request has tools and there is more than one; else one block. */
+/* Writes the content: a list if the request has tools and the answer has several blocks or a call;
+   otherwise one text. */
 static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists, phi_arena *arena) {
     size_t shown = 0;
     bool failed = false;
@@ -323,7 +325,7 @@ static void phi__sample_content(phi__buf *out, const phi_message *m, bool lists,
     phi__buf_char(out, ']');
 }
 
-/* The answer of the one turn; NULL: there is none. */
+/* Returns the answer of the run, or NULL. */
 static const phi_message *phi__sample_reply(const phi__agent *child) {
     const phi_thread *thread = child->thread;
     size_t i = thread->messages.count;
@@ -340,7 +342,7 @@ static const phi_message *phi__sample_reply(const phi__agent *child) {
 
 static void phi__sample_free(phi__asks_one *one, phi__agent *child) {
     one->child.rt = NULL;
-    child->tree.watch = NULL; /* `gone` is not for us */
+    child->tree.watch = NULL; /* do not call phi__sample_gone */
     phi_agent_free(child->handle);
     phi_arena_free(&one->child_arena);
 }
@@ -400,8 +402,8 @@ static phi_status phi__sample_run(phi__agent *child, const phi__sample_list *lis
     return phi__run_new(child, &order);
 }
 
-/* Asks a model with the params. PHI_OK: phi__asks_sampled follows; else it does not, and *words
-   says why: static, or phi_last_error's. */
+/* Starts a model call with the params. PHI_OK: phi__asks_sampled is called later. Otherwise it is
+   not, and *words has the message: a static text or that of phi_last_error. */
 static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const char **words) {
     phi_arena *arena = &one->child_arena;
     phi_agent_desc d = phi__sample_desc(agent, one->params);
@@ -436,7 +438,7 @@ static phi_status phi__sample_begin(phi__asks_one *one, phi__agent *agent, const
     return status;
 }
 
-/* The result that a host has written itself: a text, or {"content":..}. False: no memory. */
+/* Writes the host's own answer: a text, or {"content":..}. False: no memory. */
 static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str reply,
                             phi__buf *out) {
     phi_json *root = NULL;
@@ -454,7 +456,7 @@ static bool phi__sample_own(const phi__agent *agent, phi_arena *arena, phi_str r
     return !out->failed;
 }
 
-/* ---- questions of a server: their ends ---- */
+/* ---- ends of questions ---- */
 
 static void phi__asks_free(phi__asks_one *one) {
     phi_memory *memory = &one->of->mcp->memory;
@@ -479,7 +481,7 @@ static void phi__asks_fail(phi__asks_one *one, int code, const char *message) {
     phi__asks_end(one, phi__str("", 0), code, message);
 }
 
-/* Nobody has decided, or, if denied, somebody against it. */
+/* Refuses a question. denied: the host refused it; else nobody decided. */
 static void phi__asks_refuse(phi__asks_one *one, bool denied) {
     if (one->kind != PHI__ASKS_SAMPLING)
         phi__asks_end(one,
@@ -513,7 +515,8 @@ static void phi__asks_filled(phi__asks_one *one, phi_str values) {
 
 /* ---- answers of a model ---- */
 
-/* The result as JSON text, or, with PHI_OK not, a message. The child is gone. */
+/* Ends a question with the result of sampling, or if status is not PHI_OK, with the message
+   `result`. The child is already freed. */
 static void phi__asks_sampled(phi__asks_one *one, phi_status status, phi_str result) {
     phi_mcp *mcp = one->of->mcp;
     char words[160];
@@ -524,7 +527,7 @@ static void phi__asks_sampled(phi__asks_one *one, phi_status status, phi_str res
     (void)phi__core_leave(mcp);
 }
 
-/* The host may have written other messages, or the answer. */
+/* Starts sampling. The host's reply may contain other messages, or the answer itself. */
 static void phi__asks_sample(phi__asks_one *one, phi__agent *agent, phi_str reply) {
     phi_mcp *mcp = one->of->mcp;
     phi_json *root = NULL, *messages = NULL;
@@ -569,7 +572,7 @@ static void phi__asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
     (void)phi__core_leave(mcp);
 }
 
-/* What a person is shown of a request to a model: its last message. */
+/* Returns the text that a person sees before sampling: the last message, cut. */
 static phi_str phi__asks_prompt(const phi_json *params) {
     const phi_json *messages = phi_json_get(params, "messages");
     size_t n = phi_json_is(messages, PHI_JSON_ARRAY) ? phi_json_count(messages) : 0;
@@ -580,7 +583,7 @@ static phi_str phi__asks_prompt(const phi_json *params) {
     return phi__str(text.at, phi__utf8_cut(text, PHI__ASKS_SHOWN));
 }
 
-/* The JSON that a host sees. */
+/* Writes the JSON that the host sees. */
 static phi_status phi__asks_arguments(phi__asks_one *one, phi_str *out) {
     const phi_json *shown = one->params;
     phi_json *page;
@@ -616,14 +619,14 @@ static phi_status phi__asks_question(phi__asks_one *one, phi_call call) {
 
 /* ---- requests of the server ---- */
 
-/* A page that a browser may open: http or https, without blanks and controls. */
+/* True for an http or https URL without spaces and control characters. */
 static bool phi__asks_is_page(phi_str url) {
     for (size_t i = 0; i < url.len; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
     return phi__str_starts(url, "https://") || phi__str_starts(url, "http://");
 }
 
-/* The fault of a request, or NULL; one that was not offered is at fault. */
+/* Returns the fault of a request, or NULL. A question that was not offered is a fault. */
 static const char *phi__asks_fault(const phi_mcp *mcp, const phi_json *params,
                                    phi__asks_kind kind) {
     uint32_t answers = mcp->desc.answers;
@@ -694,12 +697,12 @@ static void phi__asks_begin(phi__asks_all *all, const phi_json *params, phi__ask
     }
     phi_status status = agent.rt != NULL ? phi__asks_question(one, call) : PHI_UNSUPPORTED;
     if (status == PHI_UNSUPPORTED)
-        phi__asks_refuse(one, true); /* there is nobody to ask */
+        phi__asks_refuse(one, true); /* there is no host to ask */
     else if (status != PHI_OK)
         phi__asks_refuse(one, false);
 }
 
-/* ---- the part ---- */
+/* ---- the functions of the session's part ---- */
 
 static bool phi__asks_asked(phi_mcp *mcp, void *part, phi_str method, const phi_json *params,
                             phi_call call, phi_agent agent, uint64_t ask) {
@@ -743,13 +746,13 @@ static void phi__asks_unasked(phi_mcp *mcp, void *part, uint64_t ask) {
     }
 }
 
-/* The person has been to a page: nothing here waits for it. */
+/* Ignores the notification that the person has finished a page. */
 static bool phi__asks_notified(phi_mcp *mcp, void *part, phi_str method, const phi_json *params) {
     (void)mcp, (void)part, (void)params;
     return phi__str_is(method, "notifications/elicitation/complete");
 }
 
-/* {"a":{},"b":{}} of the flags that are set. NULL: no memory. */
+/* Makes an object with empty objects for the flags that are set. NULL: no memory. */
 static phi_json *phi__asks_object(phi_arena *arena, const char *a, bool has_a, const char *b,
                                   bool has_b) {
     phi_json *object = phi_json_new_object(arena);

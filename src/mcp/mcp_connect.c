@@ -1,4 +1,4 @@
-/* mcp_connect.c - puts a connection together: its link, and its parts. */
+/* mcp_connect.c - makes a connection from its link and its parts. */
 #include "mcp/mcp_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_requests_in.h"

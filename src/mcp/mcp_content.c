@@ -1,10 +1,10 @@
-/* mcp_content.c - content blocks of MCP and content of messages. */
+/* mcp_content.c - turns content blocks of MCP into content of messages. */
 #include "mcp/mcp_content_in.h"
 #include "mcp/mcp_rpc_in.h"
 
-enum { PHI__CONTENT_MOST = 1000 }; /* blocks of one list; the rest is counted in a line */
+enum { PHI__CONTENT_MOST = 1000 }; /* most blocks of a list; a line tells how many are left out */
 
-/* The bytes encoded by base64 text. */
+/* Returns the number of bytes that base64 text encodes. */
 static uint64_t phi__content_size(phi_str data) {
     uint64_t bytes = (uint64_t)data.len / 4 * 3;
     if (data.len >= 2 && data.len % 4 == 0 && data.at[data.len - 1] == '=')
@@ -12,7 +12,7 @@ static uint64_t phi__content_size(phi_str data) {
     return bytes;
 }
 
-/* The types that some provider takes, by the names that providers use. */
+/* Media types that some provider accepts, and their usual names. */
 static const struct phi__content_type {
     const char *mime, *as;
     phi_content_kind kind;
@@ -33,7 +33,7 @@ static const struct phi__content_type {
     {"application/pdf", "application/pdf", PHI_CONTENT_DOCUMENT},
 };
 
-/* NULL: another type. kind 0: any. */
+/* Returns NULL for other types. If kind is 0, any kind matches. */
 static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_content_kind kind) {
     for (size_t i = 0; i < PHI__COUNT(phi__content_types); i++) {
         const struct phi__content_type *type = &phi__content_types[i];
@@ -44,13 +44,13 @@ static const struct phi__content_type *phi__content_type_of(phi_str mime, phi_co
     return NULL;
 }
 
-/* Frees the words. False: no memory. */
+/* Moves the words to out->text. Frees the words. False: no memory. */
 static bool phi__content_set_text(phi_arena *arena, phi__buf *words, phi_content *out) {
     out->kind = PHI_CONTENT_TEXT;
     return phi__mcp_keep(words, arena, &out->text);
 }
 
-/* ", image/png, 512 bytes" */
+/* Appends a text such as ", image/png, 512 bytes". */
 static void phi__content_put_facts(phi__buf *words, phi_str mime, phi_str data, bool sized) {
     if (mime.len > 0) {
         phi__buf_text(words, ", ");
@@ -62,7 +62,7 @@ static void phi__content_put_facts(phi__buf *words, phi_str mime, phi_str data, 
     phi__buf_text(words, " bytes");
 }
 
-/* "[audio, audio/wav, 512 bytes]" */
+/* Makes a text such as "[audio, audio/wav, 512 bytes]". False: no memory. */
 static bool phi__content_note(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
                               phi_str data, const char *fault, phi_content *out) {
     phi__buf words;
@@ -79,13 +79,12 @@ static bool phi__content_note(phi_arena *arena, const char *what, phi_str uri, p
     return phi__content_set_text(arena, &words, out);
 }
 
-/* A block of data; kind 0: of any type that is known. */
+/* Makes content from base64 data. If kind is 0, any known type is accepted. False: no memory. */
 static bool phi__content_data(phi_arena *arena, const char *what, phi_content_kind kind,
                               phi_str uri, phi_str mime, phi_str data, phi_content *out) {
     const struct phi__content_type *type = phi__content_type_of(mime, kind);
     if (type == NULL) return phi__content_note(arena, what, uri, mime, data, "", out);
-    /* Only [A-Za-z0-9+/] with padding: one bad image in the history would fail
-       every later model call. */
+    /* The data must be base64: one bad image in the history would fail all later model calls. */
     size_t len = data.len;
     if (len == 0 || len % 4 != 0)
         return phi__content_note(arena, what, uri, mime, data, ": it is no base64", out);
@@ -107,7 +106,7 @@ static bool phi__content_data(phi_arena *arena, const char *what, phi_content_ki
     return true;
 }
 
-/* "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]" */
+/* Makes a text: "[resource file:///a.txt, "a.txt", text/plain, 512 bytes: The description]". */
 static bool phi__content_link(const phi_json *block, phi_arena *arena, phi_content *out) {
     phi_str name = phi__records_get_str(block, "title");
     phi_str mime = phi__records_get_str(block, "mimeType");

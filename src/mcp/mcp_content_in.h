@@ -1,8 +1,8 @@
-/* mcp_content_in.h - content blocks of MCP as content of messages.
+/* mcp_content_in.h - turns content blocks of MCP into content of messages.
 
-   A text is a text, an image an image, audio audio, a binary resource what its type says: an image,
-   audio or, if it is a PDF, a document. Other types and links become a text in brackets with type
-   and size; a resource of text is its text; an unknown block is its JSON text. */
+   Texts, images and audio keep their kind. A binary resource becomes an image, audio or, if it is a
+   PDF, a document. A text resource becomes its text. Links and other types become a text in
+   brackets with type and size. Unknown blocks become their JSON text. */
 #ifndef PHI_MCP_MCP_CONTENT_IN_H
 #define PHI_MCP_MCP_CONTENT_IN_H
 
@@ -11,22 +11,22 @@
 #include "model/message.h"
 #include "text/text_in.h"
 
-/* One block; strings point into the block's tree or the arena. False: no memory. */
+/* Reads one block. Strings point into the block's tree or the arena. False: no memory. */
 PHI__FN bool phi__content_block(const phi_json *block, phi_arena *arena, phi_content *out);
 
-/* An array of blocks, or one block. *out is in the arena; NULL or no container: none. False: no
+/* Reads an array of blocks, or one block, into the arena. *count is 0 for other values. False: no
    memory. */
 PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_content **out,
                                size_t *count);
 
-/* Models take no media of an assistant: each becomes a text, "[image]", "[document]", "[audio]". */
+/* Replaces media by "[image]", "[document]" or "[audio]": models accept none from an assistant. */
 PHI__FN void phi__content_of_assistant(phi_content *content, size_t count);
 
-enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* of a schema's text */
+enum { PHI__MCP_SCHEMA_BYTES = 65536 }; /* most bytes of a schema's text */
 
-/* mcp_schema.c: the input schema of a tool, as agents take it. *out: JSON text, terminated, in the
-   arena. schema NULL, or JSON's null: an object without properties. PHI_NO_MEMORY; PHI_BAD_ARG,
-   PHI_TOO_BIG: no tool can have it, `message` says why. */
+/* Adapts the input schema of a tool for agents. *out: JSON text, terminated, in the arena. If
+   schema is NULL or JSON's null, *out is an object without properties. PHI_BAD_ARG, PHI_TOO_BIG:
+   the schema is unusable; `message` tells why. (mcp_schema.c) */
 PHI__FN phi_status phi__mschema_adapt(const phi_json *schema, phi_arena *arena, phi_str *out,
                                       char *message, size_t size);
 

@@ -1,4 +1,4 @@
-/* mcp_headers.c - x-mcp-header: the rules, and the headers of a call. */
+/* mcp_headers.c - x-mcp-header: checks the marks of a schema, and makes the headers of a call. */
 #include "mcp/mcp_headers_in.h"
 
 #include "loop/loop_in.h"
@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 enum {
-    PHI__MCP_HEADERS_MOST = 64,  /* marks of a schema, which end up in one request */
-    PHI__MCP_HEADERS_NAME = 200, /* bytes of a mark */
-    PHI__MCP_HEADERS_DEEP = 64   /* subschemas in each other that are looked at */
+    PHI__MCP_HEADERS_MOST = 64,  /* most marks in a schema, and headers in a request */
+    PHI__MCP_HEADERS_NAME = 200, /* most bytes of a mark */
+    PHI__MCP_HEADERS_DEEP = 64   /* most levels of nested subschemas that are searched */
 };
 
-#define PHI__MCP_HEADERS_SAFE INT64_C(9007199254740991) /* 2^53 - 1, as the specification says */
+#define PHI__MCP_HEADERS_SAFE INT64_C(9007199254740991) /* 2^53 - 1, from the specification */
 
 typedef struct phi__xhead_check {
     phi_str seen[PHI__MCP_HEADERS_MOST];
@@ -35,7 +35,7 @@ static bool phi__xhead_among(phi_str key, const char *const *names, size_t count
     return false;
 }
 
-/* "string", or a list of one primitive type and "null". */
+/* True for "string", "integer" or "boolean", or a list of one of these and "null". */
 static bool phi__xhead_type(const phi_json *type) {
     static const char *const primitive[] = {"string", "integer", "boolean"};
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
@@ -71,10 +71,10 @@ static bool phi__xhead_mark(phi__xhead_check *c, const phi_json *schema, const p
     return true;
 }
 
-/* ---- the walk over a schema ---- */
+/* ---- searching a schema for marks ---- */
 
-/* Where subschemas are; lists and maps of them, too. Values of other keywords are data, which may
-   hold any member. */
+/* Keywords whose values are subschemas or lists of them, then keywords with maps of subschemas.
+   Values of other keywords are data, not schemas. */
 static const char *const phi__xhead_schemas[] = {"items",
                                                  "prefixItems",
                                                  "additionalItems",
@@ -94,12 +94,12 @@ static const char *const phi__xhead_schemas[] = {"items",
 static const char *const phi__xhead_maps[] = {
     "properties", "$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"};
 
-/* A schema; or, if `map` or for an array, several of them. */
+/* Checks a schema. If `map` is true or the value is an array, checks the schemas in it. */
 static bool phi__xhead_schema(phi__xhead_check *c, const phi_json *schema, bool map, bool reachable,
                               uint32_t depth) {
     phi_json_iter it = phi_json_each(schema);
     bool many = map || phi_json_is(schema, PHI_JSON_ARRAY), good = true;
-    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* nothing is mirrored from there */
+    if (depth > PHI__MCP_HEADERS_DEEP) return true; /* no header is made from this depth */
     while (good && phi_json_next(&it) != NULL) {
         bool object = phi_json_is(it.at, PHI_JSON_OBJECT);
         if (many)
@@ -184,7 +184,7 @@ static phi_status phi__xhead_add(phi__xhead_list *list, phi_str mark, const phi_
     return PHI_OK;
 }
 
-/* Walks a schema and the arguments together, by properties alone. */
+/* Walks a schema and the arguments together, following only "properties". */
 static phi_status phi__xhead_collect(phi__xhead_list *list, const phi_json *schema,
                                      const phi_json *arguments, uint32_t depth) {
     const phi_json *properties = phi_json_get(schema, "properties"), *property;

@@ -1,4 +1,4 @@
-/* mcp_http.c - the link over HTTP: its connection and its POSTs. */
+/* mcp_http.c - the link over HTTP: POST requests, event streams and the connection. */
 
 #include "mcp/mcp_oauth_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -11,82 +11,81 @@
 
 typedef struct phi__exchange phi__exchange;
 
-/* What the requests of a connection share. */
+/* State that all requests of a connection share. */
 typedef struct phi__wire {
     phi_mcp *mcp;
     phi_runtime *rt;
     phi_memory *memory; /* lives as long as mcp */
     const phi_mcp_desc *desc;
     phi_str url;
-    const phi__era *era; /* NULL: not agreed */
-    char version[32];    /* for the header; empty: none */
-    phi__buf session;    /* Mcp-Session-Id; empty: none */
-    phi__oauth *oauth;   /* NULL: none */
+    const phi__era *era; /* NULL until a version is agreed upon */
+    char version[32];    /* value of MCP-Protocol-Version, or empty */
+    phi__buf session;    /* value of Mcp-Session-Id, or empty */
+    phi__oauth *oauth;   /* NULL without authorization */
     phi__list exchanges;
     uint32_t waiting; /* exchanges that wait for an authorization */
-    uint32_t epoch;   /* of the agreement: session ids of an older one mean nothing */
-    /* notifications/initialized: later messages wait for its answer, for each message may take
-       another connection, and arrive first. NULL: nothing waits */
+    uint32_t epoch;   /* grows with each handshake; older session ids are then void */
+    /* The exchange that sends notifications/initialized, or NULL. Later messages wait for its
+       answer, because a message on another connection could overtake the notification. */
     phi__exchange *gate;
-    phi__timer opened; /* sends the messages that have waited */
-    uint32_t notes;    /* notifications, and answers of ours, under way */
-    bool full;         /* one was refused: phi__mcp_drained follows */
+    phi__timer opened; /* sends the messages that wait for `gate` */
+    uint32_t notes;    /* our notifications and answers that are being sent */
+    bool full;         /* a message was refused; phi__mcp_drained must follow */
 } phi__wire;
 
-/* How the body of an answer is read. */
 typedef enum phi__shape {
-    PHI__SHAPE_NONE, /* no head has come */
+    PHI__SHAPE_NONE, /* no head has arrived */
     PHI__SHAPE_JSON,
     PHI__SHAPE_SSE,
-    PHI__SHAPE_SKIP, /* a body that nobody wants */
-    PHI__SHAPE_FAULT /* the answer is a refusal: e->words says of what */
+    PHI__SHAPE_SKIP, /* the body is ignored */
+    PHI__SHAPE_FAULT /* the answer is a refusal; e->words has the message */
 } phi__shape;
 
 typedef struct phi__ex_kind {
-    const char *method; /* of HTTP */
-    bool stands;        /* a stream that may stay silent for ever */
-    bool skips;         /* the body of a good answer is not wanted */
-    /* A message: the body, or an event of a stream with its name. False: all is freed. */
+    const char *method; /* HTTP method */
+    bool stands;        /* the stream may stay silent for ever */
+    bool skips;         /* ignore the body of a successful answer */
+    /* Gets a message: a whole body, or an event and its name. False: the connection was freed. */
     bool (*message)(phi__exchange *e, phi_str event, phi_str json);
-    /* The answer has ended: e->words, e->http_status and e->body say what failed. It closes the
-       exchange, or sends it again. PHI_OK: whole, and of the 2xx. False: all is freed. */
+    /* Called when the answer has ended. The function closes the exchange or sends the request
+       again. PHI_OK: a whole answer with status 2xx. Otherwise e->words, e->http_status and e->body
+       tell what failed. False: the connection was freed. */
     bool (*ended)(phi__exchange *e, phi_status status);
-    /* Its timer has fired. NULL: it is sent again. */
+    /* Called when the timer fires. If NULL, the request is sent again. */
     void (*late)(phi__exchange *e);
 } phi__ex_kind;
 
 struct phi__exchange {
     phi__wire *wire;
-    phi__link link; /* of wire->exchanges */
+    phi__link link; /* in wire->exchanges */
     const phi__ex_kind *kind;
-    void *owner;       /* the kind's */
-    phi__out *out;     /* the request that is answered; NULL: none, or not any more */
-    phi__buf json;     /* the message of a kind without out */
-    phi__buf url;      /* empty: the connection's */
-    phi__fetch *fetch; /* NULL: not under way */
+    void *owner;       /* the phi__mcp_http; NULL for DELETE */
+    phi__out *out;     /* the request that gets the answer, or NULL */
+    phi__buf json;     /* the message, if out is NULL */
+    phi__buf url;      /* if empty, wire->url is used */
+    phi__fetch *fetch; /* NULL if no transfer is under way */
     phi__timer timer;
-    phi__buf sent;     /* Authorization; wiped */
-    bool held;         /* for wire->gate */
-    bool waits, again; /* for an authorization; again: it has changed */
-    bool denied;       /* that has failed: a person is not asked again for its sake */
-    bool busy, closed; /* busy: in a call of kind's; closed meanwhile */
-    bool note;         /* counted by wire->notes */
-    bool initialize;   /* its answer gives the session id */
-    bool in_session;   /* a session id was sent, in that epoch */
+    phi__buf sent;     /* value of Authorization; wiped when freed */
+    bool held;         /* waits for wire->gate */
+    bool waits, again; /* waits: needs an authorization; again: send again then */
+    bool denied;       /* the authorization failed; do not ask a person again */
+    bool busy, closed; /* busy: a function of `kind` runs; closed: free e afterwards */
+    bool note;         /* counted in wire->notes */
+    bool initialize;   /* the answer to this request has the session id */
+    bool in_session;   /* the request carried a session id of `epoch` */
     uint32_t epoch;
     uint8_t redirects, challenges;
-    /* of the answer */
     int http_status;
     phi__shape shape;
-    phi__buf body; /* JSON, or the beginning of a refusal */
+    phi__buf body; /* JSON, or the first bytes of a refusal */
     phi__sse sse;
     phi__sse_resume resume;
     uint64_t opened_us;
-    uint32_t tries;  /* to resume it, without a message since */
-    char words[400]; /* of a failure */
+    uint32_t tries;  /* attempts to resume since the last message */
+    char words[400]; /* message of a failure */
 };
 
-enum { PHI__EXCHANGE_NOTES = 64 }; /* more wait in the session */
+enum { PHI__EXCHANGE_NOTES = 64 }; /* further messages wait in the session's queue */
 
 typedef struct phi__mcp_http {
     phi__mcp_link link;
@@ -94,29 +93,28 @@ typedef struct phi__mcp_http {
     phi__timer timer;
     bool opening, closing;
     bool ended;           /* DELETE was sent */
-    uint64_t close_by_us; /* closing ends then at the latest */
+    uint64_t close_by_us; /* time at which closing ends at the latest */
 
-    /* mcp_http.c */
-    phi__exchange *listening; /* NULL: there is no such stream */
-    phi__exchange *stream;    /* of the old transport */
-    phi__exchange *first;     /* its initialize, which waits for the endpoint */
-    phi__buf endpoint;        /* where it takes messages; empty: not connected by it */
-    bool old;                 /* the server has been found to speak it */
+    phi__exchange *listening; /* stream of the server's own messages, or NULL */
+    phi__exchange *stream;    /* stream of the old transport, or NULL */
+    phi__exchange *first;     /* old transport: initialize, waiting for the endpoint */
+    phi__buf endpoint;        /* old transport: URL for messages; empty if unknown */
+    bool old;                 /* the server is known to use the old transport */
 } phi__mcp_http;
 
 typedef enum phi__mhttp_what {
     PHI__MCP_HTTP_REQUEST,
-    PHI__MCP_HTTP_TOLD,   /* a notification, or an answer of ours */
-    PHI__MCP_HTTP_RESUME, /* of a broken stream */
-    PHI__MCP_HTTP_OLD     /* a message over the old transport, whose stream answers */
+    PHI__MCP_HTTP_TOLD,   /* a notification, or our answer to a server's request */
+    PHI__MCP_HTTP_RESUME, /* resumes a broken stream */
+    PHI__MCP_HTTP_OLD     /* a POST of the old transport, answered on its stream */
 } phi__mhttp_what;
 
 static phi_status phi__ex_send(phi__exchange *e);
 static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what);
 
-/* ---- addresses that a server names, joined to its own ---- */
+/* ---- URLs that a server names, resolved against its own URL ---- */
 
-enum { PHI__PLACE_MOST = 8192 }; /* bytes of an address */
+enum { PHI__PLACE_MOST = 8192 }; /* most bytes of a URL */
 
 PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     phi__url own, other;
@@ -127,7 +125,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
     }
     if (to.len > PHI__PLACE_MOST || !phi__url_split(from, &own)) return false;
     if (!phi__url_resolve(out, from, to)) return false;
-    /* an origin as the host gave it may have a user; one that the server names may not */
+    /* The host's URL may have a user name. A URL from the server may not add one. */
     return phi__url_split(phi__buf_str(out), &other) &&
            (phi_str_equal(own.origin, other.origin) ||
             (other.user.at == NULL && phi__str_equal_nocase(own.scheme, other.scheme) &&
@@ -137,7 +135,7 @@ PHI__FN bool phi__place_join(phi__buf *out, phi_str from, phi_str to) {
 
 /* ---- headers of a request ---- */
 
-enum { PHI__MCP_HEAD_OWN = 10 }; /* headers of ours, at most */
+enum { PHI__MCP_HEAD_OWN = 10 }; /* most headers that this file adds */
 
 typedef struct phi__mhead_list {
     phi__header *at;
@@ -149,8 +147,8 @@ static void phi__mhead_add(phi__mhead_list *list, const char *name, phi_str valu
     list->at[list->count++].value = value;
 }
 
-/* All headers of a request, in the arena or borrowed from the exchange. proof: of its token; empty:
-   none. False: no memory. */
+/* Makes all headers of a request, in the arena or borrowed from the exchange. proof: value of the
+   DPoP header, or empty. False: no memory. */
 static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *arena,
                             phi__header **out, size_t *count) {
     const phi__wire *wire = e->wire;
@@ -176,7 +174,7 @@ static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *ar
         phi__mhead_add(&list, "Last-Event-ID", phi__buf_str(&e->resume.id));
     if (e->sent.len > 0) phi__mhead_add(&list, "Authorization", phi__buf_str(&e->sent));
     if (proof.len > 0) phi__mhead_add(&list, "DPoP", proof);
-    /* the era of 2026-07-28: what the message says is said in headers, too */
+    /* Since 2026-07-28, headers repeat the method and name of the message. */
     if (message != NULL && message->method.len > 0)
         phi__mhead_add(&list, "Mcp-Method", message->method);
     if (message != NULL && message->name.len > 0) {
@@ -186,7 +184,7 @@ static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *ar
     }
     for (size_t i = 0; message != NULL && i < message->header_count; i++)
         phi__mhead_add(&list, message->headers[i].name, phi_str_of(message->headers[i].value));
-    /* those of the host's desc, but for names that are in the list already */
+    /* Headers of the host's desc are added unless a header above has the same name. */
     size_t own = list.count;
     for (size_t i = 0; i < desc->header_count; i++) {
         bool taken = false;
@@ -212,7 +210,7 @@ static bool phi__mhead_is_json(phi_str type) {
            (type.len > 5 && phi__str_is_nocase(phi__str_from(type, type.len - 5), "+json"));
 }
 
-/* Bytes that a message can show. */
+/* Copies text with every byte that is not printable ASCII replaced by '?'. */
 static void phi__mhead_show(char *out, size_t size, phi_str text) {
     size_t n = 0;
     for (size_t i = 0; i < text.len && n + 1 < size; i++)
@@ -220,7 +218,7 @@ static void phi__mhead_show(char *out, size_t size, phi_str text) {
     out[n] = '\0';
 }
 
-/* How the body is to be read; of a refusal, e->words are set. */
+/* Decides how the body is read. Sets e->words if the answer is a refusal. */
 static phi__shape phi__mhead_shape(phi__exchange *e, phi_str headers) {
     phi_str encoding = phi__str_trim(phi__headers_value(headers, "content-encoding"));
     if (e->http_status / 100 != 2) {
@@ -236,7 +234,7 @@ static phi__shape phi__mhead_shape(phi__exchange *e, phi_str headers) {
     if (e->out == NULL && strcmp(e->kind->method, "POST") == 0) return PHI__SHAPE_SKIP;
     if (e->http_status == 202 || e->http_status == 204)
         return phi__mhead_refuse(e, "no answer to a request");
-    /* "text/html; charset=utf-8" > "text/html" */
+    /* "text/html; charset=utf-8" becomes "text/html" */
     phi_str value = phi__headers_value(headers, "content-type");
     size_t end = phi__str_find(value, 0, ";");
     phi_str type = phi__str_trim(phi__str(value.at, end == SIZE_MAX ? value.len : end));
@@ -250,8 +248,8 @@ static phi__shape phi__mhead_shape(phi__exchange *e, phi_str headers) {
     return phi__mhead_refuse(e, why);
 }
 
-/* Takes the session id out of the answer to initialize. False: it is none that can be sent back;
-   e->words are set. */
+/* Keeps the session id from the answer to initialize. False: the id is invalid, or no memory;
+   e->words is set. */
 static bool phi__mhead_session(phi__exchange *e, phi_str headers) {
     phi_str id = phi__headers_value(headers, "mcp-session-id");
     phi__buf *own = &e->wire->session;
@@ -269,7 +267,7 @@ static bool phi__mhead_session(phi__exchange *e, phi_str headers) {
     return false;
 }
 
-/* Hides secrets of the request in a text. False: no memory, they may still be there. */
+/* Hides the request's secrets in a text. False: no memory; the text may still contain secrets. */
 static bool phi__mhead_hide_in(const phi__exchange *e, char *at, size_t len,
                                phi__secret_text kind) {
     phi_arena arena;
@@ -292,7 +290,7 @@ static bool phi__mhead_hide_in(const phi__exchange *e, char *at, size_t len,
     return fine;
 }
 
-/* Hides them alone. */
+/* Hides the request's secrets in e->words and e->body. */
 static void phi__mhead_hide(phi__exchange *e) {
     if (phi__mhead_hide_in(e, e->words, strlen(e->words), PHI__SECRET_WORDS) &&
         phi__mhead_hide_in(e, e->body.at, e->body.len, PHI__SECRET_JSON))
@@ -301,8 +299,7 @@ static void phi__mhead_hide(phi__exchange *e) {
     phi__buf_clear(&e->body);
 }
 
-/* Adds the message of the body's JSON-RPC error to e->words, and hides secrets of the request in
-   both. */
+/* Hides secrets in e->words and e->body. Adds the body's JSON-RPC message to e->words. */
 static void phi__mhead_fault(phi__exchange *e) {
     phi__json_found found;
     phi_str text;
@@ -324,11 +321,12 @@ static void phi__mhead_fault(phi__exchange *e) {
 enum {
     PHI__EXCHANGE_REDIRECTS = 3,
     PHI__EXCHANGE_CHALLENGES = 4,
-    PHI__EXCHANGE_FULL_MS = 5000, /* before a stream that may stay open is tried again */
-    PHI__EXCHANGE_FAULT = 65536   /* bytes of a refusal's body that are read */
+    PHI__EXCHANGE_FULL_MS = 5000, /* pause if too many silent streams are open */
+    PHI__EXCHANGE_FAULT = 65536   /* most bytes of a refusal's body that are read */
 };
 
-/* json: copied unless out is given, whose message is sent. NULL: no memory. */
+/* Makes an exchange that sends the message of out, or if out is NULL, a copy of json. NULL: no
+   memory. */
 static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi__out *out,
                                   phi_str json) {
     phi__exchange *e = (phi__exchange *)phi__alloc(wire->memory, sizeof *e);
@@ -355,14 +353,14 @@ static phi__exchange *phi__ex_new(phi__wire *wire, const phi__ex_kind *kind, phi
     return e;
 }
 
-/* Ends the fetch and the timer; the exchange can be sent again. */
+/* Ends the transfer and the timer. The exchange can be sent again. */
 static void phi__ex_stop(phi__exchange *e) {
     phi__fetch_close(e->fetch);
     e->fetch = NULL;
     phi__io_timer_clear(e->wire->rt->io, &e->timer);
 }
 
-/* out is the session's again: it was answered, lost, or is unwanted. */
+/* Returns `out` to the session, because the request was answered, lost or cancelled. */
 static void phi__ex_detach(phi__exchange *e) {
     if (e->out != NULL) e->out->of_link = NULL;
     e->out = NULL;
@@ -389,11 +387,11 @@ static void phi__ex_waits(phi__exchange *e, bool waits) {
     if (wire->waiting == (waits ? 1 : 0)) phi__mcp_wait(wire->mcp, waits);
 }
 
-/* At once, from anywhere; out is left alone but for out->of_link. */
+/* Closes the exchange and clears out->of_link. Frees it later if a function of its kind runs. */
 static void phi__ex_close(phi__exchange *e) {
     phi__wire *wire = e->wire;
     if (e->note) wire->notes--;
-    if ((e->note && wire->full) || wire->gate == e) /* the timer has a place */
+    if ((e->note && wire->full) || wire->gate == e) /* cannot fail: the timer has a place */
         (void)phi__io_timer_set(wire->rt->io, &wire->opened, 0);
     if (wire->gate == e) wire->gate = NULL;
     e->note = false;
@@ -404,8 +402,9 @@ static void phi__ex_close(phi__exchange *e) {
     if (!e->busy) phi__ex_destroy(e);
 }
 
-/* A JSON-RPC error is shown to people, and may quote a token: its text without secrets, in `copy`
-   where it is not in e->body. Without memory for that: nothing. */
+/* Returns json without the request's secrets if json is an error, because people see errors and an
+   error may quote a token. The text is json itself, e->body or `copy`. Without memory, the text is
+   empty. */
 static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     phi__json_found found;
     phi__buf *own = json.at == e->body.at ? &e->body : copy;
@@ -419,7 +418,7 @@ static phi_str phi__ex_quiet(phi__exchange *e, phi_str json, phi__buf *copy) {
     return phi__buf_str(own);
 }
 
-/* False: the exchange is gone. */
+/* Calls kind->message. False: the exchange was freed. */
 static bool phi__ex_give(phi__exchange *e, phi_str event, phi_str json) {
     phi__buf copy;
     if (json.len > 0) e->tries = 0;
@@ -434,7 +433,7 @@ static bool phi__ex_give(phi__exchange *e, phi_str event, phi_str json) {
     return false;
 }
 
-/* Stops it with a failure. False: all is freed. */
+/* Ends the exchange with a failure. False: the connection was freed. */
 static bool phi__ex_fail(phi__exchange *e, phi_status status, const char *words) {
     if (words != NULL) (void)snprintf(e->words, sizeof e->words, "%s", words);
     phi__ex_stop(e);
@@ -448,7 +447,7 @@ static bool phi__ex_repeat(phi__exchange *e) {
     return status == PHI_OK || phi__ex_fail(e, status, NULL);
 }
 
-/* A redirect is followed within the server's own place. */
+/* Follows a redirect within the server's origin. Other redirects fail. */
 static void phi__ex_redirect(phi__exchange *e, phi_str location) {
     e->redirects++;
     phi__buf to = phi__buf_of(e->wire->memory);
@@ -488,7 +487,7 @@ static void phi__ex_head(void *user_data, int http_status, phi_str headers) {
     phi_str location = phi__headers_value(headers, "location");
     e->http_status = http_status;
     if (e->wire->oauth != NULL) phi__oauth_heard(e->wire->oauth, headers);
-    if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* it may be opened again */
+    if (http_status / 100 == 2) e->redirects = e->challenges = 0; /* e may be sent again */
     if ((http_status == 307 || http_status == 308) && location.len > 0 &&
         e->redirects < PHI__EXCHANGE_REDIRECTS)
         phi__ex_redirect(e, location);
@@ -531,7 +530,7 @@ static void phi__ex_collect(phi__exchange *e, phi_str bytes) {
     phi__buf_add(&e->body, bytes.at, phi__min(bytes.len, most - e->body.len));
     if (e->body.failed)
         (void)phi__ex_fail(e, PHI_NO_MEMORY, "no memory for the answer");
-    else if (e->body.len == most && fault) { /* the rest says no more */
+    else if (e->body.len == most && fault) { /* the limit is reached; the rest is not needed */
         phi__mhead_fault(e);
         phi__ex_stop(e);
         (void)e->kind->ended(e, PHI_REFUSED);
@@ -547,7 +546,8 @@ static size_t phi__ex_body(void *user_data, phi_str bytes) {
     return bytes.len;
 }
 
-/* A last event without a blank line after it counts, if no resumption brings it again. */
+/* Reads a last event that has no blank line after it, unless the stream can be resumed and repeat
+   the event. False: the exchange was freed. */
 static bool phi__ex_last(phi__exchange *e) {
     phi__sse_event event;
     if (e->resume.id.len > 0) return true;
@@ -586,7 +586,7 @@ static void phi__ex_timer(phi__timer *timer) {
         (void)phi__ex_repeat(e);
 }
 
-/* After a delay: kind->late. */
+/* Starts the timer that calls kind->late. */
 static phi_status phi__ex_later(phi__exchange *e, uint64_t ms) {
     phi__io *io = e->wire->rt->io;
     e->timer.fire = phi__ex_timer;
@@ -601,19 +601,19 @@ static phi_status phi__ex_open(phi__exchange *e) {
     phi__fetch_desc desc = PHI_ZERO;
     phi_arena arena = phi__arena_of(e->wire->memory, 1024);
     phi__buf proof = phi__buf_of(e->wire->memory);
-    /* the runtime's memory: a fetch is freed behind its last callback, which may free mcp */
+    /* Uses the runtime's memory: the last callback may free mcp before the transfer is freed. */
     desc.memory = &e->wire->rt->memory;
     desc.method = phi_str_of(e->kind->method);
     desc.url = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
     desc.body = e->out != NULL ? e->out->json : phi__buf_str(&e->json);
     if (strcmp(e->kind->method, "POST") != 0) desc.body = phi__str(NULL, 0);
-    /* the stream of the old transport carries all answers: it is no idle one */
+    /* The old transport's stream carries all answers, so it does not count as an idle stream. */
     desc.stands = e->out != NULL ? e->out->stream : e->kind->stands;
     desc.on_head = phi__ex_head;
     desc.on_body = phi__ex_body;
     desc.on_end = phi__ex_end;
     desc.user_data = e;
-    /* The session's deadline counts for a request, the connection's timeout for a notification. */
+    /* The session has deadlines for requests. Notifications get the connection's timeout. */
     phi_deadlines *d = &desc.deadlines;
     bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
     d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
@@ -638,7 +638,7 @@ static phi_status phi__ex_open(phi__exchange *e) {
     return status;
 }
 
-/* PHI_BUSY: it waits. */
+/* Sets e->sent to the current authorization. PHI_BUSY: the exchange must wait for one. */
 static phi_status phi__ex_authorize(phi__exchange *e) {
     const char *words = "";
     phi_str value;
@@ -656,8 +656,8 @@ static phi_status phi__ex_authorize(phi__exchange *e) {
     return status;
 }
 
-/* Sends it, or has it wait for wire->gate or for an authorization. Not PHI_OK: nothing was sent;
-   e->words says why. Calls no function of kind's. */
+/* Sends the request, or makes it wait for wire->gate or for an authorization. On failure, nothing
+   was sent and e->words has the message. Calls no function of the kind. */
 static phi_status phi__ex_send(phi__exchange *e) {
     e->held = e->wire->gate != NULL && e->wire->gate != e;
     if (e->held) return PHI_OK;
@@ -687,7 +687,7 @@ static void phi__ex_opened(phi__timer *timer) {
         link = link->next;
         if (!e->held) continue;
         if (!phi__ex_repeat(e)) return;
-        link = wire->exchanges.first; /* it may have closed any of them */
+        link = wire->exchanges.first; /* phi__ex_repeat may have closed any exchange */
     }
     if (!wire->full || wire->notes >= PHI__EXCHANGE_NOTES) return;
     wire->full = false;
@@ -697,16 +697,16 @@ static void phi__ex_opened(phi__timer *timer) {
 /* ---- streams that a GET opens: the server's own messages, and the old transport ---- */
 
 enum {
-    PHI__STREAM_RETRY_MS = 1000, /* where the server names no delay */
-    PHI__STREAM_LEAST_MS = 100,  /* where it names a shorter one */
+    PHI__STREAM_RETRY_MS = 1000, /* delay if the server names none */
+    PHI__STREAM_LEAST_MS = 100,  /* delay if the server names a shorter one */
     PHI__STREAM_MOST_MS = 30000,
-    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted so long was no failure */
-    PHI__STREAM_ENDPOINT_MS = 10000  /* the old transport: until its first event */
+    PHI__STREAM_LASTED_US = 5000000, /* a stream that lasted this long was no failure */
+    PHI__STREAM_ENDPOINT_MS = 10000  /* old transport: time for the first event */
 };
 
-#define PHI__STREAM_NAMED_MS UINT64_C(3600000) /* of a server's own delay, at most */
+#define PHI__STREAM_NAMED_MS UINT64_C(3600000) /* longest delay a server can ask for */
 
-/* The delay before a stream is opened again; counts the tries. */
+/* Returns the delay before a stream is opened again, and counts the attempt. */
 static uint64_t phi__stream_delay(phi__exchange *e) {
     uint64_t now = phi__io_now_us(e->wire->rt->io);
     uint64_t named = e->resume.has_retry ? e->resume.retry_ms : (uint64_t)PHI__STREAM_RETRY_MS;
@@ -720,7 +720,7 @@ static uint64_t phi__stream_delay(phi__exchange *e) {
     return named > grown ? named : grown;
 }
 
-/* Reports a request as lost, and closes its exchange. False: all is freed. */
+/* Reports a request as lost and closes its exchange. False: the connection was freed. */
 static bool phi__stream_lose(phi__exchange *e, phi_status status) {
     phi__out *out = e->out;
     char words[sizeof e->words];
@@ -728,7 +728,7 @@ static bool phi__stream_lose(phi__exchange *e, phi_status status) {
     phi__ex_stop(e);
     phi__ex_detach(e);
     if (out != NULL) {
-        e->busy = true; /* its body is read by the session */
+        e->busy = true; /* the session reads e->body during the call */
         if (!phi__mcp_lost(e->wire->mcp, out, status, e->http_status, phi__buf_str(&e->body),
                            words))
             return false;
@@ -738,25 +738,25 @@ static bool phi__stream_lose(phi__exchange *e, phi_status status) {
     return true;
 }
 
-/* An event with data that is a message; others have an id alone, or another name. */
+/* Passes a message to the session. Events without data or with another name are ignored. */
 static bool phi__stream_heard(phi__exchange *e, phi_str event, phi_str json) {
     if (json.len == 0 || (event.len > 0 && !phi__str_is(event, "message"))) return true;
     return phi__mcp_message(e->wire->mcp, json, e->out);
 }
 
-/* not listening: harmless */
+/* Closes the stream of the server's own messages, if it is open. */
 static void phi__stream_deafen(phi__mcp_http *http) {
     phi__exchange *e = http->listening;
     http->listening = NULL;
     if (e != NULL) phi__ex_close(e);
 }
 
-/* What the server refuses, it does not have; all else is tried again. */
+/* Opens the stream again later unless the server refuses it. False: the connection was freed. */
 static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
     bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
-    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* not the same event again */
+    if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not resume at that event */
     if (!none && status != PHI_CANCELLED && !http->closing &&
         phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
         return true;
@@ -766,7 +766,7 @@ static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
 
 /* ---- the old transport ---- */
 
-/* closed: harmless */
+/* Closes the stream of the old transport, if it is open. */
 static void phi__stream_close(phi__mcp_http *http) {
     phi__exchange *e = http->stream;
     http->stream = NULL;
@@ -774,7 +774,8 @@ static void phi__stream_close(phi__mcp_http *http) {
     if (e != NULL) phi__ex_close(e);
 }
 
-/* The first request is lost, with `words`, else with its refusal's own words. */
+/* Reports the waiting initialize as lost, with `words` or (if NULL) its own message. False: the
+   connection was freed. */
 static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char *words) {
     phi__exchange *first = http->first;
     char message[sizeof first->words];
@@ -790,7 +791,7 @@ static bool phi__stream_fail(phi__mcp_http *http, phi_status status, const char 
 
 static bool phi__stream_endpoint(phi__mcp_http *http, phi_str data) {
     phi__exchange *first = http->first;
-    if (http->endpoint.len > 0) return true; /* it names it once */
+    if (http->endpoint.len > 0) return true; /* only the first endpoint event counts */
     if (!phi__place_join(&http->endpoint, http->wire.url, phi__str_trim(data)))
         return phi__stream_fail(http, PHI_REFUSED,
                                 "the server's endpoint event names another place than its own "
@@ -818,7 +819,7 @@ static bool phi__stream_ended(phi__exchange *e, phi_status status) {
     char words[sizeof e->words + 40];
     (void)snprintf(words, sizeof words, "the server's stream has ended%s%s",
                    e->words[0] != '\0' ? ": " : "", e->words);
-    if (!connected) /* it is not of that transport, after all */
+    if (!connected) /* the server does not use the old transport after all */
         return phi__stream_fail(http, PHI_REFUSED, http->old ? words : NULL);
     phi__stream_close(http);
     if (http->closing) return true;
@@ -827,12 +828,13 @@ static bool phi__stream_ended(phi__exchange *e, phi_status status) {
 
 static void phi__stream_late(phi__exchange *e) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
-    /* a person may be asked, before anything is sent */
+    /* Nothing was sent yet: a person may still have to authorize. */
     if (e->waits && phi__ex_later(e, PHI__STREAM_ENDPOINT_MS) == PHI_OK) return;
     (void)phi__stream_fail(http, PHI_TIMEOUT, http->old ? "the server names no endpoint" : NULL);
 }
 
-/* The same where that transport is known: calls no function of the session. */
+/* Opens the old transport's stream for `first`, which waits for its endpoint. Calls no function of
+   the session. */
 static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
     static const phi__ex_kind kind = {
         "GET", false, false, phi__stream_message, phi__stream_ended, phi__stream_late};
@@ -853,8 +855,8 @@ static phi_status phi__stream_again(phi__mcp_http *http, phi__exchange *first) {
 /* ---- the link: POSTs and the connection ---- */
 
 enum {
-    PHI__MCP_HTTP_LINGER_MS = 1000, /* for the end of a stream whose answer has come */
-    PHI__MCP_HTTP_TRIES = 8,        /* to resume a stream, without a message between */
+    PHI__MCP_HTTP_LINGER_MS = 1000, /* time for a stream to end after its answer */
+    PHI__MCP_HTTP_TRIES = 8,        /* attempts to resume a stream without a message between */
     PHI__MCP_HTTP_CLOSING_US = 10000
 };
 
@@ -862,8 +864,8 @@ static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
 }
 
-/* An error by which a server of 2026-07-28 shows that it is one: mismatching headers, a capability
-   that is missing, a version. */
+/* True for an error of servers of 2026-07-28: wrong headers, missing capability, unknown
+   version. */
 static bool phi__mhttp_is_modern_error(phi_str body) {
     phi__json_found found;
     int64_t code = 0;
@@ -871,7 +873,7 @@ static bool phi__mhttp_is_modern_error(phi_str body) {
            phi__json_cursor_found_int(&found, &code) && code <= -32020 && code >= -32022;
 }
 
-/* A refusal of initialize, as servers of the old transport answer. */
+/* True if the server refused initialize as a server of the old transport would. */
 static bool phi__mhttp_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
     return status == PHI_REFUSED && e->initialize && e->url.len == 0 &&
@@ -893,7 +895,7 @@ static bool phi__mhttp_resumable(const phi__exchange *e, phi_status status) {
 
 static bool phi__mhttp_ended(phi__exchange *e, phi_status status);
 
-/* Nobody waits any more, or a broken stream is to be resumed. */
+/* Closes an exchange whose request is gone, or resumes a broken stream. */
 static void phi__mhttp_late(phi__exchange *e) {
     if (e->out == NULL) {
         phi__ex_close(e);
@@ -903,7 +905,7 @@ static void phi__mhttp_late(phi__exchange *e) {
     if (status != PHI_OK) (void)phi__mhttp_ended(e, status);
 }
 
-/* A notification, or an answer of ours, that was refused. */
+/* Ends a notification or an answer of ours. Warns if the server refused it. */
 static bool phi__mhttp_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
     char words[sizeof e->words + 40];
@@ -923,7 +925,7 @@ static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
         phi__ex_close(e);
         return phi__mcp_expired(http->link.mcp, out);
     }
-    if (phi__mhttp_maybe_old(e, status)) /* its initialize waits for the old stream's endpoint */
+    if (phi__mhttp_maybe_old(e, status)) /* initialize now waits for the old transport's endpoint */
         return phi__stream_again(http, e) == PHI_OK || phi__stream_lose(e, PHI_REFUSED);
     if (phi__mhttp_resumable(e, status)) {
         e->kind = phi__mhttp_kind(PHI__MCP_HTTP_RESUME);
@@ -941,7 +943,7 @@ static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
     return phi__stream_lose(e, status);
 }
 
-/* Over the old transport the answer comes by its stream. */
+/* Ends a POST of the old transport. The answer arrives on the stream. */
 static bool phi__mhttp_posted(phi__exchange *e, phi_status status) {
     if (e->out == NULL) return phi__mhttp_unsent(e, status);
     if (status != PHI_OK) return phi__stream_lose(e, status);
@@ -963,7 +965,7 @@ static phi_status phi__mhttp_send(phi__mcp_link *link, phi__out *out) {
     phi_status status = PHI_OK;
     if (http->closing && out->request) return PHI_MISUSE;
     if (!out->request && http->wire.notes >= PHI__EXCHANGE_NOTES) {
-        http->wire.full = true; /* a server can ask faster than it takes our answers */
+        http->wire.full = true; /* a server may ask faster than it accepts our answers */
         return PHI_FULL;
     }
     phi__mhttp_what what = http->old      ? PHI__MCP_HTTP_OLD
@@ -974,7 +976,6 @@ static phi_status phi__mhttp_send(phi__mcp_link *link, phi__out *out) {
     if (e == NULL) return PHI_NO_MEMORY;
     e->owner = http;
     if (!out->request) {
-        /* It is a notification or an answer of ours, of which few are under way. */
         e->note = true;
         e->wire->notes++;
     }
@@ -998,7 +999,7 @@ static void phi__mhttp_forget(phi__mcp_link *link, phi__out *out) {
         phi__stream_close(http);
     }
     phi__ex_detach(e);
-    /* An answer was reported: its stream ends by itself, and the connection can be used again. */
+    /* The answer was reported. If the stream ends soon, its connection can be used again. */
     if (!e->busy || phi__ex_later(e, PHI__MCP_HTTP_LINGER_MS) != PHI_OK) phi__ex_close(e);
 }
 
@@ -1019,11 +1020,11 @@ static void phi__mhttp_listen(phi__mcp_link *link) {
                                       NULL};
     if (http->listening != NULL || http->stream != NULL) return;
     phi__exchange *e = phi__ex_new(&http->wire, &kind, NULL, phi__str(NULL, 0));
-    if (e == NULL) return; /* a session without it: list changes are missed, nothing else */
+    if (e == NULL) return; /* the session works without the stream, but misses changes of lists */
     e->owner = http;
     http->listening = e;
     phi_status status = phi__ex_send(e);
-    if (status != PHI_OK) (void)phi__stream_unheard(e, status); /* not sent: nothing expired */
+    if (status != PHI_OK) (void)phi__stream_unheard(e, status); /* nothing was sent */
 }
 
 /* ---- the connection ---- */
@@ -1045,7 +1046,8 @@ static bool phi__mhttp_left(phi__exchange *e, phi_status status) {
     return true;
 }
 
-/* Exchanges under way end by themselves, then the session; all of it by a deadline. */
+/* Closes the connection: waits for exchanges under way, then sends DELETE. Stops at the
+   deadline. */
 static void phi__mhttp_closes(phi__mcp_http *http) {
     phi__io *io = http->wire.rt->io;
     uint64_t now = phi__io_now_us(io);
@@ -1107,7 +1109,7 @@ static void phi__mhttp_free(phi__mcp_link *link) {
     phi_memory *memory = http->wire.memory;
     for (phi__link *at = http->wire.exchanges.first; at != NULL; at = at->next) {
         phi__exchange *e = PHI__OWNER(at, phi__exchange, link);
-        e->waits = e->busy = false; /* no call of the session's any more */
+        e->waits = e->busy = false; /* no function of the session is running now */
     }
     phi__mhttp_close_all(http);
     phi__oauth_free(http->wire.oauth);
@@ -1119,7 +1121,7 @@ static void phi__mhttp_free(phi__mcp_link *link) {
     phi__free(memory, http, sizeof *http);
 }
 
-/* ---- making one ---- */
+/* ---- authorization, and making a link ---- */
 
 static void phi__mhttp_authorized(void *ctx, phi_status status, const char *message) {
     phi__mcp_http *http = (phi__mcp_http *)ctx;
@@ -1139,11 +1141,11 @@ static void phi__mhttp_authorized(void *ctx, phi_status status, const char *mess
         phi__ex_waits(e, false);
         if (status == PHI_OK)
             good = phi__ex_repeat(e);
-        else /* a stream learns by this status that it is not to be opened again */
+        else /* PHI_DENIED tells a stream not to open again */
             good = phi__ex_fail(
                 e, e->denied && e->out != NULL && e->out->stream ? PHI_DENIED : status, message);
         if (!good) return;
-        link = http->wire.exchanges.first; /* it may have closed any of them */
+        link = http->wire.exchanges.first; /* the call may have closed any exchange */
     }
 }
 
@@ -1180,7 +1182,7 @@ PHI__FN phi_status phi__mhttp_new(phi_mcp *mcp, phi__mcp_link **out) {
         phi__oauth_listener listener;
         listener.changed = phi__mhttp_authorized;
         listener.ctx = http;
-        /* the runtime's memory: a callback of the authorization may free mcp, and returns to it */
+        /* Uses the runtime's memory: a callback of the authorization may free mcp. */
         status = phi__oauth_new(wire->rt, &wire->rt->memory, mcp->desc.oauth, wire->url,
                                 mcp->desc.client_name, &listener, &wire->oauth);
     }

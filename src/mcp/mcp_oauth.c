@@ -1,4 +1,4 @@
-/* mcp_oauth.c - the steps of an authorization, and what the link calls. */
+/* mcp_oauth.c - the steps of an authorization, and the functions that the link calls. */
 
 #include "mcp/mcp_oauth_client_in.h"
 #include "mcp/mcp_rpc_in.h"
@@ -20,7 +20,7 @@ struct phi__redirect {
     void *ctx;
 };
 
-/* A page of another site must not reach this one by a name that it resolves to 127.0.0.1. */
+/* True if the Host header is this address: other sites may have names that resolve to 127.0.0.1. */
 static bool phi__redirect_is_ours(const phi__redirect *r, phi_str host) {
     static const char *const names[] = {"127.0.0.1", "localhost"};
     char want[32];
@@ -35,7 +35,7 @@ static void phi__redirect_page(phi__serve_exchange *exchange, int http_status, c
     static const char *const lines[][2] = {
         {"Content-Type", "text/html; charset=utf-8"},
         {"Cache-Control", "no-store"},
-        {"Referrer-Policy", "no-referrer"}, /* the query has the code */
+        {"Referrer-Policy", "no-referrer"}, /* the query contains the code */
         {"X-Content-Type-Options", "nosniff"},
         {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"}};
     phi__header headers[PHI__COUNT(lines)];
@@ -82,7 +82,7 @@ PHI__FN phi_status phi__redirect_new(phi__io *io, uint16_t port, const char *pat
     phi__serve_desc desc = PHI_ZERO;
     desc.port = port;
     desc.max_connections = PHI__REDIRECT_CONNECTIONS;
-    desc.max_body_bytes = 1; /* none is wanted */
+    desc.max_body_bytes = 1; /* no body is wanted; 0 would mean the default */
     desc.request = phi__redirect_on_request;
     desc.ctx = r;
     phi_status status = phi__serve_new(io, &desc, &r->serve, message, message_size);
@@ -105,25 +105,25 @@ PHI__FN void phi__redirect_free(phi__redirect *redirect) {
 
 #endif
 
-/* ---- from a challenge to the metadata of an authorization server ---- */
+/* ---- finding the authorization server: from a challenge to its metadata ---- */
 
-enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* bytes of an address in a message */
+enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* most bytes of a URL in a message */
 
-/* Without a query, which may be a secret. */
+/* Returns how much of a URL a message may show. The query may be a secret and is left out. */
 static int phi__oaf_shown(phi_str url) {
     size_t n = 0;
     while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
     return (int)n;
 }
 
-/* An address that a document or a header names. */
+/* Checks a URL that a document or a header names. */
 static phi_status phi__oaf_check(phi__oauth *o, const char *what, phi_str url) {
     const char *fault = phi__url_fault(&o->url, url, o->desc->allow_private);
     if (fault == NULL) return PHI_OK;
     return phi__oauth_fail(o, PHI_REFUSED, "%s %s: %.*s", what, fault, phi__oaf_shown(url), url.at);
 }
 
-/* An issuer that named nothing at all: the paths of 2025-03-26 are taken. */
+/* Sets the default paths of 2025-03-26 for an issuer without metadata. */
 static phi_status phi__oaf_defaults(phi__oauth *o) {
     phi__oauth_server *server = &o->found.server;
     phi_str origin = o->url.origin, none = phi__str("", 0);
@@ -162,8 +162,8 @@ static phi_status phi__oaf_check_server(phi__oauth *o) {
     phi_str got = server->issuer, asked = o->found.resource.issuer;
     bool person = phi__oauth_person(o);
     phi_status status = PHI_OK;
-    /* RFC 8414, 3.3: the very issuer that was asked for. Servers of 2025-03-26 are asked at the
-       MCP server's origin, whose last slash is a matter of taste. */
+    /* RFC 8414, 3.3: the issuer must be the one that was asked for. For servers of 2025-03-26, the
+       issuer is the MCP server's origin, and a last slash does not matter. */
     if (o->found.legacy && got.len > 0 && got.at[got.len - 1] == '/') got.len--;
     if (!phi_str_equal(got, asked))
         return phi__oauth_fail(o, PHI_REFUSED, "the metadata of %.*s are of another issuer: %.*s",
@@ -181,7 +181,7 @@ static phi_status phi__oaf_check_server(phi__oauth *o) {
     return status;
 }
 
-/* The answer's text, which the tree borrows from, in the arena. */
+/* Moves the answer's text to the arena, because the tree borrows from it. */
 static phi_status phi__oaf_text(phi__oauth *o, phi_str *out) {
     return phi__mcp_keep(&o->sent.answer, &o->arena, out) ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -208,7 +208,7 @@ static phi_status phi__oaf_server(phi__oauth *o) {
     if (status == PHI_OK) return phi__oaf_check_server(o);
     if (status == PHI_NO_MEMORY) return status;
     if (!more) return phi__oauth_fail(o, PHI_REFUSED, "%s %s", what, fault);
-    o->found.fault = fault; /* some page, perhaps; else it is the reason in the end */
+    o->found.fault = fault; /* the answer may be an unrelated page; reported if no URL works */
     return phi__oaf_try(o, what);
 }
 
@@ -265,12 +265,12 @@ static phi_status phi__oaf_begin(phi__oauth *o) {
     return phi__oaf_try(o, "the server's metadata");
 }
 
-/* ---- tokens: taken, kept, refreshed ---- */
+/* ---- tokens: received, stored, refreshed ---- */
 
 enum {
-    PHI__OAUTH_EARLY_MS = 60000, /* a token is refreshed so long before its end */
-    PHI__OAUTH_RETRY_MS = 30000, /* after a refresh that failed in the network */
-    PHI__OAUTH_AGAIN_MS = 1000   /* after one that gave a token, which may have ended already */
+    PHI__OAUTH_EARLY_MS = 60000, /* a token is refreshed this long before it ends */
+    PHI__OAUTH_RETRY_MS = 30000, /* pause after a refresh that failed in the network */
+    PHI__OAUTH_AGAIN_MS = 1000   /* pause after a new token, even if it has already ended */
 };
 
 static void phi__grant_save(phi__oauth *o) {
@@ -281,7 +281,7 @@ static void phi__grant_save(phi__oauth *o) {
                          phi_status_text(status));
 }
 
-/* The scopes that were asked for, and those that the server says it has granted. */
+/* Joins the requested scopes and those that the server has granted. */
 static bool phi__grant_scopes(phi__oauth *o, phi_arena *arena, phi_str asked, phi_str granted,
                               phi_str *out) {
     phi__buf set;
@@ -295,7 +295,7 @@ static void phi__grant_rest(phi__oauth *o, uint32_t ms) {
     o->retry_us = phi__io_now_us(o->rt->io) + ms * (uint64_t)1000;
 }
 
-/* A grant of an answer; what it does not say is as before, or as it was asked for. */
+/* Takes the grant from an answer. Missing values come from the earlier grant or the request. */
 static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, bool refreshed) {
     phi__oauth_grant next;
     const phi__oauth_grant *old = &o->grant;
@@ -332,12 +332,12 @@ static phi_status phi__grant_take(phi__oauth *o, const phi__oauth_reply *reply, 
     phi__grant_rest(o, PHI__OAUTH_AGAIN_MS);
     phi__keep_move(&o->grant, &next);
     phi__buf_clear(&o->bound);
-    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory the next one binds */
+    phi__buf_add_str(&o->bound, o->grant.issuer); /* without memory: set by the next token */
     phi__grant_save(o);
     return PHI_OK;
 }
 
-/* The stored grant; one that is not ours or not well formed counts as none. */
+/* Loads the stored grant. Empties it if it is malformed or does not fit the desc. False: none. */
 static bool phi__grant_stored(phi__oauth *o, phi__oauth_grant *g) {
     const char *id = o->desc->client_id;
     if (phi__keep_load(o->desc->store, o->resource, g) != PHI_OK) return false;
@@ -361,7 +361,7 @@ static void phi__grant_load(phi__oauth *o) {
     (void)phi__grant_stored(o, &o->grant);
 }
 
-/* A stored grant whose token, or refresh token, is another one. */
+/* Takes a stored grant that has another token (or refresh token) and returns true. */
 static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     phi__oauth_grant next;
     if (o->desc->store == NULL) return false;
@@ -377,7 +377,7 @@ static bool phi__grant_newer(phi__oauth *o, bool refresh) {
     return fine;
 }
 
-/* The token is, or will be, bound to the host's key. */
+/* True if tokens are bound to the host's key, or will be. */
 static bool phi__grant_proves(const phi__oauth *o) {
     const phi_mcp_key *key = o->desc->dpop_key;
     if (key == NULL) return false;
@@ -385,7 +385,7 @@ static bool phi__grant_proves(const phi__oauth *o) {
     return phi__oauth_has(o->found.server.dpop, phi_str_of(key->algorithm));
 }
 
-/* Sends a form with the client's proof. */
+/* Sends a form with the client's credentials and, if needed, a proof. */
 static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body) {
     phi_str none = phi__str("", 0);
     phi_status status = PHI_OK;
@@ -406,7 +406,7 @@ static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body
     return status;
 }
 
-/* The endpoint wants its nonce in the proof: RFC 9449, 8. */
+/* True if the endpoint wants its nonce in the proof (RFC 9449, 8) and was not sent it yet. */
 static bool phi__grant_again(phi__oauth *o, const phi__oauth_reply *reply) {
     if (!phi__str_is(reply->error, "use_dpop_nonce") || !phi__grant_proves(o)) return false;
     if (o->nonced || o->nonces[0].len == 0) return false;
@@ -468,21 +468,21 @@ static phi_status phi__grant_refreshed(phi__oauth *o) {
     if (status == PHI_OK) status = phi__grant_refused(o, &reply);
     if (o->sent.status != PHI_OK || o->sent.http_status >= 500 || o->sent.http_status == 429) {
         phi__grant_rest(o, PHI__OAUTH_RETRY_MS);
-        return o->grant.bearer.len > 0 ? PHI_OK : status; /* it may serve until its end */
+        return o->grant.bearer.len > 0 ? PHI_OK : status; /* the token may still work */
     }
-    /* refresh tokens that serve once: another connection was faster */
+    /* If refresh tokens can be used only once, another connection may have stored a newer one. */
     if (phi__grant_newer(o, true)) return PHI_OK;
     if (phi__str_is(reply.error, "invalid_client")) phi__oac_forget(o);
     phi__keep_spend(&o->grant.refresh, &o->grant.spent[1]);
     phi__grant_save(o);
     o->step = PHI__OAUTH_BEGIN;
-    o->nonced = false;                      /* the new authorization may be of another endpoint */
-    return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: the server will say what it wants */
+    o->nonced = false;                      /* the new authorization may use another endpoint */
+    return o->renewing ? PHI_BUSY : PHI_OK; /* PHI_OK: send the request without a token */
 }
 
-/* ---- a person's consent: the browser, the redirect, the code; or a host's assertion ---- */
+/* ---- consent: the browser, the redirect and the code, or an assertion of the host ---- */
 
-/* Keeps the redirect's query, or the assertion, for the next step. */
+/* Keeps the query of the redirect, or the assertion, for the next step. */
 static phi_status phi__oauth_received(phi__oauth *o, phi_str text) {
     phi__buf_add_str(&o->redirected, text);
     if (o->redirected.failed) {
@@ -506,7 +506,7 @@ PHI__FN phi_status phi__oauth_redirected(phi__oauth *o, phi_str url) {
     url = phi__str(url.at + from + 1, to - from - 1);
     phi_status status = phi__url_get(&o->arena, url, "state", &state);
     bool ours = status == PHI_OK && phi__str_equal_secret(state, o->ask.state);
-    phi_arena_reset(&o->arena, mark); /* any page can send the browser here, again and again */
+    phi_arena_reset(&o->arena, mark); /* any page can send the browser here repeatedly */
     if (status == PHI_NO_MEMORY) return phi__error(o->rt, status, "authorization: no memory");
     if (!ours)
         return phi__error(o->rt, PHI_REFUSED, "authorization: the redirect belongs to another one");
@@ -528,7 +528,7 @@ static phi_status phi__person_got(void *ctx, phi_str query) {
 
 #endif
 
-/* The redirect's address: of our own page, or the host's. */
+/* Sets the redirect URI: that of the loopback page, or the host's. */
 static phi_status phi__person_redirect(phi__oauth *o) {
 #ifndef PHI_NO_LISTEN
     if (o->desc->redirect_port >= 0) {
@@ -541,7 +541,7 @@ static phi_status phi__person_redirect(phi__oauth *o) {
             status = phi__redirect_new(o->rt->io, port, phi__person_path, phi__person_got, o,
                                        &o->receiver, words, sizeof words);
             if (port == 0 || o->desc->redirect_port != 0) break;
-            port = 0; /* the last one is taken */
+            port = 0; /* the port of the last registration is in use */
         }
         if (status != PHI_OK) return phi__oauth_fail(o, status, "the redirect's port: %s", words);
         (void)snprintf(uri, sizeof uri, "http://127.0.0.1:%u%s",
@@ -554,8 +554,9 @@ static phi_status phi__person_redirect(phi__oauth *o) {
     return PHI_OK;
 }
 
-/* The scopes: those of the challenge or else of the resource, the host's own, those that were asked
-   for before at this issuer, and what a refresh token needs. */
+/* Joins the scopes to ask for: earlier ones of this issuer, those of challenge and desc, and
+   offline_access for a refresh token. The resource's scopes are used only if challenge and desc
+   have none. */
 static phi_status phi__person_scope(phi__oauth *o) {
     const phi__oauth_found *found = &o->found;
     phi__buf set = phi__buf_of(&o->memory);
@@ -569,10 +570,11 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The client is known: the browser gets the URL. */
+/* Opens the browser. The client is known by now. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
-    /* the random bytes of a runtime with a tape follow from its seed, which is on the tape */
+    /* With a tape, the system makes the secrets: the runtime's bytes follow from the tape's
+       seed. */
     if (!phi__form_secrets(o->rt->tape == NULL ? o->rt->io : NULL, &o->arena, &o->ask))
         return PHI_NO_MEMORY;
     phi__buf url = phi__buf_of(&o->memory);
@@ -586,11 +588,10 @@ static phi_status phi__person_open(phi__oauth *o) {
         o->calling = false;
     }
     phi__buf_free(&url);
-    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* if gone, the desc may be freed */
     return phi__oauth_fail(o, status, "the browser: %s", phi_status_text(status));
 }
 
-/* The host is asked for an assertion. */
 static phi_status phi__person_assert(phi__oauth *o) {
     phi_mcp_assertion wanted;
     if (!phi__arena_str(&o->arena, o->found.server.issuer, &wanted.issuer) ||
@@ -602,11 +603,11 @@ static phi_status phi__person_assert(phi__oauth *o) {
     o->calling = true;
     phi_status status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
     o->calling = false;
-    if (status == PHI_OK || o->gone) return PHI_BUSY; /* gone: the desc is no longer there */
+    if (status == PHI_OK || o->gone) return PHI_BUSY; /* if gone, the desc may be freed */
     return phi__oauth_fail(o, status, "the assertion: %s", phi_status_text(status));
 }
 
-/* The metadata are known. */
+/* Continues after the metadata: chooses scopes, redirect and client. */
 static phi_status phi__person_go(phi__oauth *o) {
     o->ask.resource = o->found.resource.resource;
     phi_status status = phi__person_scope(o);
@@ -618,7 +619,7 @@ static phi_status phi__person_go(phi__oauth *o) {
                                                      : phi__grant_exchange(o);
 }
 
-/* The server does not know the client: once, it is registered again. */
+/* True if the server does not know the client. It is registered again, at most once. */
 static bool phi__person_again(phi__oauth *o, phi_str error) {
     if (o->registered || !o->client.registered) return false;
     if (!phi__str_is(error, "invalid_client") && !phi__str_is(error, "unauthorized_client"))
@@ -628,7 +629,7 @@ static bool phi__person_again(phi__oauth *o, phi_str error) {
     return true;
 }
 
-/* RFC 9207: who has answered. */
+/* Checks which issuer sent the redirect (RFC 9207). */
 static phi_status phi__person_issuer(phi__oauth *o, phi_str query) {
     phi_str iss;
     phi_status status = phi__url_get(&o->arena, query, "iss", &iss);
@@ -640,7 +641,7 @@ static phi_status phi__person_issuer(phi__oauth *o, phi_str query) {
                                                    : "the redirect comes from another issuer");
 }
 
-/* The redirect has come. */
+/* Handles the redirect. */
 static phi_status phi__person_answered(phi__oauth *o) {
     phi_str query = phi__buf_str(&o->redirected), error, code, words;
     phi_status status = phi__person_issuer(o, query);
@@ -672,15 +673,15 @@ static phi_status phi__person_exchanged(phi__oauth *o) {
     return phi__person_again(o, reply.error) ? phi__person_go(o) : status;
 }
 
-/* ---- the steps, and what the link calls ---- */
+/* ---- the steps, and the functions for the link ---- */
 
 enum {
     PHI__OAUTH_TIMEOUT_MS = 300000,
-    /* refused so soon after a refresh: another refresh is vain */
+    /* a refreshed token that is refused this early is not refreshed again */
     PHI__OAUTH_YOUNG_MS = 60000
 };
 
-/* https, http on this machine, or a scheme of a program's own, which has a dot (RFC 8252, 7.1). */
+/* True for https, http on this machine, and a program's own scheme with a dot (RFC 8252, 7.1). */
 static bool phi__oauth_redirect_fits(const char *uri) {
     phi_str text = phi_str_of(uri);
     phi__oauth_url url;
@@ -692,7 +693,7 @@ static bool phi__oauth_redirect_fits(const char *uri) {
     return text.len <= PHI__OAUTH_URL;
 }
 
-/* What the grant, the host's keys and client_auth lack. */
+/* Returns the first fault in the grant, the keys or client_auth; NULL: none. */
 static const char *phi__oauth_refuse_client(const phi_mcp_oauth_desc *desc) {
     const phi_mcp_key *client = desc->client_key, *dpop = desc->dpop_key;
     phi_str jwk = phi_str_of(dpop != NULL ? dpop->jwk : NULL);
@@ -717,7 +718,7 @@ static const char *phi__oauth_refuse_client(const phi_mcp_oauth_desc *desc) {
         return "oauth: dpop_key: jwk: it holds a private key";
     if (desc->client_auth == PHI_MCP_CLIENT_AUTH_KEY && client == NULL)
         return "oauth: client_auth: client_key is needed";
-    /* a client that is registered gets its secret from the server */
+    /* a client without client_id is registered and gets a secret */
     if ((desc->client_auth == PHI_MCP_CLIENT_AUTH_BASIC ||
          desc->client_auth == PHI_MCP_CLIENT_AUTH_POST) &&
         desc->client_id != NULL && desc->client_secret == NULL)
@@ -782,7 +783,7 @@ PHI__FN bool phi__oauth_copy(phi_arena *arena, const phi_mcp_oauth_desc *from,
            phi__mcp_own_all(arena, texts, PHI__COUNT(texts));
 }
 
-/* Passes on to the caller's budget, and wipes what it gives back: no block is grown in place. */
+/* Allocates from the caller's budget, and wipes blocks before freeing. No block grows in place. */
 static void *phi__oauth_realloc(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes) {
     phi_memory *parent = (phi_memory *)user_data;
     void *out = NULL;
@@ -798,9 +799,9 @@ static void *phi__oauth_realloc(void *user_data, void *ptr, size_t old_bytes, si
     return out;
 }
 
-/* ---- the end ---- */
+/* ---- the end of an authorization ---- */
 
-/* Nothing is under way any more. */
+/* Ends the authorization under way and frees its data. */
 static void phi__oauth_rest(phi__oauth *o) {
     phi__fetch_close(o->sent.fetch);
     o->sent.fetch = NULL;
@@ -832,7 +833,7 @@ static void phi__oauth_destroy(phi__oauth *o) {
     phi__free(parent, o, sizeof *o);
 }
 
-/* After a function of the host or the link: false: the object is gone. */
+/* Called after a function of the host or the link. False: that function freed the object. */
 static bool phi__oauth_still(phi__oauth *o) {
     o->calling = false;
     if (!o->gone) return true;
@@ -840,7 +841,7 @@ static bool phi__oauth_still(phi__oauth *o) {
     return false;
 }
 
-/* Signs out, if a key of the host's wanted that while it signed. */
+/* Signs out if the host's key asked for it while it was signing. */
 static void phi__oauth_leave(phi__oauth *o) {
     if (!o->signs_out) return;
     o->signs_out = false;
@@ -866,7 +867,7 @@ static void phi__oauth_finish(phi__oauth *o, phi_status status) {
     (void)phi__oauth_still(o);
 }
 
-/* A server that is never content must not open one browser window after another. */
+/* Fails if persons were asked too often. A server must not open window after window. */
 static phi_status phi__oauth_may_ask(phi__oauth *o) {
     uint64_t now = phi__io_now_us(o->rt->io), *last = &o->rounds[PHI__OAUTH_ROUNDS - 1];
     if (!phi__oauth_person(o)) return PHI_OK;
@@ -914,10 +915,9 @@ static phi_status phi__oauth_advance(phi__oauth *o) {
 static void phi__oauth_fire(phi__timer *timer) {
     phi__oauth *o = PHI__OWNER(timer, phi__oauth, timer);
     phi_status status = PHI_BUSY;
-    /* first of all, its place for the next time: later it may find no memory */
-    (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX);
+    (void)phi__io_timer_set(o->rt->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     phi__oauth_leave(o);
-    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* it was woken to leave */
+    if (o->step == PHI__OAUTH_IDLE && !o->cancelled) return; /* woken only to sign out */
     if (o->cancelled)
         status = phi__oauth_fail(o, PHI_CANCELLED, "signed out");
     else if (o->step != PHI__OAUTH_IDLE)
@@ -925,7 +925,8 @@ static void phi__oauth_fire(phi__timer *timer) {
     if (!phi__oauth_still(o)) return;
     uint64_t now_us = phi__io_counted_us(o->rt->io);
     if (status == PHI_BUSY && now_us >= o->deadline_us) {
-        /* a server that does not know the client any more shows the person an error, and us none */
+        /* The server may not know the client, and has told only the person. Register again next
+           time. */
         if (o->step == PHI__OAUTH_PERSON) phi__oac_forget(o);
         status = phi__oauth_fail(o, PHI_TIMEOUT, "not completed within %u s",
                                  (unsigned)(o->desc->timeout_ms / 1000));
@@ -936,7 +937,7 @@ static void phi__oauth_fire(phi__timer *timer) {
         (void)phi__io_deadline_set(o->rt->io, timer, o->deadline_us - now_us);
 }
 
-/* Begins in the next step. */
+/* Begins a step in the next phi_step. */
 static phi_status phi__oauth_start(phi__oauth *o, phi__oauth_step step) {
     o->step = step;
     o->waiting = true;
@@ -965,7 +966,7 @@ PHI__FN phi_status phi__oauth_header(phi__oauth *o, phi_str *value) {
     return PHI_NOT_FOUND;
 }
 
-/* No person slows down a program that gets one token after another. */
+/* True if the server refuses even a new token. Without a person, asking would never end. */
 static bool phi__oauth_vain(const phi__oauth *o) {
     const phi__oauth_grant *g = &o->grant;
     int64_t now = phi__io_wall_ms(o->rt->io);
@@ -973,7 +974,7 @@ static bool phi__oauth_vain(const phi__oauth *o) {
            now - g->since_ms < PHI__OAUTH_YOUNG_MS;
 }
 
-/* A refused token: by its refresh token, or by a new authorization. */
+/* Handles a refused token: uses the refresh token, or begins a new authorization. */
 static phi_status phi__oauth_refused(phi__oauth *o) {
     phi__oauth_grant *g = &o->grant;
     bool young = g->refreshed && phi__io_wall_ms(o->rt->io) - g->since_ms < PHI__OAUTH_YOUNG_MS;
@@ -991,7 +992,7 @@ static phi_status phi__oauth_refused(phi__oauth *o) {
     return phi__error(o->rt, status, "%s", o->message);
 }
 
-/* A token with too few scopes. */
+/* Handles a token with too few scopes. */
 static phi_status phi__oauth_step_up(phi__oauth *o) {
     const phi__oauth_dare *dare = &o->found.dare;
     const char *why = NULL;
@@ -1022,7 +1023,7 @@ PHI__FN phi_status phi__oauth_challenge(phi__oauth *o, int http_status, phi_str 
     if (http_status == 401 && o->grant.dpop && o->grant.bearer.len > 0 && o->nonces[1].len > 0 &&
         phi__str_is(o->found.dare.error, "use_dpop_nonce")) {
         phi__oauth_rest(o);
-        return PHI_OK; /* the link bounds how often */
+        return PHI_OK; /* the link limits the repetitions */
     }
     return http_status == 403 ? phi__oauth_step_up(o) : phi__oauth_refused(o);
 }
@@ -1106,7 +1107,7 @@ PHI__FN void phi__oauth_free(phi__oauth *o) {
 }
 
 PHI__FN void phi__sign_out(phi__oauth *o) {
-    if (o->signing) { /* the text under the key is of the grant: it goes in the next step */
+    if (o->signing) { /* the key signs a text of the grant: sign out in the next step */
         o->signs_out = true;
         phi__oauth_wake(o);
         return;

@@ -1,20 +1,19 @@
-/* mcp_oauth.h - access to MCP servers over HTTP that want an authorization (OAuth 2.1).
+/* mcp_oauth.h - access to MCP servers over HTTP that require an authorization (OAuth 2.1).
 
        phi_mcp_oauth_desc oauth = PHI_ZERO;
        oauth.open_browser_fn = open_browser;     // shows the URL to the person
        oauth.store = &store;                  // keeps tokens; see stores.md
        to.oauth = &oauth;                     // to: a phi_mcp_desc with a url
 
-   When the server refuses a request, phi finds its authorization server, registers, hands the host
-   a URL for a browser, receives the redirect on a port of this machine and asks for a token, which
-   it refreshes from then on. Requests wait meanwhile.
-   A program that acts for itself needs no browser: see phi_mcp_grant.
-   Secrets (tokens, codes, client secrets) are in the store's documents alone: in no event, message
-   or tape.
+   When the server refuses a request, phi finds its authorization server, registers, gives the host
+   a URL for a browser, receives the redirect on a port of this machine, and gets a token. Requests
+   wait meanwhile. Later, phi refreshes the token. A program that acts for itself needs no browser:
+   see phi_mcp_grant. Secrets (tokens, codes, client secrets) are written only to the store, never
+   to an event, a message or a tape.
 
-   Addresses: https alone; plain http only where the MCP server itself has an http address of this
-   machine. No redirects are followed. A server on a public address cannot send phi to private ones
-   (docs/mcp.md, Authorization). */
+   URLs must be https. Plain http is allowed only if the MCP server itself has an http URL of this
+   machine. Redirects are not followed. A server on a public address cannot send phi to private
+   addresses (docs/mcp.md, Authorization). */
 #ifndef PHI_MCP_MCP_OAUTH_H
 #define PHI_MCP_MCP_OAUTH_H
 
@@ -25,107 +24,106 @@
 extern "C" {
 #endif
 
-/* How a client with a secret proves itself at the token endpoint. */
+/* How a client authenticates at the token endpoint. */
 typedef enum phi_mcp_client_auth {
-    PHI_MCP_CLIENT_AUTH_ANY = 0, /* what the server supports, in this order */
+    PHI_MCP_CLIENT_AUTH_ANY = 0, /* the first that the server supports of KEY, BASIC, POST, NONE */
     PHI_MCP_CLIENT_AUTH_BASIC,   /* client_secret_basic */
     PHI_MCP_CLIENT_AUTH_POST,    /* client_secret_post */
     PHI_MCP_CLIENT_AUTH_NONE,    /* the secret is not sent */
-    PHI_MCP_CLIENT_AUTH_KEY      /* private_key_jwt, by client_key: the first of ANY */
+    PHI_MCP_CLIENT_AUTH_KEY      /* private_key_jwt, with client_key */
 } phi_mcp_client_auth;
 
-/* Who is authorized, and how. */
+/* Who is authorized. */
 typedef enum phi_mcp_grant {
-    PHI_MCP_GRANT_PERSON = 0, /* a person at a browser: authorization_code */
-    PHI_MCP_GRANT_CLIENT,     /* the program: client_credentials, with client_id and a proof */
-    PHI_MCP_GRANT_ASSERTION   /* the subject of a signed token that the host has: jwt-bearer */
+    PHI_MCP_GRANT_PERSON = 0, /* a person with a browser: authorization_code */
+    PHI_MCP_GRANT_CLIENT,     /* the program, with client_id and a proof: client_credentials */
+    PHI_MCP_GRANT_ASSERTION   /* the subject of a signed token from the host: jwt-bearer */
 } phi_mcp_grant;
 
-/* A private key that the host holds: phi writes the text, the host signs it. The strings are copied
-   with the desc; user_data is borrowed until the connection is freed. */
+/* A private key of the host. phi writes the text and the host signs it. Strings are copied with the
+   desc. user_data is borrowed until the connection is freed. */
 typedef struct phi_mcp_key {
-    const char *algorithm; /* of JSON Web Signatures: "ES256", "RS256"... */
-    const char *id;        /* "kid" of the signature's header (default: none) */
-    const char *jwk;       /* the public key, a JSON object; needed for dpop_key */
-    /* Writes the signature of `bytes` and its length, at most PHI_MCP_SIGNATURE: the raw one, which
-       is r and s for ES256 (64 bytes), not DER. Called on the pumping thread, inside phi_step or a
-       call of phi that sends; it must not free the connection. Anything but PHI_OK ends the
-       authorization, or the request, with that status. */
+    const char *algorithm; /* algorithm of JSON Web Signatures: "ES256", "RS256"... */
+    const char *id;        /* "kid" in the signature's header (default: none) */
+    const char *jwk;       /* public key, a JSON object; dpop_key needs it */
+    /* Writes a raw signature of `bytes` (for ES256: r and s, 64 bytes, not DER) and its length, at
+       most PHI_MCP_SIGNATURE. Called on the pumping thread, in phi_step or a call that sends. Must
+       not free the connection. Any other status than PHI_OK ends the authorization or the
+       request. */
     phi_status (*sign)(void *user_data, phi_str bytes, unsigned char *signature, size_t *len);
     void *user_data;
 } phi_mcp_key;
 
-enum { PHI_MCP_SIGNATURE = 1024 }; /* bytes */
+enum { PHI_MCP_SIGNATURE = 1024 }; /* most bytes of a signature */
 
-/* The token that is wanted for PHI_MCP_GRANT_ASSERTION. Strings are terminated, and valid until
-   want_assertion_fn returns. */
+/* The token that PHI_MCP_GRANT_ASSERTION needs. Strings are terminated, valid during the call. */
 typedef struct phi_mcp_assertion {
-    phi_str issuer;   /* of the authorization server: the token's audience */
-    phi_str resource; /* of the MCP server */
-    phi_str scope;    /* separated by spaces; empty: none is known */
+    phi_str issuer;   /* authorization server, the token's audience */
+    phi_str resource; /* the MCP server */
+    phi_str scope;    /* scopes separated by spaces; may be empty */
 } phi_mcp_assertion;
 
 /* Zero means default for every field. */
 struct phi_mcp_oauth_desc {
-    /* Called inside phi_step with the authorization URL, to be opened by the person's browser. The
-       URL is valid until it returns, and should not be logged. Anything but PHI_OK ends the
-       authorization with that status. NULL: only tokens of the store are used. */
+    /* Called in phi_step with a URL to open in the person's browser. The URL is valid during the
+       call and should not be logged. Any other status than PHI_OK ends the authorization. NULL:
+       only tokens from the store are used. */
     phi_status (*open_browser_fn)(void *user_data, const char *url);
     void *user_data;
-    phi_mcp_grant grant; /* (default: a person's; the other two need no open_browser_fn) */
-    /* PHI_MCP_GRANT_ASSERTION: called inside phi_step when a token of the host's is wanted: one of
-       its platform (workload identity), or one that its identity provider makes for the server. The
-       host gives it to phi_mcp_authorize, at once or within timeout_ms. Anything but PHI_OK ends
-       the authorization with that status. */
+    phi_mcp_grant grant; /* (default: PERSON; the other two need no open_browser_fn) */
+    /* PHI_MCP_GRANT_ASSERTION: called in phi_step when a token is needed, from the host's platform
+       (workload identity) or identity provider. The host gives it to phi_mcp_authorize, now or
+       within timeout_ms. Any other status than PHI_OK ends the authorization. */
     phi_status (*want_assertion_fn)(void *user_data, const phi_mcp_assertion *wanted);
-    /* Keeps tokens, registrations and the port, as documents whose ids begin with "mcp-oauth-".
-       Copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
+    /* Keeps tokens, registrations and the port. Document ids begin with "mcp-oauth-". The struct is
+       copied; its pointers are borrowed. Only save, load and remove are used. NULL: in memory. */
     const phi_store *store;
 
-    /* A client that the authorization server knows already (default: one is registered). */
+    /* A client that is registered at the authorization server (default: phi registers one). */
     const char *client_id, *client_secret;
     phi_mcp_client_auth client_auth;
     const phi_mcp_key *client_key; /* signs in place of a secret (default: none) */
-    /* Tokens are bound to this key where the authorization server supports its algorithm: each
-       request carries a proof that it signs (DPoP, RFC 9449). (default: tokens of bearers) */
+    /* Tokens are bound to this key if the authorization server supports its algorithm: each request
+       carries a proof signed by the key (DPoP, RFC 9449). (default: bearer tokens) */
     const phi_mcp_key *dpop_key;
-    /* That client_id is of, or an assertion is for; the server is refused if it names another one.
-       Set it where nobody looks on: without it a secret or an assertion goes to whatever issuer
-       the MCP server names, until the first token binds it (default: the issuer of the stored
-       token, or of the last one) */
+    /* Issuer of client_id or the assertion; a server with another issuer is refused. Set it in
+       unattended programs: without it, a secret or an assertion goes to any issuer that the MCP
+       server names until a first token arrives (default: issuer of the stored or last token). */
     const char *issuer;
-    /* https: a document about the program, which is its client id where the server supports that */
+    /* https URL of a document about the program, used as client id if the server supports it. */
     const char *client_metadata_url;
-    const char *client_name; /* that the person is shown (default: the connection's) */
-    const char *client_uri;  /* a page about the program (default: none) */
+    const char *client_name; /* name shown to the person (default: the connection's) */
+    const char *client_uri;  /* page about the program (default: none) */
     bool web_application;    /* application_type "web" (default: "native") */
 
-    /* Separated by spaces: asked for besides those that the server's challenge names, and in place
-       of all that it supports (default: none). */
+    /* Scopes to ask for, separated by spaces, besides those of the server's challenge. If both are
+       missing, phi asks for all scopes that the server supports (default: none). */
     const char *scope;
-    bool no_offline_access; /* "offline_access" is not asked for, where it is supported */
+    bool no_offline_access; /* never ask for "offline_access" */
 
-    /* Where the browser is sent back to, and phi listens: http://127.0.0.1:{port}/callback. 0: any
-       port, the one of the last registration first. -1: phi does not listen; the host receives the
-       redirect at redirect_uri and calls phi_mcp_authorize. */
+    /* phi listens at http://127.0.0.1:{port}/callback for the redirect. 0: any port, preferably
+       that of the last registration. -1: phi does not listen; the host receives the redirect at
+       redirect_uri and calls phi_mcp_authorize. */
     int redirect_port;
-    const char *redirect_uri; /* https, http on this machine, or a scheme of the program's own */
-    uint32_t timeout_ms;      /* of an authorization, the person included (default 300,000) */
+    const char *redirect_uri; /* https, http on this machine, or a scheme of the program */
+    uint32_t timeout_ms;      /* for an authorization, including the person (default 300,000) */
 
-    bool allow_private; /* a public server's metadata may point to private addresses */
-    bool no_legacy;     /* servers without metadata (2025-03-26) are refused */
+    bool allow_private; /* a public server's metadata may name private addresses */
+    bool no_legacy;     /* refuse servers without metadata (2025-03-26) */
 };
 
-/* Hands over what an authorization waits for; copied. The connection goes on in the next phi_step.
-   PHI_MCP_GRANT_PERSON: the URL that the browser was redirected to, with its query: from a listener
-   of the host's own, or pasted by the person. Safe inside open_browser_fn. PHI_REFUSED: the URL
-   belongs to another authorization, and this one still waits.
-   PHI_MCP_GRANT_ASSERTION: the token that want_assertion_fn was called for. Safe inside it.
-   PHI_BAD_ARG: it is empty, longer than 65,536 bytes, or holds other than printable characters.
-   NULL signs out: the tokens are forgotten, here and in the store; the registration stays. An
-   authorization that is under way ends with PHI_CANCELLED.
-   PHI_MISUSE: nothing is waited for, or the connection has no oauth; PHI_NO_MEMORY. phi_last_error
-   has the message. */
+/* Gives phi the value that an authorization waits for. The value is copied; the connection
+   continues in the next phi_step.
+   PHI_MCP_GRANT_PERSON: the URL of the redirect with its query, from the host's own listener or
+   pasted by the person. May be called inside open_browser_fn. PHI_REFUSED: the URL belongs to
+   another authorization; this one still waits.
+   PHI_MCP_GRANT_ASSERTION: the token that want_assertion_fn was called for. May be called inside
+   want_assertion_fn. PHI_BAD_ARG: the token is empty, longer than 65,536 bytes, or has characters
+   that are not printable.
+   NULL signs out: deletes the tokens in memory and in the store. The registration stays. An
+   authorization under way ends with PHI_CANCELLED.
+   PHI_MISUSE: no authorization waits, or the connection has no oauth. phi_last_error has the
+   message. */
 PHI_API phi_status phi_mcp_authorize(phi_mcp *mcp, const char *given);
 
 #ifdef __cplusplus

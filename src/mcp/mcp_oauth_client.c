@@ -1,5 +1,5 @@
-/* mcp_oauth_client.c - the client that the program is to an authorization server: given, named by a
-   document's address, registered before, or registered now. */
+/* mcp_oauth_client.c - requests of an authorization, and the program as a client of an
+   authorization server: given by the host, named by a document's URL, or registered. */
 #include "mcp/mcp_oauth_client_in.h"
 
 #include "mcp/mcp_rpc_in.h"
@@ -9,12 +9,13 @@
 
 /* ---- an authorization under way ----
 
-   All functions return PHI_BUSY (a request was sent, or the person is asked), PHI_OK (this part is
-   done) or a failure, whose message is in `message`. All memory comes from a budget that wipes what
-   it gives back: answers, trees and copies of secrets need no further care. Everything happens in
-   the timer, which the end of a request sets: the host's functions are called from there alone. */
+   Functions return PHI_BUSY (a request was sent, or a person is asked), PHI_OK (this part is done)
+   or a failure, whose message is in `message`. All memory comes from a budget that wipes blocks
+   before it frees them, so answers, trees and copies of secrets need no further care. The end of a
+   request sets the timer. The timer does all work, so only the timer calls functions of the
+   host. */
 
-/* Removes our secrets from a message, in case a server put one there. */
+/* Hides our secrets in a message: a server may have put them there. False: no memory. */
 static bool phi__oauth_hide(phi__oauth *o, char *words, size_t len) {
     const phi_str secrets[10] = {phi__oauth_token_of(o->grant.bearer),
                                  phi__oauth_token_of(o->grant.spent[0]),
@@ -50,7 +51,7 @@ PHI__FN phi_status phi__oauth_fail(phi__oauth *o, phi_status status, const char 
         (void)snprintf(words, sizeof words, "%s", phi_status_text(PHI_NO_MEMORY));
     (void)snprintf(o->message, sizeof o->message, "authorization: %.*s",
                    (int)sizeof o->message - 20, words);
-    /* a host's function may say so, and then nothing goes on that would end it */
+    /* A host's function may have returned PHI_BUSY, but nothing would end such a wait. */
     return status == PHI_BUSY ? PHI_BAD_ARG : status;
 }
 
@@ -68,7 +69,7 @@ PHI__FN bool phi__oauth_person(const phi__oauth *o) {
 }
 
 PHI__FN void phi__oauth_wake(phi__oauth *o) {
-    /* it has its place since the object was made: this needs no memory */
+    /* Needs no memory: the timer already has a place in the heap. */
     (void)phi__mcp_timer_in(o->rt->io, &o->timer, 0);
 }
 
@@ -79,7 +80,7 @@ PHI__FN void phi__oauth_nonce(phi__buf *nonce, phi_str headers) {
     if (value.len > PHI__OAUTH_NONCE_BYTES || !phi__oauth_printable(value)) return;
     phi__buf_clear(nonce);
     phi__buf_add_str(nonce, value);
-    if (nonce->failed) phi__buf_free(nonce); /* the server asks for it again */
+    if (nonce->failed) phi__buf_free(nonce); /* the server sends the nonce again */
 }
 
 static void phi__oauth_head(void *user_data, int http_status, phi_str headers) {
@@ -170,7 +171,7 @@ PHI__FN phi_status phi__oauth_answered(phi__oauth *o) {
 
 /* ---- the browser's URL, forms for the token endpoint, and answers ---- */
 
-/* Base64 for URLs, without padding (RFC 4648, 5). */
+/* Appends base64 for URLs, without padding (RFC 4648, 5). */
 static void phi__form_base64(phi__buf *out, const unsigned char *bytes, size_t n) {
     size_t from = out->len;
     phi__base64_encode(out, (const char *)bytes, n);
@@ -182,7 +183,7 @@ static void phi__form_base64(phi__buf *out, const unsigned char *bytes, size_t n
     while (out->len > from && out->at[out->len - 1] == '=') out->len--;
 }
 
-/* 32 random bytes in it. io NULL: of the system's. */
+/* Appends 32 random bytes in base64. If io is NULL, the bytes come from the system. */
 static void phi__form_random(phi__buf *out, phi__io *io) {
     unsigned char random[32];
     if (io != NULL)
@@ -210,7 +211,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
     phi__sha256_of(ask->verifier, hash);
     phi__buf_init(&challenge, out->memory);
     phi__form_base64(&challenge, hash, sizeof hash);
-    /* An endpoint, safe in the quotes of a shell: the host may hand the URL to one. */
+    /* Makes the endpoint safe in shell quotes, because the host may pass the URL to a shell. */
     for (size_t i = 0; i < endpoint.len; i++)
         if (strchr("'$;!*()", endpoint.at[i]) != NULL)
             phi__url_escape(out, phi__str(endpoint.at + i, 1));
@@ -225,7 +226,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
     phi__url_put(out, "state", ask->state);
     phi__url_put(out, "resource", ask->resource);
     if (ask->scope.len > 0) phi__url_put(out, "scope", ask->scope);
-    /* OpenID Connect Core, 11: without it, offline_access is ignored */
+    /* OpenID Connect Core, 11: without prompt=consent, offline_access is ignored. */
     if (phi__oauth_has(ask->scope, PHI__LIT("offline_access")))
         phi__url_put(out, "prompt", PHI__LIT("consent"));
     if (challenge.failed) out->failed = true;
@@ -233,7 +234,7 @@ PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oau
 }
 
 static void phi__form_self(phi__buf *out, const phi__oauth_client *client) {
-    /* RFC 7521, 4.2: an assertion names the client */
+    /* RFC 7521, 4.2: an assertion already names the client. */
     if ((client->method & (PHI__OAUTH_BASIC | PHI__OAUTH_KEY)) == 0 && client->id.len > 0)
         phi__url_put(out, "client_id", client->id);
     if (client->method == PHI__OAUTH_POST) phi__url_put(out, "client_secret", client->secret);
@@ -270,7 +271,7 @@ PHI__FN void phi__form_refresh(phi__buf *out, const phi__oauth_client *client, p
     phi__form_self(out, client);
 }
 
-/* RFC 6749, 2.3.1. */
+/* HTTP Basic authentication (RFC 6749, 2.3.1). */
 PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client) {
     if (client->method != PHI__OAUTH_BASIC) return;
     phi__buf plain = phi__buf_of(out->memory);
@@ -285,8 +286,8 @@ PHI__FN void phi__form_basic(phi__buf *out, const phi__oauth_client *client) {
     phi__buf_free(&plain);
 }
 
-/* How a client is to prove itself. has: PHI__OAUTH_BASIC: a secret; PHI__OAUTH_KEY: a key.
-   0: no way that we have. */
+/* Chooses how a client authenticates. has: PHI__OAUTH_BASIC for a secret, PHI__OAUTH_KEY for a key,
+   or both. Returns 0 if the server supports no method of this library. */
 static uint32_t phi__form_method(const phi__oauth_server *server, uint32_t has,
                                  phi_mcp_client_auth wish) {
     uint32_t methods = server->methods;
@@ -295,7 +296,7 @@ static uint32_t phi__form_method(const phi__oauth_server *server, uint32_t has,
     if (wish == PHI_MCP_CLIENT_AUTH_NONE) return PHI__OAUTH_NONE;
     if (wish == PHI_MCP_CLIENT_AUTH_BASIC) return PHI__OAUTH_BASIC;
     if (wish == PHI_MCP_CLIENT_AUTH_POST) return PHI__OAUTH_POST;
-    /* RFC 8414, 2: client_secret_basic is the default */
+    /* RFC 8414, 2: client_secret_basic is the default. */
     if (!server->says_methods) methods = secret ? PHI__OAUTH_BASIC : PHI__OAUTH_NONE;
     if (key && (!server->says_methods || (methods & PHI__OAUTH_KEY) != 0)) return PHI__OAUTH_KEY;
     if (!secret) return methods & PHI__OAUTH_NONE;
@@ -309,7 +310,7 @@ static const char *phi__form_method_name(uint32_t method) {
     return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
-/* Copies strings of an answer, which is NULL if it was no JSON. False: no memory. */
+/* Copies strings of an answer. root: NULL if the answer was no JSON. False: no memory. */
 static bool phi__form_texts(phi_arena *arena, const phi_json *root, const char *const *names,
                             phi_str *const *out, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -317,7 +318,7 @@ static bool phi__form_texts(phi_arena *arena, const phi_json *root, const char *
     return true;
 }
 
-/* A number, or a text with one; fractions are cut. */
+/* Reads a number, or a string that contains one. Fractions are cut off. */
 static int64_t phi__form_number(phi_str text, const char *name, int64_t fallback) {
     phi__json_found found;
     uint64_t u;
@@ -396,7 +397,7 @@ PHI__FN void phi__keep_spend(phi_str *token, phi_str *spent) {
     *token = phi__str("", 0);
 }
 
-/* kind and half of a hash. */
+/* Makes a document's id: the kind, then half of a hash in hexadecimal. */
 static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_ID]) {
     unsigned char hash[PHI__SHA256_BYTES];
     char hex[PHI__SHA256_HEX];
@@ -408,7 +409,7 @@ static void phi__keep_id(const char *kind, phi_str of, char out[PHI__OAUTH_KEEP_
     out[n + 32] = '\0';
 }
 
-/* The document of a server or an issuer, which its member `key` names. */
+/* Loads the document of a server or an issuer. Its member `key` must name that server or issuer. */
 static phi_status phi__keep_read(const phi_store *store, phi_arena *arena, const char *kind,
                                  const char *key, phi_str of, phi_json **root) {
     char id[PHI__OAUTH_KEEP_ID], words[PHI__OAUTH_KEEP_WORDS];
@@ -448,7 +449,7 @@ static void phi__keep_begin(phi__buf *doc, phi_memory *memory) {
     phi__buf_text(doc, "{\"v\":1");
 }
 
-/* INT64_MAX: not known. */
+/* Writes a time unless it is INT64_MAX, which means unknown. */
 static void phi__keep_put_time(phi__buf *doc, const char *name, int64_t ms) {
     if (ms != INT64_MAX) phi__records_i64(doc, name, ms);
 }
@@ -538,9 +539,9 @@ static phi_status phi__keep_save_client(const phi_store *store, phi_memory *memo
 
 /* ---- JSON Web Tokens that the host's keys sign (RFC 7523, RFC 9449) ---- */
 
-enum { PHI__OAUTH_SIGN_S = 300 }; /* a client's assertion is valid so long */
+enum { PHI__OAUTH_SIGN_S = 300 }; /* an assertion of the client is valid this long */
 
-/* A name of the token that no other has. */
+/* Writes the claim "jti", a random name for the token. */
 static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
     phi__json_write_key(out, PHI__LIT("jti"));
     phi__buf_char(out, '"');
@@ -548,7 +549,7 @@ static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
     phi__buf_char(out, '"');
 }
 
-/* A JSON text, and a dot after it. */
+/* Appends a JSON text in base64, and a dot. */
 static void phi__sign_part(phi__buf *out, phi__buf *json) {
     phi__buf_char(json, '}');
     if (json->failed) out->failed = true;
@@ -557,7 +558,7 @@ static void phi__sign_part(phi__buf *out, phi__buf *json) {
     phi__buf_char(out, '.');
 }
 
-/* Appends the token to `out`; frees head and claims. */
+/* Appends the token to `out`. Frees head and claims. */
 static phi_status phi__oauth_sign(phi__oauth *o, const phi_mcp_key *key, phi__buf *head,
                                   phi__buf *claims, phi__buf *out) {
     unsigned char signature[PHI_MCP_SIGNATURE];
@@ -611,9 +612,9 @@ PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
     return form->failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* ---- proofs of possession ---- */
+/* ---- proofs of possession (DPoP) ---- */
 
-/* An address without its query. */
+/* Returns a URL without its query. */
 static phi_str phi__sign_target(phi_str url) {
     size_t n = 0;
     while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
@@ -644,14 +645,14 @@ PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, p
     return phi__oauth_sign(o, key, &head, &claims, out);
 }
 
-/* ---- the client: given, named by a document, registered before, or registered now ---- */
+/* ---- choosing the client ---- */
 
 static void phi__oac_clear(phi__oauth *o) {
     phi_arena_free(&o->client_arena);
     memset(&o->client, 0, sizeof o->client);
 }
 
-/* The registration at an issuer, in memory or in the store. */
+/* Sets o->client to the registration at an issuer, in memory or the store. False: there is none. */
 static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     if (o->client.registered && phi_str_equal(o->client.issuer, issuer)) return true;
     phi__oac_clear(o);
@@ -661,7 +662,7 @@ static bool phi__oac_find(phi__oauth *o, phi_str issuer) {
     return false;
 }
 
-/* False: no memory. */
+/* Sets a client that is not registered. False: no memory. */
 static bool phi__oac_set(phi__oauth *o, phi_str issuer, const char *id, const char *secret,
                          uint32_t method) {
     phi__oac_clear(o);
@@ -671,7 +672,7 @@ static bool phi__oac_set(phi__oauth *o, phi_str issuer, const char *id, const ch
     return phi__arena_str(&o->client_arena, issuer, &o->client.issuer);
 }
 
-/* What the client of the desc can prove itself with. */
+/* Returns the credentials that the desc has: a key, a secret or both. */
 static uint32_t phi__oac_has(const phi_mcp_oauth_desc *desc) {
     uint32_t has = desc->client_key != NULL ? PHI__OAUTH_KEY : 0;
     if (desc->client_secret != NULL && desc->client_secret[0] != '\0') has |= PHI__OAUTH_BASIC;
@@ -686,7 +687,8 @@ static const char *phi__oac_methods(const phi_mcp_oauth_desc *desc) {
                  "client_secret_post";
 }
 
-/* A client_id and an assertion are for one issuer: the desc's, else that of the token so far. */
+/* Checks the issuer. client_id or an assertion belongs to one issuer: the desc's, or that of the
+   last token. */
 static phi_status phi__oac_bound(phi__oauth *o) {
     const phi_mcp_oauth_desc *desc = o->desc;
     phi_str issuer = o->found.server.issuer, bound = phi_str_of(desc->issuer);
@@ -702,7 +704,7 @@ static phi_status phi__oac_bound(phi__oauth *o) {
                            bound.at);
 }
 
-/* The method that the registration asks for: none, where the server allows that. */
+/* Returns the method that the registration asks for: none if the server allows it. */
 static uint32_t phi__oac_method(const phi__oauth_server *server) {
     if (!server->says_methods || (server->methods & PHI__OAUTH_NONE) != 0) return PHI__OAUTH_NONE;
     return (server->methods & PHI__OAUTH_BASIC) != 0 ? (uint32_t)PHI__OAUTH_BASIC
@@ -720,7 +722,6 @@ static phi_status phi__oac_register(phi__oauth *o) {
     phi__oac_clear(o);
     o->client.method = method;
     phi__buf body = phi__buf_of(&o->memory);
-    /* The registration: JSON. */
     phi__buf_char(&body, '{');
     phi__records_str(&body, "client_name", phi_str_of(o->client_name));
     if (o->desc->client_uri != NULL)
@@ -769,12 +770,12 @@ PHI__FN phi_status phi__oac_registered(phi__oauth *o) {
         phi__oac_clear(o);
         return PHI_NO_MEMORY;
     }
-    /* not kept: the next program registers again */
+    /* If the store refuses, the next process registers again. */
     (void)phi__keep_save_client(o->desc->store, &o->memory, client);
     return PHI_OK;
 }
 
-/* True if a registration serves this authorization. */
+/* True if the registration fits this authorization. */
 static bool phi__oac_fits(const phi__oauth *o) {
     const phi__oauth_client *client = &o->client;
     return client->until_ms > phi__io_wall_ms(o->rt->io) &&
@@ -796,7 +797,7 @@ PHI__FN phi_status phi__oac_choose(phi__oauth *o) {
         if (method != 0) return PHI_OK;
         return phi__oauth_fail(o, PHI_REFUSED, "%s", phi__oac_methods(desc));
     }
-    /* A client id metadata document, or an assertion alone: RFC 7523, 3.1. */
+    /* The client is a metadata document, or an assertion identifies it (RFC 7523, 3.1). */
     bool document = desc->client_metadata_url != NULL && server->documents;
     if (document || !phi__oauth_person(o))
         return phi__oac_set(o, server->issuer, document ? desc->client_metadata_url : NULL, NULL,

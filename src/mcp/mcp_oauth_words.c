@@ -1,20 +1,20 @@
-/* mcp_oauth_words.c - challenges and metadata documents. */
+/* mcp_oauth_words.c - reads URLs, challenges and metadata documents. */
 #include "mcp/mcp_oauth_words_in.h"
 
 #include "mcp/mcp_rpc_in.h"
 #include "text/text_in.h"
 
-/* ---- where a host leads ---- */
+/* ---- the network that a host is in ---- */
 
 static char phi__url_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* 16: it is no hexadecimal digit. */
+/* Returns 16 if c is no hexadecimal digit. */
 static int phi__url_digit(char c) {
     uint32_t digit = phi__json_text_hex(&c, &c + 1, 1);
     return digit > 15 ? 16 : (int)digit;
 }
 
-/* A number as inet_aton reads it: 0x7f, 0177, 127. */
+/* Reads a number as inet_aton does: 0x7f, 0177 or 127. */
 static bool phi__url_number(phi_str s, uint64_t *out) {
     unsigned base = 10;
     uint64_t n = 0;
@@ -34,7 +34,8 @@ static bool phi__url_number(phi_str s, uint64_t *out) {
     return true;
 }
 
-/* Digits alone, however many, or hexadecimal: a host that ends so is an IPv4 address or nothing. */
+/* True for decimal digits of any length, or a hexadecimal number. A host whose last label is a
+   number must be an IPv4 address. */
 static bool phi__url_is_number(phi_str s) {
     uint64_t number;
     size_t i = 0;
@@ -54,8 +55,8 @@ static phi__oauth_reach phi__url_reach_v4(uint32_t a) {
     return PHI__OAUTH_PUBLIC;
 }
 
-/* All forms that resolvers take for an IPv4 address: one to four numbers, the last of which fills
-   the rest. False: it is none. */
+/* Reads an IPv4 address in all forms that resolvers accept: one to four numbers, of which the last
+   fills the remaining bytes. False: it is no such address. */
 static bool phi__url_v4(phi_str host, uint32_t *out) {
     uint64_t parts[4], a = 0;
     size_t n = 0, at = 0;
@@ -74,7 +75,7 @@ static bool phi__url_v4(phi_str host, uint32_t *out) {
     return true;
 }
 
-/* The 16 bytes of an IPv6 address without its brackets. False: malformed. */
+/* Reads an IPv6 address without its brackets. False: malformed. */
 static bool phi__url_v6(phi_str s, unsigned char out[16]) {
     size_t n = 0, gap = SIZE_MAX, i = 0;
     uint32_t v4;
@@ -120,12 +121,12 @@ static phi__oauth_reach phi__url_reach_v6(const unsigned char a[16]) {
     uint32_t v4 = (uint32_t)a[12] << 24 | (uint32_t)a[13] << 16 | (uint32_t)a[14] << 8 | a[15];
     if (memcmp(a, zero, 15) == 0 && a[15] <= 1) return PHI__OAUTH_LOOPBACK;
     if (memcmp(a, zero, 10) == 0 && a[10] == a[11] && (a[10] == 0xff || a[10] == 0))
-        return phi__url_reach_v4(v4); /* IPv4 in IPv6 */
+        return phi__url_reach_v4(v4); /* IPv4 address inside IPv6 */
     if (memcmp(a, nat64, 12) == 0) return phi__url_reach_v4(v4);
     if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
         return phi__url_reach_v4((uint32_t)a[2] << 24 | (uint32_t)a[3] << 16 | (uint32_t)a[4] << 8 |
                                  a[5]);
-    /* 2000::/3 is all that is given out */
+    /* only 2000::/3 is allocated for public addresses */
     return a[0] >> 5 == 1 ? PHI__OAUTH_PUBLIC : PHI__OAUTH_PRIVATE;
 }
 
@@ -161,9 +162,9 @@ static bool phi__url_reach_of(phi_str host, phi__oauth_reach *out) {
     return true;
 }
 
-/* ---- parts ---- */
+/* ---- parts of a URL ---- */
 
-/* "host:port" or "[v6]:port". */
+/* Reads "host:port" or "[v6]:port". */
 static bool phi__url_authority(phi_str at, phi__oauth_url *out) {
     size_t n = 0;
     uint64_t port;
@@ -187,7 +188,7 @@ static bool phi__url_authority(phi_str at, phi__oauth_url *out) {
     return phi__url_reach_of(out->host, &out->reach);
 }
 
-/* Characters of RFC 3986 without "#"; a "%" needs its two digits. */
+/* True if text has only characters of RFC 3986 except "#". Each "%" needs two digits. */
 static bool phi__url_plain(phi_str text) {
     static const char others[] = "-._~:/?[]@!$&'()*+,;=%";
     for (size_t i = 0; i < text.len; i++) {
@@ -257,7 +258,7 @@ PHI__FN void phi__url_put_resource(phi__buf *out, const phi__oauth_url *url) {
     phi__buf_add_str(out, url->query);
 }
 
-/* ---- well-known addresses ---- */
+/* ---- well-known URLs ---- */
 
 PHI__FN bool phi__url_join(phi_arena *arena, phi_str a, const char *b, phi_str c, phi_str *out) {
     phi__buf text = phi__buf_of(arena->memory);
@@ -354,7 +355,7 @@ typedef struct phi__oauth_scan {
     phi_arena *arena;
     phi_str text;
     size_t at;
-    bool bearer, failed; /* bearer: parameters belong to such a challenge */
+    bool bearer, failed; /* bearer: the challenge is Bearer or DPoP */
 } phi__oauth_scan;
 
 static void phi__oauth_skip(phi__oauth_scan *s, const char *set) {
@@ -371,14 +372,14 @@ static phi_str phi__oauth_token(phi__oauth_scan *s, const char *end) {
     return phi__str(s->text.at + from, s->at - from);
 }
 
-/* Bytes from the quote at s->at to the one that ends the string, or to the end. */
+/* Returns the bytes from the quote at s->at to the closing quote, or to the end of the text. */
 static size_t phi__oauth_quoted(const phi__oauth_scan *s) {
     size_t at = s->at + 1;
     while (at < s->text.len && s->text.at[at] != '"') at += s->text.at[at] == '\\' ? 2 : 1;
     return phi__min(at, s->text.len) - s->at;
 }
 
-/* A quoted string without its quotes and backslashes, or a token. */
+/* Reads a token, or a quoted string without its quotes and backslashes. */
 static phi_str phi__oauth_value(phi__oauth_scan *s) {
     size_t n = 0;
     if (s->at >= s->text.len || s->text.at[s->at] != '"') return phi__oauth_token(s, ", \t");
@@ -396,7 +397,7 @@ static phi_str phi__oauth_value(phi__oauth_scan *s) {
     return phi__str(to, n);
 }
 
-/* Challenges of one header. A word before a "=" is a parameter, any other begins a challenge. */
+/* Reads the challenges of a header. A word before "=" is a parameter; others begin a challenge. */
 static void phi__oaw_header(phi__oauth_scan *s, phi__oauth_dare *out) {
     s->bearer = false;
     for (;;) {
@@ -454,7 +455,7 @@ PHI__FN bool phi__oauth_printable(phi_str text) {
 
 /* ---- scopes ---- */
 
-/* RFC 6749, 3.3. */
+/* True if the scope is valid (RFC 6749, 3.3). */
 static bool phi__oauth_scope_fits(phi_str scope) {
     for (size_t i = 0; i < scope.len; i++) {
         char c = scope.at[i];
@@ -463,7 +464,7 @@ static bool phi__oauth_scope_fits(phi_str scope) {
     return scope.len > 0;
 }
 
-/* The next one behind *at; empty: the end. */
+/* Returns the next scope of a set, and advances *at. Empty at the end. */
 static phi_str phi__oauth_next(phi_str set, size_t *at) {
     if (set.len == 0) return set;
     while (*at < set.len && set.at[*at] == ' ') ++*at;
@@ -519,7 +520,7 @@ static phi_status phi__oauth_parse(phi_arena *arena, phi_str text, phi_json **ro
     return phi_json_is(*root, PHI_JSON_OBJECT) ? PHI_OK : PHI_PARSE;
 }
 
-/* The strings of an array, as a set. */
+/* Joins the strings of an array to a set of scopes. False: no memory. */
 static bool phi__oauth_set(phi_arena *arena, const phi_json *array, phi_str *out) {
     phi_json_iter it = phi_json_each(array);
     size_t left = 8 * PHI__OAUTH_SCOPES;

@@ -1,5 +1,4 @@
-/* mcp_offers.c - operations of the host's on a server's resources and prompts, and what the server
-   reports of them. */
+/* mcp_offers.c - resources and prompts of a server: requests, watched resources, notifications. */
 #include "mcp/mcp_get.h"
 #include "mcp/mcp_pages_in.h"
 #include "mcp/mcp_requests_in.h"
@@ -15,21 +14,21 @@ typedef struct phi__mcp_watch {
     bool up;
 } phi__mcp_watch;
 
-/* ---- The resources that a host watches ---- */
+/* ---- watched resources ---- */
 
-/* Older eras: a request for each. Era 2026-07-28: one stream that names all of them; when they
-   change, a new stream is opened before the old one is closed. After a lost connection, or the end
-   of a stream, all of it is done again. */
+/* Older eras have a request for each resource. The era 2026-07-28 has one stream for all of them.
+   If the set changes, a new stream is opened before the old one is closed. After a lost connection
+   or the end of a stream, everything is requested again. */
 
 enum { PHI__WATCH_MOST = 256, PHI__WATCH_AGAIN_MS = 2000 };
 
-/* Its uri follows it in memory. */
+/* The URI follows the struct in memory. */
 typedef struct phi__watched {
     phi__link link;
     phi__mcp_watch *watch;
     phi_str uri;
-    phi__req *request;    /* older eras: the subscription under way */
-    phi_mcp_done_fn done; /* NULL: called, or none */
+    phi__req *request;    /* older eras: the subscription being requested */
+    phi_mcp_done_fn done; /* NULL if already called, or not given */
     void *user_data;
 } phi__watched;
 
@@ -49,7 +48,8 @@ static void phi__watch_drop(phi__watched *w) {
     phi__free(&watch->mcp->memory, w, sizeof *w + w->uri.len + 1);
 }
 
-/* The server has agreed, or not: then it is not watched. The host may free the connection. */
+/* Reports the server's answer. A refused resource is not watched any more. `done` may free the
+   connection. */
 static void phi__watch_said(phi__watched *w, phi_status status, phi_str message) {
     phi_mcp_done_fn done = w->done;
     void *user_data = w->user_data;
@@ -74,7 +74,7 @@ static phi_status phi__watch_ask(phi__mcp_watch *watch, const char *method, cons
 static void phi__watch_answered(void *ctx, const phi_mcp_reply *reply) {
     phi__watched *w = (phi__watched *)ctx;
     w->request = NULL;
-    /* a connection that was lost: `ready` subscribes again */
+    /* The connection was lost; phi__watch_ready subscribes again. */
     if (reply->status == PHI_NETWORK || reply->status == PHI_CANCELLED) return;
     phi__watch_said(w, reply->status, reply->message);
 }
@@ -134,16 +134,16 @@ static void phi__watch_ended(void *ctx, const phi_mcp_reply *reply) {
         phi__watch_in(watch, PHI__WATCH_AGAIN_MS);
         return;
     }
-    while (watch->all.first != NULL) { /* refused: those that still wait for a word get it */
+    while (watch->all.first != NULL) { /* refused: tell all that still wait */
         phi__link *link = watch->all.first;
         while (link != NULL && PHI__OWNER(link, phi__watched, link)->done == NULL)
             link = link->next;
         if (link == NULL) break;
         phi__watch_said(PHI__OWNER(link, phi__watched, link), reply->status, reply->message);
         if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
-            return; /* the host has closed or freed it */
+            return; /* the host has closed or freed the connection */
     }
-    /* denied: a person is not asked again, but for another subscription */
+    /* PHI_DENIED: a person refused. Do not ask again until another resource is watched. */
     if (watch->count > 0 && reply->status != PHI_DENIED)
         phi__watch_in(watch, PHI__WATCH_AGAIN_MS * 15);
 }
@@ -230,9 +230,9 @@ static void phi__watch_leveled(void *ctx, const phi_mcp_reply *reply) {
     ((phi__mcp_watch *)ctx)->level = NULL;
 }
 
-/* ---- the part: operations under way, watched resources, notifications ---- */
+/* ---- the functions of the session's part ---- */
 
-/* An operation of the host's: one request, or a list of pages. */
+/* A call of phi_mcp_get: one request, or a list of pages. */
 typedef struct phi__offer {
     phi__link link;
     uint64_t id;
@@ -240,15 +240,15 @@ typedef struct phi__offer {
     phi__req *request;
     phi__pages pages;
     phi_arena arena;
-    const phi_json **items; /* of a list */
+    const phi_json **items; /* items of a list */
     size_t count, cap;
-    void (*done)(struct phi__offer *offer, const phi_mcp_reply *reply); /* reports its end */
+    void (*done)(struct phi__offer *offer, const phi_mcp_reply *reply); /* reads the answer */
     phi_mcp_what what;
-    void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's */
+    void (*fn)(void *user_data, const phi_mcp_got *got); /* the host's callback */
     void *user_data;
 } phi__offer;
 
-/* Marks the ids of operations: those of requests are numbers of their connection. */
+/* Marks ids of phi_mcp_get. Ids of phi_mcp_send do not have this bit. */
 #define PHI__OFFERS_ID ((uint64_t)1 << 63)
 
 typedef struct phi__offers {
@@ -272,7 +272,8 @@ static void phi__offers_destroy(phi__offer *offer) {
     phi__free(memory, offer, sizeof *offer);
 }
 
-/* The host may free the connection inside of it; its memory is there until the session returns. */
+/* Ends an operation. Its callback may free the connection; the memory stays until the session
+   returns. */
 static void phi__offers_end(phi__offer *offer, const phi_mcp_reply *reply) {
     phi__offers *o = phi__offers_of(offer->mcp);
     offer->request = NULL;
@@ -301,8 +302,8 @@ static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
     return offer->items[offer->count++] != NULL;
 }
 
-/* PHI_MISUSE: not ready; PHI_UNSUPPORTED: the server lacks this capability (NULL: any); each with a
-   message that begins with `function`. */
+/* Checks that the server is ready and has a capability (NULL: any). Messages begin with `function`.
+   PHI_UNSUPPORTED: the capability is missing. */
 static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const char *capability) {
     if (mcp == NULL) return PHI_BAD_ARG;
     phi_runtime *rt = mcp->rt;
@@ -336,7 +337,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
     phi__buf text;
     if (phi__str_is(method, "notifications/subscriptions/acknowledged")) {
         phi__watch_agreed(watch, params);
-        return false; /* the session has its own streams */
+        return false; /* the session has streams of its own */
     }
     if (phi__str_is(method, "notifications/resources/list_changed"))
         (void)phi__mcp_tell(mcp, PHI_MCP_EV_RESOURCES, none, none, none);
@@ -349,7 +350,7 @@ static bool phi__offers_notified(phi_mcp *mcp, void *part, phi_str method, const
         if (phi__json_write(&text, params, 0) == PHI_OK && !text.failed)
             (void)phi__mcp_tell(mcp, PHI_MCP_EV_LOG, phi__records_get_str(params, "level"), none,
                                 phi__buf_str(&text));
-        phi__buf_free(&text); /* the session's memory, there until it returns */
+        phi__buf_free(&text); /* the session's memory is still valid here */
     } else
         return false;
     return true;
@@ -386,7 +387,7 @@ PHI__FN phi_status phi__offers_join(phi_mcp *mcp) {
     return PHI_OK;
 }
 
-/* ---- public: cancelling, watching ---- */
+/* ---- public: phi_mcp_cancel, phi_mcp_watch ---- */
 
 PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
     phi__offers *o = mcp != NULL ? phi__offers_of(mcp) : NULL;
@@ -420,9 +421,9 @@ PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp
 
 /* ---- resources and templates ---- */
 
-enum { PHI__RESOURCES_CONTENTS = 1000 }; /* of one resource */
+enum { PHI__RESOURCES_CONTENTS = 1000 }; /* most contents of one resource */
 
-/* made: what its array is; NULL: there was no memory for it. */
+/* Begins the report of an answer. made: its array, or NULL if there was no memory. */
 static phi_mcp_got phi__offers_got(const phi__offer *offer, const phi_mcp_reply *reply,
                                    const void *made) {
     phi_mcp_got got = PHI_ZERO;
@@ -483,7 +484,7 @@ static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
 
 enum {
     PHI__PROMPTS_MESSAGES = 1000,
-    PHI__PROMPTS_ARGUMENTS = 100, /* of one prompt */
+    PHI__PROMPTS_ARGUMENTS = 100, /* most arguments of one prompt */
     PHI__PROMPTS_VALUES = 100
 };
 
@@ -544,7 +545,7 @@ static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
             got.count = 0;
             break;
         }
-        if (to->content_count == 0) continue; /* a message says something */
+        if (to->content_count == 0) continue; /* a message without content is left out */
         got.count++;
         to->content = content;
         to->role = PHI_ROLE_USER;
@@ -570,7 +571,7 @@ static void phi__prompts_completed(phi__offer *offer, const phi_mcp_reply *reply
     offer->fn(offer->user_data, &out);
 }
 
-/* {"a":"1"}; an array of pairs without names or values is left out of it. */
+/* Writes an object such as {"a":"1"}. Pairs without a name or a value are left out. */
 static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t count) {
     phi__buf_char(out, '{');
     for (size_t i = 0; i < count; i++) {
@@ -581,7 +582,7 @@ static void phi__prompts_pairs(phi__buf *out, const phi_mcp_pair *pairs, size_t 
     phi__buf_char(out, '}');
 }
 
-/* The params of a request, and the name for its header. False: desc lacks what they need. */
+/* Writes params and sets the name for the header. False: a needed field of desc is missing. */
 static bool phi__offers_params(phi__buf *params, const phi_mcp_get_desc *desc, phi_str *name) {
     bool resource = desc->what == PHI_MCP_GET_RESOURCE;
     const char *text = resource ? desc->uri : desc->name;
@@ -616,8 +617,7 @@ static bool phi__offers_params(phi__buf *params, const phi_mcp_get_desc *desc, p
     return true;
 }
 
-/* By phi_mcp_what: the capability that is needed, the method, the key of a list, and what reads the
-   answer. */
+/* One row for each phi_mcp_what: capability, method, key of a list, and reader of the answer. */
 static const struct phi__offers_row {
     const char *capability, *method, *key;
     void (*done)(phi__offer *offer, const phi_mcp_reply *reply);

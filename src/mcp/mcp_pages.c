@@ -1,12 +1,12 @@
-/* mcp_pages.c - a list that a server gives page by page. */
+/* mcp_pages.c - reads a list that a server sends in pages. */
 #include "mcp/mcp_pages_in.h"
 
 #include "mcp/mcp_requests_in.h"
 
 enum {
     PHI__PAGES_MOST = 1000,
-    PHI__PAGES_CURSOR = 65536, /* bytes */
-    PHI__PAGES_MEMORY = 4      /* times the bytes of the longest message: a tree takes that */
+    PHI__PAGES_CURSOR = 65536, /* most bytes of a cursor */
+    PHI__PAGES_MEMORY = 4      /* a tree takes about four times the bytes of its message */
 };
 
 static void phi__pages_done(void *ctx, const phi_mcp_reply *reply);
@@ -37,7 +37,7 @@ static void phi__pages_fail(phi__pages *pages, phi_status status, const char *me
     phi__pages_end(pages, &reply);
 }
 
-/* True if there is a next page, whose cursor is then kept. */
+/* True if there is a next page. The page's cursor is then kept. */
 static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
     phi_str cursor = phi__records_get_str(result, "nextCursor");
     if (cursor.len == 0) return false;

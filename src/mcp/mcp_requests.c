@@ -1,4 +1,5 @@
-/* mcp_requests.c - the table of requests. */
+/* mcp_requests.c - requests, their answers, questions of the server, tasks, and the message
+   queue. */
 #include "mcp/mcp_requests_in.h"
 
 #include <stdarg.h>
@@ -6,24 +7,25 @@
 
 static void phi__tasks_later(struct phi__task *t);
 
-/* The input that it asked for is there. */
+/* Sends the answers to the questions of a task. */
 static void phi__tasks_answered(phi__req *r);
 
-/* Sends a notification or an answer. `json` is taken over and freed in any case; `method` is a
-   literal. PHI_FULL: too many wait. */
+/* Sends a notification or an answer; frees `json`. `method` is a literal. PHI_FULL: too many
+   wait. */
 static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, bool first);
 
-/* The agent that waits for it; zero: none. */
+/* Returns the agent that waits for the request, or zero. */
 static phi_agent phi__req_agent(const phi__req *r);
 
-/* False for no call. */
+/* True if both are the same call. False for two empty handles. */
 static bool phi__req_same_call(phi_call a, phi_call b);
 
-/* The agent that all requests of agents under way belong to; zero: none, or several. *only: the
-   request, if they are of one call; a task's own requests count as those of its call. */
+/* Returns the agent to which all open requests of agents belong; zero: none, or more than one
+   agent. If they also serve one call, *only is the first of them, else NULL. A task's own requests
+   count for its call. */
 static phi_agent phi__req_calling(const phi_mcp *mcp, phi__req **only);
 
-/* Sent once more under a new id, with further members of params. */
+/* Sends the request again under a new id, with further members of params. */
 static phi_status phi__req_repeat(phi__req *r, phi_str members);
 
 PHI__FN phi__mcp_ask *phi__asked_find(const phi_mcp *mcp, uint64_t ask) {
@@ -54,7 +56,7 @@ PHI__FN void phi__asked_free(phi_mcp *mcp, phi__mcp_ask *a) {
     phi__free(&mcp->memory, a, phi__add(sizeof *a, a->id_len));
 }
 
-/* No answer is wanted. */
+/* Frees a question and tells its part that no answer is wanted. */
 PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     const phi__mcp_part *table = a->table;
     void *part = a->part;
@@ -63,7 +65,7 @@ PHI__FN void phi__asked_unask(phi_mcp *mcp, phi__mcp_ask *a) {
     if (table != NULL && table->unasked != NULL) table->unasked(mcp, part, ask);
 }
 
-/* Those of one request's input; NULL: all. */
+/* Ends the questions of a request's input; NULL: all. Unlinks other questions from the request. */
 PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     phi__link *link = mcp->asks.open.first;
     while (link != NULL) {
@@ -79,7 +81,8 @@ PHI__FN void phi__asked_unask_of(phi_mcp *mcp, const phi__req *r) {
     }
 }
 
-/* The part that takes the question, or none. It may answer at once, or free the connection. */
+/* Offers a question to the parts until one takes it. The part may answer at once or free the
+   connection. False: no part takes the question. */
 static bool phi__asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const phi_json *params) {
     const phi__mcp_ask *asked = phi__asked_find(mcp, ask);
     phi_agent agent = asked->agent.rt != NULL ? asked->agent : mcp->desc.agent;
@@ -109,7 +112,8 @@ PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code
     (void)phi__post_text(mcp, &json, phi__str("", 0), false);
 }
 
-/* A request of the server's; from: on whose stream, or NULL. False: freed inside of it. */
+/* Handles a server's request, which came on the stream of `from` (or NULL). False: the connection
+   was freed. */
 PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *from) {
     phi_str none = phi__str("", 0);
     phi_agent agent = PHI_ZERO;
@@ -135,7 +139,7 @@ PHI__FN bool phi__asked_request(phi_mcp *mcp, const phi__rpc *rpc, phi__req *fro
     return true;
 }
 
-/* The timer brings what follows: `done` is not to be called inside of a part. */
+/* Lets the timer go on with the request, because `done` must not be called inside a part. */
 static void phi__asked_due(phi__req *r) {
     r->input.due = true;
     if (r->input.busy) return;
@@ -163,7 +167,7 @@ PHI__FN void phi__asked_got(phi__req *r, const phi__mcp_ask *a, phi_str result, 
     if (--r->input.pending == 0 && !r->input.busy) phi__asked_due(r);
 }
 
-/* False: the connection or the request is gone. */
+/* False: the connection or the request was freed. */
 static bool phi__asked_one(phi__req *r, phi_str key, const phi_json *question) {
     phi_str method = phi__records_get_str(question, "method");
     const phi_json *params = phi_json_get(question, "params");
@@ -194,13 +198,13 @@ PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result) {
     const phi_json *questions = phi_json_get(result, "inputRequests");
     phi_mcp *mcp = r->mcp;
     phi__req_off(r);
-    /* no deadline; it keeps its place, so that being due needs no memory */
+    /* Removes the deadline. The timer keeps its place in the heap for phi__asked_due. */
     (void)phi__io_timer_set(mcp->rt->io, &r->timer, UINT64_MAX);
     if (r->input.rounds++ >= PHI__ASKED_ROUNDS) {
         phi__req_fail(r, PHI_REFUSED, "the server asked for input more than 16 times");
         return !mcp->dead;
     }
-    const phi_json *state = phi_json_get(result, "requestState"); /* kept as it came */
+    const phi_json *state = phi_json_get(result, "requestState"); /* sent back unchanged */
     phi__buf_clear(&r->input.state);
     phi__buf_clear(&r->input.answers);
     r->input.pending = 0;
@@ -220,7 +224,7 @@ PHI__FN bool phi__asked_input(phi__req *r, const phi_json *result) {
     return true;
 }
 
-/* All input is there: the request once more, or its failure. */
+/* All answers have arrived: repeats the request, or reports its failure. */
 static void phi__asked_repeat(phi__req *r) {
     phi_status status = r->input.status;
     r->input.due = false;
@@ -245,8 +249,8 @@ static void phi__asked_repeat(phi__req *r) {
     if (status != PHI_OK) phi__req_fail(r, status, "the input could not be sent");
 }
 
-/* True if the question may be on behalf of r. One whose call is not known holds all of its agent's
-   requests, and one of a task, its call's. */
+/* True if the question may concern r. A question without a known call concerns all requests of its
+   agent. A question about a call also concerns the requests of the call's task. */
 static bool phi__asked_holds(const phi__mcp_ask *a, const phi__req *r) {
     phi_agent agent = phi__req_agent(r);
     if (a->request == r) return true;
@@ -255,13 +259,13 @@ static bool phi__asked_holds(const phi__mcp_ask *a, const phi__req *r) {
     return a->request == NULL || phi__req_same_call(a->request->desc.call, r->desc.call);
 }
 
-/* The timer of a request: true: that was no deadline. */
+/* Called when the request's timer fires. True if the deadline has not passed. */
 static bool phi__asked_late(phi__req *r) {
     if (r->input.due) {
         phi__asked_repeat(r);
         return true;
     }
-    /* A person may be thinking about a question of this request's. */
+    /* A person may be thinking about a question that concerns this request. */
     for (phi__link *link = r->mcp->asks.open.first; link != NULL; link = link->next)
         if (phi__asked_holds(PHI__OWNER(link, phi__mcp_ask, link), r))
             return phi__req_renew(r, false) == PHI_OK;
@@ -277,25 +281,25 @@ PHI__FN void phi__incoming_drop(phi__req *r) {
 }
 
 enum {
-    PHI__TASKS_ID = 1024, /* bytes of an id */
+    PHI__TASKS_ID = 1024, /* most bytes of a task's id */
     PHI__TASKS_POLL_MS = 1000,
     PHI__TASKS_POLL_LEAST_MS = 10,
     PHI__TASKS_POLL_MOST_MS = 60000
 };
 
 struct phi__task {
-    phi__req *request; /* that it answers */
-    phi__req *sub;     /* under way for it; NULL: none */
-    phi__timer timer;  /* of the next look */
+    phi__req *request; /* the request that the task answers */
+    phi__req *sub;     /* a request about the task, or NULL */
+    phi__timer timer;  /* fires at the next poll */
     phi_str id;        /* in the request's arena */
-    phi__buf keys;     /* of the input that was asked for: each with its length before it */
+    phi__buf keys;     /* keys of all questions so far, each after its length */
     uint32_t poll_ms, polls;
-    bool over; /* at the server */
+    bool over; /* the task has ended at the server */
 };
 
 typedef void (*phi__tasks_done)(void *ctx, const phi_mcp_reply *reply);
 
-/* more: further members of params. */
+/* Sends a request about the task. more: further members of params. */
 static void phi__tasks_send(struct phi__task *t, const char *method, phi_str more,
                             phi__tasks_done done) {
     phi__req *r = t->request;
@@ -323,7 +327,7 @@ static void phi__tasks_send(struct phi__task *t, const char *method, phi_str mor
         phi__req_fail(r, status, "the state of the task could not be asked for");
 }
 
-/* The request about it has failed, and with it the call. */
+/* True if the request about the task has failed; the call then fails, too. */
 static bool phi__tasks_failed(struct phi__task *t, const phi_mcp_reply *reply) {
     t->sub = NULL;
     if (reply->status == PHI_OK) return false;
@@ -354,8 +358,8 @@ static bool phi__tasks_knows(const struct phi__task *t, phi_str key) {
     return false;
 }
 
-/* The questions with new keys, as a result that asks them. Once there are more than may be asked at
-   a time the rest is not looked at, for the whole is refused then. NULL: no memory. */
+/* Returns an input_required result with the questions whose keys are new. Stops after
+   PHI__ASKED_MOST + 1 questions, because so many are refused as a whole. NULL: no memory. */
 static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *questions,
                                       phi_arena *arena, size_t *count) {
     phi_json *result = phi_json_new_object(arena), *fresh = phi_json_new_object(arena);
@@ -376,7 +380,6 @@ static phi_json *phi__tasks_new_input(struct phi__task *t, const phi_json *quest
     return result;
 }
 
-/* All input is there. */
 static void phi__tasks_answered(phi__req *r) {
     phi__buf more = phi__buf_of(&r->mcp->memory);
     phi__buf_wrap(&more, "\"inputResponses\":{", phi__buf_str(&r->input.answers), "}");
@@ -388,7 +391,7 @@ static void phi__tasks_answered(phi__req *r) {
     phi__buf_free(&more);
 }
 
-/* How often it wants to be looked at; where it does not say so, as before. */
+/* Reads the interval between polls. If the task names none, the interval stays as it is. */
 static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
     const phi_json *node = phi_json_get(task, "pollIntervalMs");
     double ms = t->poll_ms > 0 ? (double)t->poll_ms : (double)PHI__TASKS_POLL_MS;
@@ -399,7 +402,7 @@ static void phi__tasks_read_poll(struct phi__task *t, const phi_json *task) {
     t->poll_ms = (uint32_t)ms;
 }
 
-/* The extension says in the task itself how it has ended. */
+/* Ends the request with the result or error in the task (of the extension). */
 static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool failed) {
     const phi_json *error = phi_json_get(task, "error");
     int64_t code;
@@ -421,7 +424,7 @@ static void phi__tasks_end(struct phi__task *t, const phi_json *task, bool faile
 
 static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
     phi_str status = phi__records_get_str(task, "status");
-    bool inlined = !t->request->as_task; /* of the extension */
+    bool inlined = !t->request->as_task; /* true for a task of the extension */
     bool completed = phi__str_is(status, "completed"), failed = phi__str_is(status, "failed");
     bool asks = phi__str_is(status, "input_required");
     phi__tasks_read_poll(t, task);
@@ -443,13 +446,13 @@ static void phi__tasks_look(struct phi__task *t, const phi_json *task) {
         if (result == NULL)
             phi__req_fail(r, PHI_NO_MEMORY, "no memory");
         else if (count == 0)
-            phi__tasks_later(t); /* it has not seen the answers yet */
+            phi__tasks_later(t); /* the server has not seen the answers yet */
         else
             (void)phi__asked_input(r, result);
         phi_arena_free(&arena);
     } else if (inlined && (completed || failed))
         phi__tasks_end(t, task, failed);
-    else if (completed || failed || asks) /* its questions come while the result is waited for */
+    else if (completed || failed || asks) /* the server asks while tasks/result waits */
         phi__tasks_send(t, "tasks/result", phi__str("", 0), phi__tasks_got);
     else if (phi__str_is(status, "cancelled")) {
         t->over = true;
@@ -479,7 +482,7 @@ static void phi__tasks_later(struct phi__task *t) {
         phi__req_fail(t->request, PHI_NO_MEMORY, "no memory");
 }
 
-/* The request is about to end. */
+/* Frees the task of a request that ends. Cancels the task at the server if it is still running. */
 static void phi__tasks_drop(phi__req *r) {
     struct phi__task *t = r->task;
     phi_mcp *mcp = r->mcp;
@@ -503,7 +506,7 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
         t->request = r;
         phi__buf_init(&t->keys, &mcp->memory);
         r->task = t;
-        r->desc.timeout_ms = r->desc.max_timeout_ms; /* it is the server's turn; we look at it */
+        r->desc.timeout_ms = r->desc.max_timeout_ms; /* the server is slow, but it is polled */
     }
     if (t == NULL || !phi__arena_str(&r->arena, phi_json_str(id, ""), &t->id) ||
         phi__req_renew(r, true) != PHI_OK) {
@@ -515,11 +518,11 @@ PHI__FN bool phi__tasks_begin(phi__req *r, const phi_json *task) {
     return true;
 }
 
-/* ---- The struct of a connection: each group of fields is its file's ---- */
+/* ---- the lifetime of a connection's struct ---- */
 
-/* Functions that call out (events, done functions, parts) may find the connection freed afterwards:
-   phi__core_enter keeps the struct until phi__core_leave, which says whether it is alive.
-   Entered are: messages and reports of the link, and timers. */
+/* Events, `done` and parts may free the connection. Code that calls them first calls
+   phi__core_enter, which keeps the struct until phi__core_leave. Functions for links and timers do
+   so. */
 
 PHI__FN void phi__core_enter(phi_mcp *mcp) { mcp->depth++; }
 
@@ -530,7 +533,7 @@ PHI__FN bool phi__core_leave(phi_mcp *mcp) {
     return false;
 }
 
-/* ---- the event function, and the points of the parts ---- */
+/* ---- the event function, and calls of all parts ---- */
 
 enum { PHI__PARTS_WARN_US = 1000000 };
 
@@ -565,7 +568,7 @@ PHI__FN bool phi__parts_warn(phi_mcp *mcp, const char *format, ...) {
                      (unsigned)mcp->warned.hidden);
         len = n < 0 ? len : phi__min(len + (size_t)n, sizeof words - 1);
     }
-    len = phi__words_clean_line(words, len); /* it may hold the server's bytes */
+    len = phi__words_clean_line(words, len); /* the text may contain bytes from the server */
     mcp->warned.hidden = 0;
     mcp->warned.next_us = now_us + PHI__PARTS_WARN_US;
     return phi__parts_tell(mcp, PHI_MCP_EV_WARNING, phi__str("", 0), phi__str("", 0),
@@ -610,7 +613,7 @@ PHI__FN bool phi__parts_held(const phi_mcp *mcp) {
     return false;
 }
 
-/* An extension whose answers the session understands by itself. */
+/* Declares the extension for tasks, which the session implements without a part. */
 static phi_status phi__parts_tasks(phi_arena *arena, phi_json *into) {
     phi_json *extensions = phi_json_get(into, "extensions");
     phi_status status = PHI_OK;
@@ -637,9 +640,9 @@ PHI__FN phi_status phi__parts_capabilities(phi_mcp *mcp, phi_arena *arena, phi_s
     return status == PHI_OK ? phi_json_write(arena, into, 0, out) : status;
 }
 
-/* ---- messages to the link, in order, waiting while it is full ---- */
+/* ---- messages to the link; they wait in order while the link is full ---- */
 
-enum { PHI__POST_OWNED = 256 }; /* notifications and answers that wait */
+enum { PHI__POST_OWNED = 256 }; /* most notifications and answers that wait */
 
 static void phi__post_free(phi_mcp *mcp, phi__mcp_item *item) {
     phi__buf_free(&item->json);
@@ -661,8 +664,8 @@ static void phi__post_queue(phi_mcp *mcp, phi__mcp_item *item, bool first) {
         phi__list_push(&mcp->queue.waiting, &item->link);
 }
 
-/* Sends item->out, or queues it. first: before all that wait. Failures other than PHI_FULL,
-   which it does not return: the message is lost. */
+/* Sends item->out, or queues it if the link is full. first: ahead of all that wait. Any failure
+   means that the message is lost. Never returns PHI_FULL. */
 static phi_status phi__post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) {
     phi_status status = PHI_FULL;
     if (first || mcp->queue.waiting.first == NULL) status = phi__post_now(mcp, item);
@@ -671,7 +674,7 @@ static phi_status phi__post_item(phi_mcp *mcp, phi__mcp_item *item, bool first) 
     return PHI_OK;
 }
 
-/* Out of the queue. */
+/* Removes the item from the queue, if it is there. */
 static void phi__post_take(phi_mcp *mcp, phi__mcp_item *item) {
     if (!item->waits) return;
     phi__list_take(&mcp->queue.waiting, &item->link);
@@ -707,9 +710,9 @@ PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_
     return phi__post_text(mcp, &json, phi_str_of(method), first);
 }
 
-/* Sends queued messages; not all: up to the first request that is not of the handshake. Returns a
-   request's item whose sending failed (it is out of the queue), with *status; NULL: nothing more
-   can be sent now. */
+/* Sends queued messages. If `all` is false, stops at the first request that is not part of the
+   handshake. Returns a request's item that could not be sent, and sets *status; the item has left
+   the queue. NULL: nothing more can be sent now. */
 static phi__mcp_item *phi__post_flush(phi_mcp *mcp, bool all, phi_status *status) {
     while (mcp->queue.waiting.first != NULL) {
         phi__mcp_item *item = PHI__OWNER(mcp->queue.waiting.first, phi__mcp_item, link);
@@ -803,7 +806,7 @@ static void phi__req_map(phi__req *r) {
     phi__map_add(&r->mcp->requests.by_id, phi__req_hash(r->id), r);
 }
 
-/* ---- making and sending ---- */
+/* ---- making and sending requests ---- */
 
 static bool phi__req_copy(phi__req *r, const phi__req_desc *desc) {
     phi__out *out = &r->item.out;
@@ -825,7 +828,7 @@ static bool phi__req_copy(phi__req *r, const phi__req_desc *desc) {
     return true;
 }
 
-/* The message under the newest id. */
+/* Writes the message under the request's newest id. */
 static bool phi__req_write(phi__req *r, phi_str more) {
     phi__buf *buf = &r->item.json;
     phi__buf_clear(buf);
@@ -840,7 +843,7 @@ static bool phi__req_write(phi__req *r, phi_str more) {
         phi__json_write_key(buf, PHI__LIT("task"));
         phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
     }
-    /* The members of _meta; nothing where there are none. */
+    /* Writes _meta, and removes it again if it has no members. */
     phi__json_write_key(buf, PHI__LIT("_meta"));
     phi__buf_char(buf, '{');
     size_t before = buf->len;
@@ -872,11 +875,11 @@ static phi_status phi__req_send(phi__req *r, bool first) {
     r->item.out.of_link = NULL;
     if (r->handshake || r->mcp->phase == PHI__LIVE || r->mcp->phase == PHI__SETTLING)
         return phi__post_item(r->mcp, &r->item, first);
-    phi__post_queue(r->mcp, &r->item, false); /* until it is agreed upon again */
+    phi__post_queue(r->mcp, &r->item, false); /* waits for the next handshake */
     return PHI_OK;
 }
 
-/* Tells the server that the answer is not wanted. */
+/* Tells the server that the answer is not wanted any more. */
 static void phi__req_tell(phi__req *r, const char *reason) {
     phi_mcp *mcp = r->mcp;
     const phi__era *era = mcp->agreed.era;
@@ -919,7 +922,7 @@ PHI__FN phi_status phi__req_renew(phi__req *r, bool bounded) {
     return phi__io_deadline_set(io, &r->timer, after_us);
 }
 
-/* ---- ends ---- */
+/* ---- ends of requests ---- */
 
 static void phi__req_destroy(phi__req *r) {
     phi_memory *memory = &r->mcp->memory;
@@ -941,7 +944,7 @@ PHI__FN void phi__req_off(phi__req *r) {
     r->item.sent = false;
 }
 
-/* Nothing leads to it any more. */
+/* Removes the request from all lists and from the link. */
 static void phi__req_detach(phi__req *r) {
     phi_mcp *mcp = r->mcp;
     phi__req_off(r);
@@ -984,7 +987,7 @@ PHI__FN bool phi__req_fail_all(phi_mcp *mcp, phi_status status, const char *mess
         if (r->first_id >= before || (sent_only && !r->item.sent)) continue;
         phi__req_fail(r, status, "%s", message);
         if (mcp->dead) return false;
-        link = mcp->requests.open.first; /* `done` may have cancelled any of them */
+        link = mcp->requests.open.first; /* `done` may have cancelled any request */
     }
     return true;
 }

@@ -11,7 +11,7 @@ PHI__FN int phi__level_of(phi_str name) {
     return -1;
 }
 
-/* ---- texts of descs ---- */
+/* ---- copies of a desc's texts ---- */
 
 PHI__FN bool phi__mcp_own(phi_arena *arena, const char **text) {
     phi_str copy;
@@ -71,7 +71,8 @@ PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out) {
     return fine;
 }
 
-/* An id: a string or a number, as JSON text. NULL: it has none, or null. */
+/* Reads an id (string or number) as JSON text. A missing or null id stays empty. False: no
+   memory. */
 static bool phi__rpc_read_id(phi_arena *arena, const phi_json *node, phi__rpc *out) {
     if (node == NULL || phi_json_is(node, PHI_JSON_NULL)) return true;
     if (!phi_json_is(node, PHI_JSON_STRING) && !phi_json_is(node, PHI_JSON_NUMBER)) {
@@ -249,7 +250,8 @@ PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_m
     slices->timer.fire = phi__slices_fire;
     phi_arena_init(&slices->arena, memory, 0);
     if ((copy && !phi__arena_str(&slices->arena, text, &own)) ||
-        phi__io_timer_set(rt->io, &slices->timer, UINT64_MAX) != PHI_OK) { /* keeps a place */
+        /* gives the timer a place in the heap */
+        phi__io_timer_set(rt->io, &slices->timer, UINT64_MAX) != PHI_OK) {
         phi_arena_free(&slices->arena);
         return PHI_NO_MEMORY;
     }
@@ -266,7 +268,7 @@ PHI__FN void phi__slices_end(phi__slices *slices) {
     phi_arena_free(&slices->arena);
 }
 
-/* ---- eras: one row each; code asks for a fact, never for a version ---- */
+/* ---- eras: one row each; other code asks for a property, never for a version ---- */
 
 /* clang-format off */
 static const phi__era phi__eras_rows[PHI__ERAS] = {

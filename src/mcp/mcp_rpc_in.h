@@ -5,7 +5,7 @@
        phi__rpc_read(&arena, root, &message);                     // or each item of an array
        if (message.kind == PHI__RPC_REQUEST) ...
 
-   Shared by our client and our server. The parts of a message are borrowed from the arena and the
+   The client and the server of this room use this file. A message points into the arena and the
    text. */
 #ifndef PHI_MCP_MCP_RPC_IN_H
 #define PHI_MCP_MCP_RPC_IN_H
@@ -15,34 +15,34 @@
 #include "loop/loop_in.h"
 #include "text/text_in.h"
 
-/* In memory of the caller's, which zeroes it and sets `sliced`. */
+/* The caller owns the struct, zeroes it and sets `sliced`. */
 typedef struct phi__slices phi__slices;
 
-/* NONE is above all: no message has it. */
+/* PHI__LEVEL_NONE is above the level of every message. */
 enum { PHI__LEVEL_INFO = 1, PHI__LEVEL_NONE = 8 };
 
-/* From 0, "debug", to 7, "emergency"; -1: unknown. */
+/* Returns 0 for "debug" to 7 for "emergency". -1: unknown. */
 PHI__FN int phi__level_of(phi_str name);
 
 enum {
-    PHI__RPC_DEPTH = 256,  /* arrays and objects inside of one another */
-    PHI__RPC_ID = 1024,    /* bytes of an id's JSON text */
-    PHI__RPC_METHOD = 256, /* bytes of a method's name */
-    /* codes of JSON-RPC and of the protocol */
+    PHI__RPC_DEPTH = 256,  /* most levels of nested arrays and objects */
+    PHI__RPC_ID = 1024,    /* most bytes of an id's JSON text */
+    PHI__RPC_METHOD = 256, /* most bytes of a method's name */
+    /* error codes of JSON-RPC and of MCP */
     PHI__RPC_PARSE = -32700,
     PHI__RPC_BAD_REQUEST = -32600,
     PHI__RPC_NO_METHOD = -32601,
     PHI__RPC_BAD_PARAMS = -32602,
     PHI__RPC_INTERNAL = -32603,
     PHI__RPC_HEADERS = -32020,     /* headers and body differ */
-    PHI__RPC_CAPABILITY = -32021,  /* the client has not declared a capability */
-    PHI__RPC_VERSION = -32022,     /* the version is not spoken */
-    PHI__RPC_NO_RESOURCE = -32002, /* legacy eras */
-    PHI__RPC_OPEN_URL = -32042     /* 2025-11-25: a page is to be opened first */
+    PHI__RPC_CAPABILITY = -32021,  /* the client lacks a capability */
+    PHI__RPC_VERSION = -32022,     /* the version is not supported */
+    PHI__RPC_NO_RESOURCE = -32002, /* sent in legacy eras */
+    PHI__RPC_OPEN_URL = -32042     /* 2025-11-25: a person must open a page first */
 };
 
 typedef enum phi__rpc_kind {
-    PHI__RPC_INVALID, /* fault says why; id where it could be read */
+    PHI__RPC_INVALID, /* `fault` has the reason; `id` is set if it could be read */
     PHI__RPC_REQUEST,
     PHI__RPC_NOTIFICATION,
     PHI__RPC_RESULT,
@@ -51,45 +51,44 @@ typedef enum phi__rpc_kind {
 
 typedef struct phi__rpc {
     phi__rpc_kind kind;
-    phi_str id;             /* its JSON text: 7, "seven"; empty: none, or null */
-    phi_str method;         /* of an invalid message, too */
+    phi_str id;             /* JSON text such as 7 or "seven"; empty if missing or null */
+    phi_str method;         /* also set for an invalid message */
     const phi_json *params; /* an object, or NULL */
-    const phi_json *result; /* of any type */
-    int code;               /* of an error */
+    const phi_json *result; /* any type */
+    int code;               /* code of an error */
     phi_str message;
-    const phi_json *data; /* NULL: none */
-    const char *fault;    /* static */
+    const phi_json *data; /* data of an error, or NULL */
+    const char *fault;    /* static text */
 } phi__rpc;
 
-/* Reads one JSON text. PHI_PARSE, PHI_TOO_BIG (nested too deeply), PHI_NO_MEMORY. Bad UTF-8 is
-   replaced. Strings point into `text` and are not terminated. */
+/* Reads one JSON text. Replaces bad UTF-8. Strings point into `text` and are not terminated.
+   PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__rpc_parse(phi_arena *arena, phi_str text, phi_json **root);
 
-/* The same with flags and a depth of the caller's own. */
+/* Reads one JSON text with the caller's flags and depth. */
 PHI__FN phi_status phi__rpc_parse_as(phi_arena *arena, phi_str text, uint32_t flags, uint32_t depth,
                                      phi_json **root);
 
-/* A buffer's text in the arena; the buffer is freed. False: no memory, or there was none when it
-   was filled. */
+/* Moves the buffer's text to the arena. False: no memory, now or when the buffer was filled. */
 PHI__FN bool phi__mcp_keep(phi__buf *buf, phi_arena *arena, phi_str *out);
 
-/* Copies a text to *at, which moves past it and its terminator: for strings that follow a struct in
+/* Copies a text, terminated, to *at and advances *at. For strings that follow a struct in
    memory. */
 PHI__FN phi_str phi__mcp_put(char **at, phi_str text);
 
 /* Reads a message. False: no memory. */
 PHI__FN bool phi__rpc_read(phi_arena *arena, const phi_json *node, phi__rpc *out);
 
-/* The number of an id that we made, also where it comes back as a string. */
+/* Reads the number of an id that this library made. Some servers send it back as a string. */
 PHI__FN bool phi__rpc_number(phi_str id, uint64_t *out);
 
-/* A new buffer with {"key":"value"; the caller adds members and the last bracket. */
+/* Initialises a buffer with {"key":"value" in it. The caller adds members and the last bracket. */
 PHI__FN void phi__rpc_open_params(phi__buf *buf, phi_memory *memory, const char *key,
                                   phi_str value);
 
-/* Writes a message at the buffer's end; a failure shows in buf->failed. params, result, data: JSON
-   texts, whose line breaks become spaces. params empty: none; an id that is empty: null. */
-/* Their heads, up to params and result: the caller writes the JSON text in one line, and "}". */
+/* These append a message to the buffer; failures set buf->failed. The open functions stop before
+   params or result: the caller writes that JSON text on one line, then "}". The others replace line
+   breaks in JSON texts by spaces, leave out empty params, and write an empty id as null. */
 PHI__FN void phi__rpc_open_result(phi__buf *buf, phi_str id);
 PHI__FN void phi__rpc_open_notification(phi__buf *buf, const char *method);
 PHI__FN void phi__rpc_open_request(phi__buf *buf, uint64_t id, phi_str method);
@@ -97,79 +96,80 @@ PHI__FN void phi__rpc_notification(phi__buf *buf, const char *method, phi_str pa
 PHI__FN void phi__rpc_result(phi__buf *buf, phi_str id, phi_str result);
 PHI__FN void phi__rpc_error(phi__buf *buf, phi_str id, int code, phi_str message, phi_str data);
 
-/* A JSON text whose line breaks become spaces. */
+/* Appends a JSON text with its line breaks replaced by spaces. */
 PHI__FN void phi__rpc_line(phi__buf *buf, phi_str json);
 
-/* The members of an object's text, without its brackets; empty: there are none. *out is borrowed.
-   False: it is no object's text. Only the brackets are looked at. */
+/* Sets *out to an object's text without its brackets; empty if the object has no members. *out
+   points into `object`. False: the text has no brackets. Nothing else is checked. */
 PHI__FN bool phi__rpc_members(phi_str object, phi_str *out);
 
 enum { PHI__SLICES_WHOLE = 131072 };
 
 struct phi__slices {
     phi_runtime *rt;
-    phi_arena arena; /* of the tree; the caller may take it out when the reading is over */
+    phi_arena arena; /* memory of the tree; after reading, the caller may take it */
     phi__json_reader reader;
     phi__timer timer;
-    /* After each slice, in phi_step. PHI_BUSY: more follow, unless it ends them. Else the reading
-       is over, root may be NULL, and the caller ends it. */
+    /* Called after each slice, in phi_step. PHI_BUSY: more slices follow, unless the caller ends
+       the reading here. Any other status ends it; root is NULL after a failure. The caller then
+       calls phi__slices_end. */
     void (*sliced)(phi__slices *slices, phi_status status, phi_json *root);
 };
 
-/* text: borrowed until the end, or copied. Nothing is read before phi__slices_go, which cannot
-   fail. PHI_NO_MEMORY: nothing has begun. */
+/* Prepares to read a text, which is copied, or else borrowed until phi__slices_end. Reading starts
+   after phi__slices_go, which cannot fail. PHI_NO_MEMORY: nothing was begun. */
 PHI__FN phi_status phi__slices_begin(phi__slices *slices, phi_runtime *rt, phi_memory *memory,
                                      phi_str text, bool copy);
-PHI__FN void phi__slices_go(phi__slices *slices); /* from the next step on */
+PHI__FN void phi__slices_go(phi__slices *slices); /* reads from the next step on */
 PHI__FN void phi__slices_end(phi__slices *slices);
 
 typedef enum phi__tasks {
     PHI__TASKS_NONE,
-    PHI__TASKS_ASKED,    /* by params.task of a call: 2025-11-25 */
-    PHI__TASKS_EXTENSION /* io.modelcontextprotocol/tasks: 2026-07-28 */
+    PHI__TASKS_ASKED,    /* 2025-11-25: a call asks with params.task */
+    PHI__TASKS_EXTENSION /* 2026-07-28: io.modelcontextprotocol/tasks */
 } phi__tasks;
 
 typedef struct phi__era {
     const char *version;
     phi__tasks tasks;
-    bool handshake;       /* initialize; else _meta on each request, and server/discover */
-    bool old_sse;         /* HTTP has a stream that names its endpoint */
-    bool batches;         /* arrays of messages */
+    bool handshake;       /* begins with initialize; else with server/discover */
+    bool old_sse;         /* HTTP: the old transport, whose stream names an endpoint */
+    bool batches;         /* arrays of messages are allowed */
     bool version_header;  /* MCP-Protocol-Version on each HTTP request after the handshake */
-    bool session_id;      /* Mcp-Session-Id */
-    bool resumption;      /* Last-Event-ID */
-    bool primes;          /* a stream that can be resumed begins with an id alone */
-    bool message_headers; /* Mcp-Method, Mcp-Name, Mcp-Param-... */
-    bool asks;            /* servers send requests; else input_required and a repetition */
+    bool session_id;      /* HTTP: Mcp-Session-Id */
+    bool resumption;      /* HTTP: Last-Event-ID */
+    bool primes;          /* the first event of a resumable stream has only an id */
+    bool message_headers; /* HTTP: Mcp-Method, Mcp-Name, Mcp-Param-... */
+    bool asks;            /* servers send requests; else they answer input_required */
     bool ping;
-    bool log_request;      /* logging/setLevel; else the level is in _meta */
-    bool listen;           /* subscriptions/listen; else changes come by themselves */
+    bool log_request;      /* logging/setLevel; else _meta has the level */
+    bool listen;           /* subscriptions/listen; else servers report changes unasked */
     bool subscribe;        /* resources/subscribe */
-    bool cancel_by_stream; /* HTTP: closing its stream cancels a request */
+    bool cancel_by_stream; /* HTTP: a request is cancelled by closing its stream */
     bool progress_message;
-    bool annotations; /* of tools */
-    bool audio;       /* content */
-    bool links;       /* content: resource_link */
-    bool structured;  /* structuredContent, outputSchema */
-    bool any_output;  /* structuredContent may be of any type, not an object alone */
+    bool annotations; /* tools have annotations */
+    bool audio;       /* content of type audio */
+    bool links;       /* content of type resource_link */
+    bool structured;  /* structuredContent and outputSchema */
+    bool any_output;  /* structuredContent may be of any type; else only an object */
     bool titles;
-    bool completions;         /* the capability of completion/complete */
-    bool completions_context; /* context.arguments of completion/complete */
-    bool forms;               /* elicitation */
-    bool urls;                /* elicitation by a page */
+    bool completions;         /* there is a capability for completion/complete */
+    bool completions_context; /* completion/complete has context.arguments */
+    bool forms;               /* elicitation by a form */
+    bool urls;                /* elicitation by a web page */
     bool sampling_tools;
-    bool result_type; /* resultType, ttlMs and cacheScope in results */
+    bool result_type; /* results have resultType, ttlMs and cacheScope */
 } phi__era;
 
 enum { PHI__ERAS = 5 };
 
-/* Newest first; i is less than PHI__ERAS. */
+/* Returns an era, newest first. i must be less than PHI__ERAS. */
 PHI__FN const phi__era *phi__eras_at(size_t i);
 
-/* NULL: unknown. */
+/* Finds an era by its version. NULL: unknown. */
 PHI__FN const phi__era *phi__eras_find(phi_str version);
 
-/* The newest with a handshake. */
+/* phi__eras_legacy returns the newest era with initialize, phi__eras_modern the newest era. */
 PHI__FN const phi__era *phi__eras_legacy(void);
 PHI__FN const phi__era *phi__eras_modern(void);
 

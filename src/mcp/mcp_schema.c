@@ -1,33 +1,32 @@
-/* mcp_schema.c - the input schema of a server's tool, adapted so that an agent takes it. */
+/* mcp_schema.c - adapts the input schema of a server's tool for agents. */
 #include "mcp/mcp_content_in.h"
 
 #include "tools/tools_in.h"
 
 #include <stdio.h>
 
-/* A schema that phi's check understands whole stays as it is. Else keywords that it does not
-   understand move into descriptions, as does a reference to another document, which is never
-   followed. */
+/* A schema that phi can check stays unchanged. Otherwise unknown keywords move into descriptions.
+   So do references to other documents, which are never followed. */
 
 enum {
-    PHI__MCP_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones allow everything */
-    PHI__MCP_SCHEMA_REFS = 32,      /* references inside of references */
-    PHI__MCP_SCHEMA_WORK = 20000,   /* members, references followed */
-    PHI__MCP_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
-    PHI__MCP_SCHEMA_LOOKED = 200000 /* members looked at to find references */
+    PHI__MCP_SCHEMA_DEPTH = 64,     /* most nested schemas; deeper ones allow everything */
+    PHI__MCP_SCHEMA_REFS = 32,      /* most nested references */
+    PHI__MCP_SCHEMA_WORK = 20000,   /* most members and references followed */
+    PHI__MCP_SCHEMA_NOTE = 160,     /* most bytes of a keyword in a description */
+    PHI__MCP_SCHEMA_LOOKED = 200000 /* most members searched for references */
 };
 
-/* ---- what references make of it ---- */
+/* ---- bounds of references ---- */
 
 typedef struct phi__mschema_walk {
     const phi_json *root;
-    const phi_json *open[PHI__MCP_SCHEMA_REFS]; /* targets being walked */
+    const phi_json *open[PHI__MCP_SCHEMA_REFS]; /* targets that are being walked */
     size_t refs, work, looked;
 } phi__mschema_walk;
 
 static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, size_t depth);
 
-/* A target inside of itself is a recursive schema: it is walked once. */
+/* Walks the target of a reference, once if it contains itself. False: the limits are exceeded. */
 static bool phi__mschema_walk_ref(phi__mschema_walk *w, phi_str ref, size_t depth) {
     if (!phi__str_starts(ref, "#")) return true;
     const phi_json *target = phi__schema_ref_find(w->root, ref, &w->looked);
@@ -55,11 +54,11 @@ static bool phi__mschema_walk_node(phi__mschema_walk *w, const phi_json *node, s
     return true;
 }
 
-/* ---- the keywords ---- */
+/* ---- keywords ---- */
 
 typedef struct phi__mschema {
     phi_arena *arena;
-    char *message; /* why no tool can have the schema */
+    char *message; /* tells why the schema is unusable */
     size_t size;
     const phi_json *root;
     size_t depth, looked, work;
@@ -73,7 +72,7 @@ static void phi__mschema_set(phi__mschema *s, phi_json *to, phi_str key, phi_jso
     if (phi__json_edit_set(s->arena, to, key, value) != PHI_OK) s->failed = true;
 }
 
-/* "(pattern: ^a+$)" */
+/* Appends a keyword to a description, as in "(pattern: ^a+$)". */
 static void phi__mschema_note(phi__buf *words, phi_str key, const phi_json *value) {
     if (words->len > 0) phi__buf_char(words, ' ');
     phi__buf_char(words, '(');
@@ -104,7 +103,7 @@ static void phi__mschema_subs(phi__mschema *s, phi_json *to, phi_str key, const 
     phi__mschema_set(s, to, key, made);
 }
 
-/* The strings of a list, such as "required"; of types, those that are some. */
+/* Copies the strings of a list such as "required". types: only names of types. */
 static void phi__mschema_names(phi__mschema *s, phi_json *to, phi_str key, const phi_json *names,
                                bool types) {
     phi_json *made = phi_json_new_array(s->arena);
@@ -118,7 +117,7 @@ static void phi__mschema_names(phi__mschema *s, phi_json *to, phi_str key, const
     if (made == NULL || phi_json_count(made) > 0) phi__mschema_set(s, to, key, made);
 }
 
-/* Keywords that phi's check knows and the table of a tool's keywords leaves to its caller. */
+/* Handles keywords that phi checks but that are missing in the table of a tool's keywords. */
 static void phi__mschema_other(phi__mschema *s, phi_json *to, phi_str key, const phi_json *value,
                                phi__buf *words) {
     static const char *const bounds[] = {"minimum", "maximum", "exclusiveMinimum",
@@ -181,9 +180,9 @@ static phi_json *phi__mschema_clean(phi__mschema *s, const phi_json *schema) {
     return s->failed ? NULL : made;
 }
 
-/* ---- schemas inside of themselves ---- */
+/* ---- schemas that contain themselves ---- */
 
-/* A reference that is being followed. optional: below it a property that may be left out. */
+/* A reference that is being followed. optional: it was reached through an optional property. */
 typedef struct phi__mschema_under {
     const struct phi__mschema_under *above;
     const phi_json *target;
@@ -200,8 +199,8 @@ static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
     return false;
 }
 
-/* Gemini takes a circle of references only through a property that may be left out, as no value has
-   another: a reference that closes one is left open. Gemini takes none next to anyOf, either. */
+/* Follows a reference, and removes it if it closes a circle without an optional property: no value
+   fits such a circle, and Gemini refuses it. */
 static void phi__mschema_follow_ref(phi__mschema *s, phi_json *node, phi__mschema_under *under) {
     phi_str ref = phi__records_get_str(node, "$ref");
     const phi_json *target = phi__schema_ref_find(s->root, ref, &s->looked);
@@ -220,6 +219,7 @@ static void phi__mschema_follow_ref(phi__mschema *s, phi_json *node, phi__mschem
     phi__mschema_follow(s, (phi_json *)(uintptr_t)target, &next);
 }
 
+/* Moves $ref into allOf if the node also has anyOf: Gemini refuses the two together. */
 static void phi__mschema_beside(phi__mschema *s, phi_json *node) {
     phi_json *all = phi_json_get(node, "allOf");
     if (phi_json_get(node, "$ref") == NULL || phi_json_get(node, "anyOf") == NULL) return;
@@ -267,7 +267,7 @@ static phi_status phi__mschema_refuse(const phi__mschema *s, phi_status status, 
     return status;
 }
 
-/* The properties of an alternative become the root's, where that has no such property. */
+/* Copies properties of an alternative to the root, unless the root has them. */
 static void phi__mschema_merge(phi__mschema *s, phi_json *root, const phi_json *from) {
     const phi_json *ref = phi_json_get(from, "$ref");
     phi_json *properties = phi_json_get(root, "properties");
@@ -284,7 +284,7 @@ static void phi__mschema_merge(phi__mschema *s, phi_json *root, const phi_json *
             phi__mschema_set(s, properties, it.key, phi_json_copy(s->arena, it.at));
 }
 
-/* No provider takes alternatives at the root: they are named in the description. */
+/* Moves alternatives at the root into the description, because no provider accepts them. */
 static void phi__mschema_root_choices(phi__mschema *s, phi_json *root) {
     static const char *const keys[] = {"anyOf", "oneOf", "allOf"};
     bool any = false;
@@ -316,13 +316,13 @@ static phi_status phi__mschema_make(phi__mschema *s, const phi_json *schema, phi
     if (status == PHI_NO_MEMORY) return status;
     if (status != PHI_OK || out->len > PHI__MCP_SCHEMA_BYTES)
         return phi__mschema_refuse(s, PHI_TOO_BIG, "its input schema is too large");
-    /* following its references must stay within bounds */
+    /* Check first that following the references stays within the limits. */
     phi__mschema_walk w = PHI_ZERO;
     w.root = schema;
     if (!phi__mschema_walk_node(&w, schema, 0)) return phi__mschema_refuse(s, PHI_TOO_BIG, explode);
     phi_json *root = phi_json_copy(s->arena, schema);
     if (root == NULL) return PHI_NO_MEMORY;
-    /* Every provider wants an object by that word. */
+    /* Every provider requires the type "object". */
     const phi_json *type = phi_json_get(root, "type");
     phi_json_iter it = phi_json_each(phi_json_is(type, PHI_JSON_ARRAY) ? type : NULL);
     bool is = type == NULL || phi__str_is(phi__json_text_of(type), "object");

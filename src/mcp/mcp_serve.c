@@ -1,13 +1,13 @@
-/* mcp_serve.c - messages to our server: which era they are of, and who answers. */
+/* mcp_serve.c - messages to the server: eras, sessions, subscriptions, and the table of methods. */
 
 #include "mcp/mcp_headers_in.h"
 #include "mcp/mcp_serve_state_in.h"
 
 #include <stdio.h>
 
-/* ---- headers of a request of 2026-07-28 must repeat its body ---- */
+/* ---- checks that headers of a request of 2026-07-28 repeat its body ---- */
 
-/* A value without its "=?base64?...?=". False: broken, or no memory. */
+/* Decodes "=?base64?...?="; keeps other values. False: malformed, or no memory. */
 static bool phi__heads_plain(phi_arena *arena, phi_str header, phi_str *out) {
     *out = header;
     if (header.len < 11 || !phi__str_starts(header, "=?base64?") || !phi__str_ends(header, "?="))
@@ -19,7 +19,7 @@ static bool phi__heads_plain(phi_arena *arena, phi_str header, phi_str *out) {
     return good;
 }
 
-/* The header of a parameter has the argument's value; as a number, 42.0 is 42. */
+/* True if a parameter's header has the argument's value. As a number, 42.0 equals 42. */
 static bool phi__heads_param(const phi__heads *heads, const phi_mcp_pair *pair, phi_arena *arena) {
     phi_str header = heads->get(heads->ctx, pair->name), got, want;
     phi_json *a = NULL, *b = NULL;
@@ -30,7 +30,7 @@ static bool phi__heads_param(const phi__heads *heads, const phi_mcp_pair *pair, 
            phi_json_is(a, PHI_JSON_NUMBER) && phi__json_get_equal(a, b);
 }
 
-/* The headers of marked parameters; a schema without a mark is not parsed. */
+/* Checks the headers of marked parameters. A schema without marks is not parsed. */
 static bool phi__heads_params(const phi__heads *heads, const char *schema,
                               const phi_json *arguments, phi_arena *arena) {
     phi_mcp_pair *pairs = NULL;
@@ -45,7 +45,7 @@ static bool phi__heads_params(const phi__heads *heads, const char *schema,
     return true;
 }
 
-/* The fault of the headers; NULL: none. */
+/* Returns the fault of the headers, or NULL. */
 static const char *phi__heads_check(phi_mcp_server *server, const phi__heads *heads, phi_str method,
                                     const phi_json *params) {
     static const char *const named[][2] = {{"tools/call", "name"},     {"prompts/get", "name"},
@@ -116,7 +116,7 @@ static bool phi__notify_unsubscribe(phi__origin *origin, const phi_json *params)
 
 /* ---- subscriptions/listen ---- */
 
-/* False: no memory. */
+/* Reads the URIs that the client subscribes to. False: no memory. */
 static bool phi__notify_uris(phi__serving *serving, const phi_json *list) {
     phi__wanted *wanted = &serving->wanted;
     phi_json_iter it = phi_json_each(list);
@@ -134,13 +134,13 @@ static bool phi__notify_uris(phi__serving *serving, const phi_json *list) {
     return true;
 }
 
-/* By phi__mcp_list: members of the filter, and notifications. */
+/* For each phi__mcp_list: the member of the filter, and the notification. */
 static const char *const phi__notify_lists[PHI__MCP_LISTS][2] = {
     {"toolsListChanged", "notifications/tools/list_changed"},
     {"promptsListChanged", "notifications/prompts/list_changed"},
     {"resourcesListChanged", "notifications/resources/list_changed"}};
 
-/* params of a notification on a stream: whose they are. */
+/* Appends the id of the subscription to a notification's params. */
 static void phi__notify_tag(const phi__serving *serving, phi__buf *out) {
     phi__records_raw(out, "_meta", "{\"io.modelcontextprotocol/subscriptionId\":");
     phi__buf_add_str(out, serving->origin.id);
@@ -405,7 +405,7 @@ static void phi__shelf_json(phi__buf *out, const char *key, const char *json) {
     phi__rpc_line(out, phi_str_of(json));
 }
 
-/* The protocol wants "type":"object" in each schema of arguments. */
+/* The protocol requires "type":"object" in the schema of arguments, so it is added if missing. */
 static void phi__shelf_schema(phi__buf *out, const char *schema) {
     phi_str text = phi__str_trim(phi_str_of(schema));
     phi__json_found type;
@@ -490,7 +490,7 @@ static void phi__shelf_prompt(const phi_mcp_server *server, const phi__era *era,
 typedef void (*phi__shelf_fn)(const phi_mcp_server *server, const phi__era *era, size_t i,
                               phi__buf *out);
 
-/* A cursor is the number of the first item. */
+/* Sends a page of a list. A cursor is the index of the first item. */
 static bool phi__shelf_page(phi__origin *origin, const phi_json *params, const char *key,
                             size_t count, phi__shelf_fn item) {
     const phi_json *cursor = phi_json_get(params, "cursor");
@@ -560,7 +560,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
         phi__serving *serving = PHI__OWNER(way->waiting.first, phi__serving, at_way);
         if (serving->origin.batch != NULL) serving->origin.batch->way = NULL;
         if (serving->client != NULL && serving->origin.http) {
-            phi__sv_detach(serving); /* the session may want what it does */
+            phi__sv_detach(serving); /* the session may still want the effect of the call */
             continue;
         }
         phi__sv_detach(serving);
@@ -569,7 +569,7 @@ PHI__FN void phi__serve_way_gone(phi_mcp_server *server, phi__mcp_way *way) {
     (void)phi__sask_leave(server);
 }
 
-/* ---- methods of the protocol itself ---- */
+/* ---- methods of the session ---- */
 
 static bool phi__serve_ping(phi__origin *origin, const phi_json *params) {
     (void)params;
@@ -585,7 +585,7 @@ static bool phi__serve_set_level(phi__origin *origin, const phi_json *params) {
     return phi__send_empty(origin);
 }
 
-/* The era that a client proposed, or the newest of those with sessions. NULL: none. */
+/* Returns the era that a client asks for, else the newest with sessions. NULL: none allowed. */
 static const phi__era *phi__serve_agree(const phi_mcp_server *server, phi_str version) {
     const phi__era *era = server->only != NULL ? server->only : phi__eras_find(version);
     if (era != NULL && era->handshake) return era;
@@ -631,14 +631,14 @@ static bool phi__serve_initialize(phi__origin *origin, phi__client *client,
 
 enum { PHI__LEGACY = 1, PHI__MODERN = 2, PHI__BOTH = 3 };
 
-/* What a method needs; the lists of phi__mcp_list, or one of these. */
+/* Requirements of a method: a phi__mcp_list that is offered, or one of these. */
 enum { PHI__COMPLETING = PHI__MCP_LISTS, PHI__TASKED, PHI__MCP_ALWAYS };
 
 typedef struct phi__method {
     const char *name;
-    bool (*answer)(phi__origin *origin, const phi_json *params); /* false: refused */
+    bool (*answer)(phi__origin *origin, const phi_json *params); /* false: an error was sent */
     uint8_t eras, needs;
-    bool inputs; /* may be repeated with answers */
+    bool inputs; /* a repetition may carry answers to questions */
 } phi__method;
 
 static const phi__method *phi__serve_method(phi_str name) {
@@ -681,13 +681,13 @@ static bool phi__serve_offers(const phi_mcp_server *server, uint8_t needs) {
 typedef struct phi__incoming_message {
     phi__client *client;
     const phi__heads *heads;
-    phi_arena *arena; /* of the message */
+    phi_arena *arena; /* memory of the message */
     const phi_json *root, *params;
     phi_str method;
     phi__origin origin;
 } phi__incoming_message;
 
-/* A request of 2026-07-28 has all that it needs; false: it was refused. */
+/* Checks a request of 2026-07-28. False: an error was sent. */
 static bool phi__serve_modern(phi__incoming_message *m) {
     const phi_json *meta = phi_json_get(m->params, "_meta");
     const phi_json *version = phi_json_get(meta, "io.modelcontextprotocol/protocolVersion");
@@ -718,7 +718,7 @@ static bool phi__serve_is_modern(const phi__incoming_message *m) {
            phi__str_is(m->method, "subscriptions/listen");
 }
 
-/* A request of a session; false: it was answered. */
+/* Finds the session of a request. False: the request was answered. */
 static bool phi__serve_legacy(phi__incoming_message *m) {
     phi__origin *origin = &m->origin;
     if (phi__str_is(m->method, "initialize")) {
@@ -743,7 +743,7 @@ static bool phi__serve_legacy(phi__incoming_message *m) {
     return false;
 }
 
-/* True if it has the id of a request that is under way. */
+/* True if another request with this id is under way. */
 static bool phi__serve_twice(const phi__incoming_message *m) {
     const phi__client *client = m->origin.era->handshake ? m->client : NULL;
     for (phi__link *link = m->origin.server->serving.first; link != NULL; link = link->next) {
@@ -826,7 +826,7 @@ static void phi__serve_one(phi__incoming_message *m, const phi_json *node) {
     }
 }
 
-/* NULL: it was refused. */
+/* NULL: an error was sent. */
 static phi__batch *phi__serve_batch(phi__incoming_message *m) {
     size_t count = phi_json_count(m->root);
     const char *fault = NULL;
@@ -844,7 +844,7 @@ static phi__batch *phi__serve_batch(phi__incoming_message *m) {
         return NULL;
     }
     batch->way = m->origin.way;
-    batch->waiting = count + 1; /* one more until all were read */
+    batch->waiting = count + 1; /* one more, until all messages were read */
     phi__buf_init(&batch->out, &m->origin.server->rt->memory);
     return batch;
 }
@@ -861,7 +861,7 @@ static void phi__serve_all(phi__incoming_message *m) {
     origin.batch = batch;
     while (phi_json_next(&it) != NULL) {
         m->origin = origin;
-        if (m->origin.server->retired) batch->way = NULL; /* it went with the server */
+        if (m->origin.server->retired) batch->way = NULL; /* the way was freed with the server */
         if (m->origin.server->retired)
             phi__send_nothing(&m->origin, 202);
         else
@@ -883,7 +883,7 @@ static void phi__serve_read(phi__incoming_message *m, phi_status status) {
         (void)phi__refuse(&m->origin, PHI__RPC_PARSE, 400, "The message is not JSON");
 }
 
-/* A message that nothing is known of yet; of *from, its server, client, way and heads are taken. */
+/* Prepares a message before it is read. Uses server, client, way and heads of *from. */
 static void phi__mcp_serve_begin(phi__incoming_message *m, const phi__long *from,
                                  phi_arena *arena) {
     memset(m, 0, sizeof *m);
@@ -901,7 +901,8 @@ static void phi__serve_sliced(phi__slices *slices, phi_status status, phi_json *
     phi_arena arena = slices->arena;
     phi__incoming_message m;
     if (status == PHI_BUSY) return;
-    phi_arena_init(&slices->arena, &one->server->rt->memory, 0); /* the tree is ours */
+    /* this function now owns the arena with the tree */
+    phi_arena_init(&slices->arena, &one->server->rt->memory, 0);
     phi__sask_enter(from.server);
     phi__long_end(one);
     phi__mcp_serve_begin(&m, &from, &arena);

@@ -1,8 +1,8 @@
-/* mcp_serve_call.c - tools that clients call.
+/* mcp_serve_call.c - tool calls, resources, prompts and completions for clients.
 
-   A call runs on its own agent, which is hidden: its model is a provider in here, whose one answer
-   is that call, and the run ends when its result is in. So the schema check, hooks, deadlines,
-   retries, caps and sub-agents are those of any run. */
+   Each tool call runs on a hidden agent of its own. The agent's provider is in this file; its only
+   answer is the call, and the run ends with the call's result. So schema checks, hooks, deadlines,
+   limits and sub-agents work as in any run. */
 #include "agent/agent_in.h"
 #include "mcp/mcp_serve_state_in.h"
 
@@ -10,9 +10,9 @@
 
 /* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
-enum { PHI__TASKED_POLL_MS = 1000 }; /* a client should not come back sooner */
+enum { PHI__TASKED_POLL_MS = 1000 }; /* shortest time between polls that clients are told */
 
-/* Members that each state has. A task that works has no end yet. */
+/* Writes the members that every status of a task has. A running task has no ttlMs yet. */
 static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     const phi__tasked *task = serving->task;
     bool ended = serving->kind == PHI__SERVING_TASK;
@@ -41,13 +41,13 @@ static phi_status phi__tasked_begin(phi__serving *serving) {
     if (serving->parked) return PHI_BUSY;
     phi__tasked *task = (phi__tasked *)phi__alloc(&server->rt->memory, sizeof *task);
     if (task == NULL) return PHI_NO_MEMORY;
-    /* its place for the end: later it may find no memory */
+    /* Gives the timer a place in the heap now, because there may be no memory at the end. */
     if (phi__io_timer_set(server->rt->io, &serving->timer, UINT64_MAX) != PHI_OK) {
         phi__free(&server->rt->memory, task, sizeof *task);
         return PHI_NO_MEMORY;
     }
     serving->timer.fire = phi__tasked_fire;
-    serving->round++; /* no requestState is its name */
+    serving->round++; /* the task's id differs from every requestState */
     phi__sask_state(serving, task->id);
     task->status = "working";
     task->created_ms = task->updated_ms = phi__io_wall_ms(server->rt->io);
@@ -78,14 +78,14 @@ static void phi__tasked_end(phi__serving *serving, const char *status, const cha
         task->outcome = *outcome;
         task->key = key;
     }
-    /* as mcp_serve.h says: PHI_UNLIMITED is 49 days */
+    /* PHI_UNLIMITED means 49 days, as mcp_serve.h says. */
     (void)phi__io_timer_set(server->rt->io, &serving->timer,
                             phi__io_now_us(server->rt->io) +
                                 (uint64_t)server->desc.task_ttl_ms * 1000);
     phi__sv_keep(serving);
 }
 
-/* NULL: refused, and answered so. */
+/* Finds the task of a request. NULL: an error was sent. */
 static phi__serving *phi__tasked_of(phi__origin *origin, const phi_json *params) {
     phi__serving *serving = phi__sask_named(origin->server, phi__records_get_str(params, "taskId"));
     if ((phi__sv_can(origin->server, params) & (uint32_t)PHI_MCP_CAN_TASKS) == 0)
@@ -125,7 +125,7 @@ PHI__FN bool phi__tasked_update(phi__origin *origin, const phi_json *params) {
     return true;
 }
 
-/* The tool's cancel function may free the server: it is called last. */
+/* Calls the tool's cancel function last, because it may free the server. */
 PHI__FN bool phi__tasked_cancel(phi__origin *origin, const phi_json *params) {
     phi__serving *serving = phi__tasked_of(origin, params);
     if (serving == NULL) return false;
@@ -136,7 +136,7 @@ PHI__FN bool phi__tasked_cancel(phi__origin *origin, const phi_json *params) {
     return true;
 }
 
-/* ---- the model ---- */
+/* ---- the provider of the hidden agent ---- */
 
 static const phi__child_watch *phi__srun_watch(void);
 
@@ -167,8 +167,8 @@ static void phi__srun_close(void *user_data, void *call) { (void)user_data, (voi
 
 /* ---- the result ---- */
 
-/* The structured content of a result: its details, or else its text, where the tool has an output
-   schema. NULL: none; *message says why, where there should be one. */
+/* Returns the structured content of a result, if the tool has an output schema: the details or else
+   the text. NULL: none. error->message tells why if the content is required. */
 static const phi_json *phi__srun_structured(phi__serving *serving, const phi_message *result,
                                             phi_schema_error *error) {
     phi_arena *arena = &serving->arena;
@@ -191,7 +191,7 @@ static const phi_json *phi__srun_structured(phi__serving *serving, const phi_mes
     return value;
 }
 
-/* Members of the result. */
+/* Writes the members of a result. */
 static void phi__srun_members(phi__serving *serving, const phi_message *result, phi__buf *out) {
     phi_schema_error error;
     const phi_json *structured = phi__srun_structured(serving, result, &error);
@@ -203,7 +203,7 @@ static void phi__srun_members(phi__serving *serving, const phi_message *result, 
         phi__send_block(out, &block, serving->origin.era);
         more = false;
     }
-    /* a result of blocks of the protocol alone has an empty text */
+    /* If a result has only protocol blocks, its one text is empty and is left out. */
     for (size_t i = 0; i < result->content_count; i++)
         alone = alone && result->content[i].kind == PHI_CONTENT_TEXT &&
                 result->content[i].text.len == 0;
@@ -223,7 +223,7 @@ static void phi__srun_members(phi__serving *serving, const phi_message *result, 
     phi__records_bool(out, "isError", result->is_error || broken);
 }
 
-/* The result of its run, in its log; NULL: it has none. */
+/* Returns the tool's result from the agent's log, or NULL. */
 static const phi_message *phi__srun_result(const phi__agent *agent) {
     size_t i = agent->thread->messages.count;
     while (i-- > 0) {
@@ -233,8 +233,7 @@ static const phi_message *phi__srun_result(const phi__agent *agent) {
     return NULL;
 }
 
-/* The answer: the result, or the failure if that is NULL. Frees the request, unless it is a
-   task. */
+/* Sends the result, or the failure if result is NULL. Frees the request unless it is a task. */
 static void phi__srun_end(phi__serving *serving, const phi_message *result, phi_status status,
                           const phi_failure *failure) {
     bool task = serving->task != NULL;
@@ -284,7 +283,7 @@ static void phi__srun_over(phi__agent *agent, phi_status status, const phi_failu
     phi__end_drop(agent);
 }
 
-/* The host has freed it: a hook knows its handle. */
+/* Called when the host has freed the agent; a hook gets the agent's handle. */
 static void phi__srun_gone(phi__agent *agent) {
     phi__serving *serving = phi__srun_of(agent);
     if (serving == NULL) return;
@@ -306,13 +305,13 @@ static void phi__srun_drop(phi__serving *serving) {
     phi__end_drop(agent);
 }
 
-/* ---- beginning one ---- */
+/* ---- beginning a call ---- */
 
 static bool phi__srun_take(phi__serving *serving, const phi_json *params,
                            const phi_mcp_serve_tool *info) {
     const phi_json *arguments = phi_json_get(params, "arguments");
     phi_str schema = phi_str_of(info != NULL ? info->output_schema : NULL);
-    if (schema.at != NULL) { /* the host may replace the list meanwhile */
+    if (schema.at != NULL) { /* copied, because the host may replace the list */
         if (!phi__arena_str(&serving->arena, schema, &schema)) return false;
         serving->output_schema = schema.at;
     }
@@ -420,9 +419,9 @@ PHI_API phi_status phi_mcp_progress(phi_mcp_incoming incoming, double progress, 
     return PHI_OK;
 }
 
-/* ---- addresses by a template: RFC 6570, level 1, read backwards ---- */
+/* ---- URIs of a template (RFC 6570, level 1) ---- */
 
-/* A value with its %XX taken back, as a JSON string. False: a broken one. */
+/* Writes a value, with each %XX decoded, as a JSON string. False: malformed. */
 static bool phi__serve_uri_value(phi_str value, phi__buf *out) {
     bool good = true;
     phi__buf plain = phi__buf_of(out->memory);
@@ -451,7 +450,7 @@ static bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out
             good = at < uri.len && uri.at[at++] == *pattern++;
             continue;
         }
-        size_t end = at; /* a value has no '/', and ends where the next literal begins */
+        size_t end = at; /* a value has no '/' and ends before the next literal */
         while (end < uri.len && uri.at[end] != '/' && uri.at[end] != close[1]) end++;
         good = end > at;
         if (good && out != NULL) {
@@ -467,8 +466,7 @@ static bool phi__serve_uri_match(const char *pattern, phi_str uri, phi__buf *out
 
 /* ---- resources, prompts, completion, and the host's answers ---- */
 
-/* A string of a client's, terminated, in the request's memory; too long, or with a NUL in it: NULL,
-   as without memory. */
+/* Copies a client's string, terminated. NULL: too long, contains a NUL, or no memory. */
 static const char *phi__data_text(phi__serving *serving, phi_str text) {
     phi_str copy;
     if (text.len > PHI__NAME_BYTES || (text.len > 0 && memchr(text.at, 0, text.len) != NULL) ||
@@ -568,7 +566,7 @@ PHI__FN bool phi__data_read(phi__origin *origin, const phi_json *params) {
     const phi_mcp_serve_template *of = resource == NULL ? phi__data_template(server, uri) : NULL;
     const char *own = phi__data_text(serving, uri);
     const char *mime_type = of != NULL ? of->mime_type : resource->mime_type;
-    /* the type is kept: the host may replace the list before it answers */
+    /* The type is copied, because the host may replace the list before it answers. */
     if (own == NULL || !phi__sask_keep(serving, PHI__LIT("resources/read"), params) ||
         !phi__arena_str(&serving->arena, phi_str_of(mime_type), &type))
         return phi__data_lost(serving);
@@ -589,7 +587,7 @@ static const phi_mcp_serve_prompt *phi__data_prompt_of(const phi_mcp_server *ser
     return NULL;
 }
 
-/* True if the arguments are strings, and none is missing; else it was refused, and answered so. */
+/* True if all arguments are strings and no required one is missing. Otherwise an error was sent. */
 static bool phi__data_arguments(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
                                 const phi_json *arguments) {
     phi_json_iter it = phi_json_each(arguments);
@@ -645,7 +643,7 @@ static bool phi__data_said(phi__origin *origin, const phi_mcp_serve_prompt *prom
     return phi__data_messages(origin, prompt, &message, 1);
 }
 
-/* The text of a prompt with its arguments in it: "{name}". */
+/* Sends a prompt's text with each "{name}" replaced by the argument. */
 static bool phi__data_static(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
                              const phi_json *arguments) {
     phi__buf text;
@@ -733,7 +731,7 @@ PHI__FN bool phi__data_complete(phi__origin *origin, const phi_json *params) {
 /* ---- public: answers ---- */
 
 static void phi__data_values(phi__serving *serving, const phi_mcp_answer_desc *answer) {
-    enum { PHI__MOST = 100 }; /* the specification, completion */
+    enum { PHI__MOST = 100 }; /* limit of the specification */
     size_t total = phi__max(answer->value_total, answer->value_count), i;
     phi__buf out;
     phi__send_open_complete(&serving->origin, &out);

@@ -1,14 +1,15 @@
-/* mcp_serve_http.c - our server over HTTP: who may speak to it, and the streams of answers.
+/* mcp_serve_http.c - the server over HTTP: checks of requests, and streams of answers.
 
-   Each POST is a way, and so is the listening stream (GET) of a session. The answer to a POST
-   begins with its first message: JSON when that is the last one, else a stream of events.
-   A page of some other site must not speak to a server on this machine (DNS rebinding): the names
-   in Host and Origin are those of the loopback, or those that the desc allows; and a body is
-   application/json, which such a page cannot send without being asked first.
+   Each POST is a way, and so is the listening stream (GET) of a session. If the first message of an
+   answer is also the last, it is sent as JSON; otherwise the answer is a stream of events.
 
-   In a session, the events of a stream are kept for a while: a client that lost its connection
-   takes the stream up again, by a GET with the id of the last event that it has. Meanwhile the
-   stream is adrift: it has no exchange, and what the server sends is kept alone.
+   A web page must not reach a server on this machine (DNS rebinding). So the names in Host and
+   Origin must be loopback names or allowed by the desc, and a body must be application/json, which
+   a page of another site cannot send without a preflight request.
+
+   In a session, the events of a stream are kept for a while. A client that lost its connection
+   resumes the stream by a GET with the id of the last event it has. Until then the stream is
+   adrift: it has no exchange, and new events are only kept.
 
    A way is freed by its own timer, never inside a function that the server calls. */
 
@@ -19,11 +20,11 @@
 
 #include <stdio.h>
 
-/* ---- who may speak to us: no page of another site (DNS rebinding) ---- */
+/* ---- checks of a request against pages of other sites (DNS rebinding) ---- */
 
 #ifndef PHI_NO_LISTEN
 
-/* The name in "name", "name:port" or "[v6]:port". */
+/* Returns the name in "name", "name:port" or "[v6]:port". */
 static phi_str phi__admit_name(phi_str authority) {
     size_t end = authority.len;
     for (size_t i = 0; i < authority.len; i++) {
@@ -39,7 +40,7 @@ static bool phi__admit_is_loopback(phi_str authority) {
            phi__str_is(name, "[::1]");
 }
 
-/* True if nothing but a port follows the name. */
+/* True if only a port follows the name. */
 static bool phi__admit_ends(phi_str authority) {
     size_t i = phi__admit_name(authority).len;
     if (i == authority.len) return true;
@@ -54,7 +55,7 @@ static bool phi__admit_listed(const char *const *list, phi_str value) {
     return false;
 }
 
-/* A token keeps strangers out of a server that others reach by names we cannot know. */
+/* True if `host` is a name of this server. With a token, other names may be allowed, too. */
 PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
     phi_str name = phi__admit_name(host);
     if (host.len == 0) return false;
@@ -67,19 +68,19 @@ PHI__FN bool phi__admit_host(const phi_mcp_server_desc *desc, phi_str host) {
     return desc->any_address && desc->token != NULL && desc->allowed_hosts == NULL;
 }
 
-/* at NULL: no browser's page. Else an http origin of the loopback, or one of
-   desc->allowed_origins. */
+/* True for a loopback origin or one of desc->allowed_origins. Without an origin (at is NULL), the
+   request does not come from a web page. */
 static bool phi__admit_origin(const phi_mcp_server_desc *desc, phi_str origin) {
     size_t scheme = phi__str_find_nocase(origin, 0, "http://") == 0    ? 7
                     : phi__str_find_nocase(origin, 0, "https://") == 0 ? 8
                                                                        : 0;
-    if (origin.at == NULL) return true; /* no browser's page */
+    if (origin.at == NULL) return true;
     if (phi__admit_listed(desc->allowed_origins, origin)) return true;
     origin = phi__str(origin.at + scheme, origin.len - scheme);
     return scheme > 0 && phi__admit_ends(origin) && phi__admit_is_loopback(origin);
 }
 
-/* True if each header that counts is there once at most: a reader before us might take another. */
+/* True if no important header occurs twice. A proxy might have used the other one. */
 static bool phi__admit_once(const phi__http_head *head) {
     static const char *const names[] = {"authorization", "content-type", "last-event-id", "origin"};
     for (size_t i = 1; i < head->header_count; i++) {
@@ -93,24 +94,24 @@ static bool phi__admit_once(const phi__http_head *head) {
     return true;
 }
 
-/* authorization: the header, "Bearer TOKEN". */
+/* True if the header's value is "Bearer TOKEN". */
 static bool phi__admit_token(const char *token, phi_str authorization) {
     if (phi__str_find_nocase(authorization, 0, "bearer ") != 0) return false;
     authorization = phi__str_trim(phi__str(authorization.at + 7, authorization.len - 7));
     return phi__str_equal_secret(authorization, phi_str_of(token));
 }
 
-/* ---- the last events of a stream that a client may take up again, up to 256 KiB ---- */
+/* ---- the last events of a stream, up to 256 KiB, for a client that resumes it ---- */
 
 typedef struct phi__mcp_events {
-    uint64_t stream;      /* its number; 0: its events have no ids, and none is kept */
-    uint64_t first, next; /* of those kept; the next one to come; from 1 */
+    uint64_t stream;      /* number of the stream; 0: events have no ids, and none are kept */
+    uint64_t first, next; /* number of the oldest kept event, and of the next one; from 1 */
     phi__buf kept;
 } phi__mcp_events;
 
 enum { PHI__MCP_EVENTS_BYTES = 262144 };
 
-/* The kept ones behind number `last`. False: some of them are gone, or are still to come. */
+/* Returns the kept events after number `last`. False: some are lost, or `last` is too large. */
 static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, phi_str *out) {
     size_t at = 0;
     if (last >= events->next || last + 1 < events->first) return false;
@@ -123,9 +124,9 @@ static bool phi__mcp_events_after(const phi__mcp_events *events, uint64_t last, 
 /* ---- streams of answers ---- */
 
 enum {
-    PHI__MCP_HTTP_PING_MS = 25000, /* comments keep a quiet stream open: clients give up at 300 s */
+    PHI__MCP_HTTP_PING_MS = 25000,   /* pings a quiet stream: clients give up at 300 s */
     PHI__MCP_HTTP_BEGIN_MS = 15000,  /* an answer that takes longer becomes a stream */
-    PHI__MCP_HTTP_ADRIFT_MS = 60000, /* a lost stream waits for its client */
+    PHI__MCP_HTTP_ADRIFT_MS = 60000, /* a lost stream waits this long for its client */
     PHI__MCP_HTTP_ADRIFT_MOST = 32
 };
 
@@ -133,16 +134,16 @@ typedef struct phi__mcp_post {
     phi__mcp_way way;
     phi__link link;
     phi__serve_http *http;
-    phi__serve_exchange *exchange; /* NULL: over */
-    phi__timer timer;              /* frees it when it is over; else keeps its stream open */
+    phi__serve_exchange *exchange; /* NULL when the exchange is over */
+    phi__timer timer;              /* sends pings; at the end, frees the way */
     phi__buf heads, body;          /* heads: "name: value\n" each */
-    char session[33];              /* a session that began here, for the answer's head */
-    char of[33];                   /* the session of the request; empty: none */
+    char session[33];              /* a session that began here; sent in the answer's head */
+    char of[33];                   /* session of the request, or empty */
     phi__mcp_events events;
-    bool streams; /* the answer is a stream that has begun */
-    bool last;    /* the server sends no more */
+    bool streams; /* the answer has begun as a stream */
+    bool last;    /* the server sends no more messages */
     bool adrift;
-    bool primes; /* the client understands an event without data, which has an id alone */
+    bool primes; /* the client accepts an event with only an id */
 } phi__mcp_post;
 
 struct phi__serve_http {
@@ -151,7 +152,7 @@ struct phi__serve_http {
     phi__io *io;
     phi__serve *serve;
     phi__list posts;
-    uint64_t streams; /* that began, for their numbers */
+    uint64_t streams; /* number of streams that have begun */
     uint32_t adrift;
     bool closing;
 };
@@ -174,14 +175,14 @@ static void phi__web_moor(phi__mcp_post *post) {
     post->adrift = false;
 }
 
-/* Its timer frees it in a later turn. */
+/* Ends the way. The timer frees it in a later turn. */
 static void phi__web_over(phi__mcp_post *post) {
     phi__web_moor(post);
     post->exchange = NULL;
     phi__web_timer_in(post, 0);
 }
 
-/* The exchange has ended. A stream with events that the client may lack waits for it. */
+/* Ends the exchange. A stream with events that the client may lack waits for the client. */
 static void phi__web_leave(phi__mcp_post *post) {
     phi__serve_http *http = post->http;
     if (!post->streams || post->events.stream == 0) {
@@ -206,7 +207,7 @@ static phi__header phi__web_header(const char *name, phi_str value) {
     return header;
 }
 
-/* The headers of an answer with a body of that type; returns how many. */
+/* Makes the headers of an answer. type: of the body, or NULL. Returns their number. */
 static size_t phi__web_heads(const phi__mcp_post *post, const char *type, phi__header out[3]) {
     size_t n = 0;
     if (type != NULL) out[n++] = phi__web_header("Content-Type", phi_str_of(type));
@@ -231,7 +232,7 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi_mcp_server *server = http->server;
     phi__io *io = http->io;
     if (post->exchange != NULL) {
-        /* keeps a quiet stream open, and begins one where an answer takes long */
+        /* Keeps a quiet stream open, or begins one because the answer takes long. */
         char first[48] = ":\n\n";
         if (!post->streams && !phi__web_begin(post)) {
             phi__serve_drop(post->exchange);
@@ -249,17 +250,17 @@ static void phi__web_on_timer(phi__timer *timer) {
     phi__list_take(&http->posts, &post->link);
     if (!post->last) {
         phi__sask_enter(server);
-        phi__serve_way_gone(server, &post->way); /* the host may free the server in it */
+        phi__serve_way_gone(server, &post->way); /* the host may free the server in this call */
         (void)phi__sask_leave(server);
     }
     phi__web_release(io, post);
 }
 
-/* One event, which is taken whole or not at all. */
+/* Sends an event; if adrift, keeps it. False: not all of it could be sent or kept. */
 static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     if (json.len == 0) return true;
     phi__buf out = phi__buf_of(post->http->memory);
-    /* The next event as text, into `out`: "id: 3-1\ndata: {...}\n\n". json is one line. */
+    /* Write the next event: "id: 3-1\ndata: {...}\n\n". json is one line. */
     size_t before = out.len;
     if (post->events.stream != 0) {
         phi__buf_text(&out, "id: ");
@@ -330,7 +331,7 @@ static void phi__web_taken(phi__mcp_way *way) {
     if (!post->last && !post->streams) phi__web_timer_in(post, PHI__MCP_HTTP_BEGIN_MS);
 }
 
-/* False: it was refused. */
+/* False: the request was refused. */
 static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exchange,
                            const phi__http_head *head) {
     const phi_mcp_server_desc *desc = &http->server->desc;
@@ -353,7 +354,7 @@ static bool phi__web_admit(const phi__serve_http *http, phi__serve_exchange *exc
 
 /* ---- requests ---- */
 
-/* The value of a header; at NULL: it is not there. */
+/* Returns the value of a header; at is NULL if it is missing. */
 static phi_str phi__web_get(void *ctx, const char *name) {
     const phi__mcp_post *post = (const phi__mcp_post *)ctx;
     phi_str rest = phi__buf_str(&post->heads);
@@ -372,7 +373,7 @@ static bool phi__web_on_body(void *ctx, const char *bytes, size_t len) {
     return true;
 }
 
-/* Streams of sessions can be taken up again, but for the first era's. */
+/* Prepares the events of a session's stream. Streams of the first era cannot be resumed. */
 static void phi__web_in_session(phi__mcp_post *post, const phi__client *client) {
     if (client == NULL) return;
     memcpy(post->of, phi__client_id(client), sizeof post->of);
@@ -410,7 +411,7 @@ static void phi__web_on_gone(void *ctx) {
     if (!post->http->closing) phi__web_leave(post);
 }
 
-/* A way for the exchange; NULL: it was refused. */
+/* Makes a way for the exchange. NULL: the request was refused. */
 static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchange *exchange,
                                         const phi__http_head *head, bool listens) {
     phi__mcp_post *post = (phi__mcp_post *)phi__alloc(http->memory, sizeof *post);
@@ -448,8 +449,8 @@ static phi__mcp_post *phi__web_post_new(phi__serve_http *http, phi__serve_exchan
     return post;
 }
 
-/* The stream that the client was cut off from, by the id of its last event, "3-1"; NULL: it is not
-   kept any more. */
+/* Finds the stream to resume, by the id of its last event ("3-1"). NULL: it is not kept any
+   more. */
 static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
                                     const phi__client *client, phi_str *missed) {
     size_t dash = phi__str_find(id, 0, "-");
@@ -462,13 +463,13 @@ static phi__mcp_post *phi__web_lost(const phi__serve_http *http, phi_str id,
         if (post->events.stream != stream || !post->streams ||
             strcmp(post->of, phi__client_id(client)) != 0)
             continue;
-        if (!post->adrift && post->exchange == NULL) return NULL; /* it is being freed */
+        if (!post->adrift && post->exchange == NULL) return NULL; /* the stream is being freed */
         return phi__mcp_events_after(&post->events, number, missed) ? post : NULL;
     }
     return NULL;
 }
 
-/* The listening stream. */
+/* Answers a GET: resumes a stream, or opens the client's own stream. */
 static void phi__web_listen(phi__serve_http *http, phi__serve_exchange *exchange,
                             const phi__http_head *head, phi__client *client) {
     phi_str accept = phi__http_head_get(head, "accept");
@@ -481,9 +482,9 @@ static void phi__web_listen(phi__serve_http *http, phi__serve_exchange *exchange
     phi__mcp_post *post =
         phi__web_lost(http, phi__http_head_get(head, "last-event-id"), client, &missed);
     if (post != NULL) {
-        /* The missed events first, then those to come. */
+        /* Send the missed events, then resume the stream. */
         if (post->exchange != NULL)
-            phi__serve_drop(post->exchange); /* the cut was not seen here yet */
+            phi__serve_drop(post->exchange); /* the loss was not noticed here yet */
         phi__web_moor(post);
         phi__serve_calls calls = PHI_ZERO;
         calls.gone = phi__web_on_gone;
@@ -497,7 +498,7 @@ static void phi__web_listen(phi__serve_http *http, phi__serve_exchange *exchange
     }
     phi__mcp_post *own = client->own != NULL ? PHI__OWNER(client->own, phi__mcp_post, way) : NULL;
     if (own != NULL && own->exchange == NULL) {
-        phi__serve_way_gone(http->server, &own->way); /* no call is answered there */
+        phi__serve_way_gone(http->server, &own->way); /* no call is answered on this way */
         own->last = true;
         phi__web_over(own);
     }
@@ -525,7 +526,7 @@ static bool phi__web_is_json(phi_str type) {
                               "application/json");
 }
 
-/* GET and DELETE are of sessions; 2026-07-28 has none. */
+/* Handles a request. GET and DELETE need a session, which does not exist in 2026-07-28. */
 static void phi__web_on_request(void *ctx, phi__serve_exchange *exchange,
                                 const phi__http_head *head) {
     phi__serve_http *http = (phi__serve_http *)ctx;
@@ -553,7 +554,7 @@ static void phi__web_on_request(void *ctx, phi__serve_exchange *exchange,
     }
 }
 
-/* ---- offered ---- */
+/* ---- making and freeing the transport ---- */
 
 PHI__FN phi_status phi__web_new(phi_mcp_server *server, phi__serve_http **out) {
     const phi_mcp_server_desc *desc = &server->desc;

@@ -1,5 +1,5 @@
-/* mcp_serve_request.c - requests that the host works on: made, found by their handles, ended; their
-   progress and log messages. */
+/* mcp_serve_request.c - messages to clients; requests that the host works on, with progress, log
+   messages and questions. */
 #include "mcp/mcp_serve_state_in.h"
 
 #include <stdarg.h>
@@ -13,8 +13,8 @@ static void phi__send_data(phi__buf *out, const char *type, const phi_content *b
     phi__records_str(out, "mimeType", block->mime_type);
 }
 
-/* A document as a resource inside of the result, "document:///Report.pdf"; one by its address as
-   that address in a text. */
+/* Appends a document as a resource such as "document:///Report.pdf". A document with a URL becomes
+   a text. */
 static void phi__send_document(phi__buf *out, const phi_content *block) {
     if (block->url.len > 0) {
         phi__records_str(out, "type", PHI__LIT("text"));
@@ -65,11 +65,11 @@ PHI__FN void phi__send_server_info(const phi_mcp_server *server, phi__buf *out,
     phi__buf_char(out, '}');
 }
 
-/* The answer to a message; json empty: none. */
+/* Sends the answer to a message; json may be empty. In a batch, the last answer sends all. */
 static void phi__send_text(phi__origin *origin, phi_str json, int http_status) {
     phi__batch *batch = origin->batch;
     phi__mcp_way *way = origin->way;
-    phi_memory *memory = &origin->server->rt->memory; /* a way that ends frees the origin */
+    phi_memory *memory = &origin->server->rt->memory; /* the origin may be freed with its way */
     origin->batch = NULL;
     if (batch == NULL) {
         if (way != NULL) (void)way->table->send(way, json, http_status, true);
@@ -159,7 +159,7 @@ PHI__FN bool phi__send_close(phi__origin *origin, phi__buf *out) {
         phi__send_text(origin, phi__buf_str(out), 200);
     else if (out->failed)
         phi__send_lost(origin);
-    else { /* no queue would hold it: the client gets an error, and is not dropped for it */
+    else { /* Too large for any queue: the client gets an error, but is not dropped. */
         char message[80];
         (void)snprintf(message, sizeof message, "The answer has more than %lu bytes",
                        (unsigned long)most);
@@ -198,7 +198,7 @@ PHI__FN phi__serving *phi__sv_find(phi_mcp_incoming incoming) {
     if (incoming.server == NULL) return NULL;
     phi__slot *slot = phi__slots_find(&incoming.server->slots, incoming.index, incoming.gen);
     phi__serving *serving = slot != NULL ? (phi__serving *)slot->object : NULL;
-    /* for the host, a task that has ended was answered */
+    /* the host has no more to do for an ended task */
     return serving != NULL && serving->kind != PHI__SERVING_TASK ? serving : NULL;
 }
 
@@ -228,7 +228,7 @@ PHI__FN phi__mcp_way *phi__sv_stream(const phi__serving *serving) {
     return serving->client != NULL ? serving->client->own : NULL;
 }
 
-/* ---- from its beginning to its end ---- */
+/* ---- life of a request ---- */
 
 static const struct phi__sv_able {
     uint32_t bit; /* PHI_MCP_CAN_... */
@@ -274,7 +274,7 @@ PHI__FN bool phi__sv_needs(phi__origin *origin, uint32_t missing) {
     return false;
 }
 
-/* What a request says about itself in _meta, and of a session what that agreed upon. */
+/* Reads _meta of a request. A session's abilities and log level come from the session. */
 static void phi__sv_meta(phi__serving *serving, const phi_json *params) {
     const phi_json *meta = phi_json_get(params, "_meta");
     serving->log_level = PHI__LEVEL_NONE;
@@ -298,7 +298,7 @@ static uint32_t *phi__sv_count(phi_mcp_server *server, phi__sv_kind kind) {
     return kind == PHI__SERVING_LISTEN ? &server->listen_count : &server->serving_count;
 }
 
-/* A quarter of the connections stays for requests: a stream can last for days. */
+/* Keeps a quarter of the connections free for requests, because a stream can last for days. */
 PHI__FN bool phi__sv_crowded(const phi_mcp_server *server) {
     uint32_t most = server->desc.max_connections, count = server->listen_count;
     for (phi__link *link = server->clients.first; link != NULL; link = link->next)
@@ -359,7 +359,7 @@ PHI__FN void phi__sv_free_questions(phi__serving *serving) {
         phi__sv_free_question(PHI__OWNER(serving->asks.first, phi__mcp_question, link));
 }
 
-/* Nobody finds it any more; its memory stays. */
+/* Removes the request from all lists. Its memory stays. */
 static void phi__sv_leave(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__sv_free_questions(serving);
@@ -385,7 +385,7 @@ PHI__FN void phi__sv_free(phi__serving *serving) {
     phi__sv_release(serving, memory);
 }
 
-/* The tool's cancel function may free the server, and the way with it: it is called last. */
+/* Calls the tool's cancel function last, because it may free the server and the way. */
 PHI__FN void phi__sv_drop(phi__serving *serving, bool answered) {
     phi_memory *memory = &serving->server->rt->memory;
     phi__origin origin = serving->origin;
@@ -398,11 +398,11 @@ PHI__FN void phi__sv_drop(phi__serving *serving, bool answered) {
 PHI__FN void phi__sv_keep(phi__serving *serving) {
     phi_mcp_server *server = serving->server;
     phi__list_take(&server->serving, &serving->link);
-    phi__list_push(&server->serving, &serving->link); /* by the time of their ends */
+    phi__list_push(&server->serving, &serving->link); /* ordered by the times when tasks ended */
     --*phi__sv_count(server, serving->kind);
     serving->kind = PHI__SERVING_TASK;
     server->task_count++;
-    /* the oldest of too many tasks that have ended makes room */
+    /* Too many ended tasks: frees the oldest. */
     phi__link *link = server->serving.first;
     while (server->task_count > server->desc.max_calls && link != NULL) {
         phi__serving *oldest = PHI__OWNER(link, phi__serving, link);
@@ -411,7 +411,7 @@ PHI__FN void phi__sv_keep(phi__serving *serving) {
     }
 }
 
-/* ---- what it says meanwhile ---- */
+/* ---- progress and log messages ---- */
 
 PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double total,
                               phi_str message) {
@@ -457,13 +457,13 @@ PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const 
     return phi__send_noted(way, &out) ? PHI_OK : status == PHI_OK ? PHI_FULL : status;
 }
 
-/* ---- Questions to a client in the midst of its request ---- */
+/* ---- questions to a client during its request ---- */
 
-/* A session gets them as requests, on its own stream. A client of 2026-07-28 gets them as the
-   result of its request (input_required), which is parked, and repeats it with the answers and with
-   requestState: the handle of the parked request, how often it was parked, and a keyed hash over
-   both and over the method and its parameters. A state is so good for one repetition of one
-   request, and worthless when the request has ended. */
+/* A session gets questions as requests on its own stream. A client of 2026-07-28 gets them as the
+   result of its request (input_required). The request is then parked, and the client repeats it
+   with the answers and requestState. This state has the handle of the parked request, the number of
+   its rounds, and a keyed hash over both, the method and the parameters. So a state is valid for
+   one repetition of one request, and only until the request ends. */
 
 PHI__FN void phi__sask_enter(phi_mcp_server *server) { server->depth++; }
 
@@ -488,8 +488,8 @@ static bool phi__sask_has(const phi__serving *serving, phi_str key) {
     return false;
 }
 
-/* The number of the question, or the next that the host did not give to another as its key. Keys
-   of a task serve once, so the host's are not used there. */
+/* Returns the number of the question, or the next one that is no key of another question. A key of
+   a task must not occur twice, so keys of the host are not used for tasks. */
 static phi_str phi__sask_number(const phi__serving *serving, char out[16]) {
     const char *format = serving->task != NULL ? "task-%u" : "%u";
     unsigned number = serving->asked;
@@ -640,10 +640,10 @@ PHI__FN phi__serving *phi__sask_named(phi_mcp_server *server, phi_str state) {
     return phi__str_equal_secret(state, phi_str_of(good)) ? serving : NULL;
 }
 
-/* ---- 2026-07-28: asking, and going on ---- */
+/* ---- 2026-07-28: questions and repetitions ---- */
 
-/* Requests whose clients never come back must not take the places of all others: when half of
-   max_calls is parked, the oldest one has waited long enough. */
+/* If more than half of max_calls is parked, the oldest parked request times out: clients that never
+   come back must not block others. */
 static void phi__sask_crowded(phi_mcp_server *server) {
     phi__serving *oldest = NULL;
     uint32_t count = 0;
@@ -691,7 +691,8 @@ static void phi__sask_required(phi__serving *serving) {
     phi__sask_crowded(server);
 }
 
-/* Gives the first question that has an answer its answer. False: there is none. */
+/* Answers the first question that has an answer. If `late`, fails the first without one. False:
+   none left. */
 static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool late) {
     for (phi__link *link = serving->asks.first; link != NULL; link = link->next) {
         phi__mcp_question *ask = PHI__OWNER(link, phi__mcp_question, link);
@@ -708,7 +709,7 @@ static bool phi__sask_settle(phi__serving *serving, const phi_json *inputs, bool
     return false;
 }
 
-/* The same for all. NULL: the request has ended. */
+/* Calls phi__sask_settle for all questions. NULL: the request has ended. */
 static phi__serving *phi__sask_settle_all(phi__serving *serving, const phi_json *inputs,
                                           bool late) {
     phi_mcp_server *server = serving->server;
@@ -726,7 +727,7 @@ PHI__FN void phi__sask_take(phi__serving *serving, const phi_json *inputs) {
     (void)phi__sask_settle_all(serving, inputs, false);
 }
 
-/* Questions were asked, or answers have come; or a parked request has waited too long. */
+/* Called after questions or answers have arrived, or a parked request has waited too long. */
 static void phi__sask_due(phi__timer *timer) {
     phi__serving *serving = PHI__OWNER(timer, phi__serving, timer);
     phi_mcp_server *server = serving->server;
@@ -736,7 +737,7 @@ static void phi__sask_due(phi__timer *timer) {
     if (serving != NULL && !server->retired && serving->asks.first != NULL) {
         if (!late)
             phi__sask_required(serving);
-        else /* questions asked meanwhile have their own deadlines */
+        else /* new questions get a deadline of their own */
             (void)phi__sask_until(server, &serving->timer);
     }
     (void)phi__sask_leave(server);
@@ -784,7 +785,7 @@ PHI__FN bool phi__sask_repeated(phi__origin *origin, phi_str method, const phi_j
         phi__sv_attach(serving, origin);
         serving->origin.id = id;
         phi__sv_meta(serving, params);
-        (void)phi__sask_soon(serving); /* the timer has its place since it was parked */
+        (void)phi__sask_soon(serving); /* cannot fail: the timer has a place in the heap */
     }
     return true;
 }
@@ -822,7 +823,7 @@ static phi_status phi__sask_open(phi__serving *serving, const phi_mcp_ask_desc *
     else if (serving->task != NULL)
         status = phi__sask_wait(ask);
     else if (serving->parked)
-        status = PHI_OK; /* it goes with the next round */
+        status = PHI_OK; /* sent in the next round */
     else
         status = phi__sask_soon(serving);
     if (status != PHI_OK) phi__sv_free_question(ask);

@@ -1,4 +1,4 @@
-/* mcp_serve_stdio.c - our server over stdin and stdout of this process: a line a message. */
+/* mcp_serve_stdio.c - the server over stdin and stdout of this process, one line per message. */
 #include "mcp/mcp_serve_state_in.h"
 #include "system/system_in.h"
 
@@ -7,18 +7,18 @@
 struct phi__serve_stdio {
     phi__mcp_way way;
     phi_mcp_server *server;
-    phi__client *client; /* of `initialize`; NULL: none yet */
+    phi__client *client; /* session of `initialize`, or NULL */
     phi__channel *channel;
-    phi__buf line, rest; /* rest: bytes behind a long message that is being read */
-    bool skipping;       /* the rest of a line that is too long */
-    bool lost;           /* a message could not be sent: the end is due */
-    bool ending; /* stdin has ended: answers of calls under way are still sent until `until` */
+    phi__buf line, rest; /* rest: bytes after a long message that is being read */
+    bool skipping;       /* ignore the rest of a line that is too long */
+    bool lost;           /* a message could not be sent; the timer ends the connection */
+    bool ending;         /* stdin has ended; calls are still answered, until `until` */
     uint64_t until;
     bool over;
     phi__timer timer;
 };
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 static bool phi__sio_send(phi__mcp_way *way, phi_str json, int http_status, bool last) {
     phi__serve_stdio *stdio = PHI__OWNER(way, phi__serve_stdio, way);
@@ -28,7 +28,7 @@ static bool phi__sio_send(phi__mcp_way *way, phi_str json, int http_status, bool
     if (stdio->ending && last) (void)phi__mcp_timer_in(io, &stdio->timer, 0);
     if (json.len == 0) return true;
     if (stdio->lost || stdio->over) return false;
-    /* half a message is worse than none */
+    /* Half a message is worse than none, so a failure ends the connection. */
     if (phi__channel_write(stdio->channel, json.at, json.len, &taken) == PHI_OK &&
         taken == json.len && phi__channel_write(stdio->channel, "\n", 1, &ended) == PHI_OK &&
         ended == 1)
@@ -52,14 +52,13 @@ static void phi__sio_end(phi__serve_stdio *stdio, const char *why) {
     stdio->client = NULL;
     phi__io_timer_clear(server->rt->io, &stdio->timer);
     phi__mcp_serve_ended(server, why);
-    phi__sask_enter(server); /* the host may free it when its calls are cancelled */
+    phi__sask_enter(server); /* the host may free the server when its calls are cancelled */
     phi__serve_way_gone(server, &stdio->way);
     if (client != NULL && !server->retired) phi__client_end(client);
     (void)phi__sask_leave(server);
 }
 
-/* True if a request is under way whose answer stdin's end does not take away; a subscription has
-   none. */
+/* True if a request still has to be answered after the end of stdin. Subscriptions do not count. */
 static bool phi__sio_owes(const phi__serve_stdio *stdio) {
     for (const phi__link *link = stdio->way.waiting.first; link != NULL; link = link->next)
         if (PHI__OWNER(link, const phi__serving, at_way)->kind != PHI__SERVING_LISTEN) return true;
@@ -74,7 +73,7 @@ static void phi__sio_due(phi__timer *timer) {
     else if (!phi__sio_owes(stdio) || phi__io_now_us(io) >= stdio->until)
         phi__sio_end(stdio, "");
     else
-        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* its place is kept */
+        (void)phi__io_timer_set(io, &stdio->timer, stdio->until); /* has a place in the heap */
 }
 
 static void phi__sio_ended(void *ctx, phi_status status, const char *message) {
@@ -89,7 +88,7 @@ static void phi__sio_ended(void *ctx, phi_status status, const char *message) {
         phi__sio_end(stdio, status == PHI_OK ? "" : message);
 }
 
-/* ---- in ---- */
+/* ---- input ---- */
 
 static void phi__sio_cleared(phi__serve_stdio *stdio) {
     phi__buf_clear(&stdio->line);
@@ -100,7 +99,7 @@ static void phi__sio_cleared(phi__serve_stdio *stdio) {
 static bool phi__sio_line(phi__serve_stdio *stdio) {
     phi_str line = phi__str_trim(phi__buf_str(&stdio->line));
     bool alive = true;
-    if (stdio->skipping || stdio->line.failed) /* NUL: no JSON, and refused as too large */
+    if (stdio->skipping || stdio->line.failed) /* handled as a message that is too large */
         line = phi__str(NULL, SIZE_MAX);
     if (line.len > 0)
         alive = phi__serve_message(stdio->server, stdio->client, &stdio->way, line, NULL);
@@ -115,7 +114,7 @@ static bool phi__sio_input(void *ctx, const char *bytes, size_t len) {
         const char *end = (const char *)memchr(bytes, '\n', len);
         size_t part = end != NULL ? (size_t)(end - bytes) : len;
         if (stdio->way.reading != NULL) {
-            /* Bytes behind a long message wait until that is read. */
+            /* Bytes after a long message wait until that message was read. */
             phi__io *io = stdio->server->rt->io;
             phi__buf_add(&stdio->rest, bytes, len);
             if (stdio->rest.failed) {
@@ -132,7 +131,7 @@ static bool phi__sio_input(void *ctx, const char *bytes, size_t len) {
         if (end != NULL) part++;
         bytes += part;
         len -= part;
-        if (end != NULL && !phi__sio_line(stdio)) return true; /* it is freed */
+        if (end != NULL && !phi__sio_line(stdio)) return true; /* the transport was freed */
     }
     return stdio->way.reading == NULL;
 }
@@ -143,7 +142,7 @@ static void phi__sio_taken(phi__mcp_way *way) {
     phi__buf rest = stdio->rest;
     phi__sio_cleared(stdio);
     phi__buf_init(&stdio->rest, rest.memory);
-    phi__sask_enter(server); /* a callback of the host's may free it */
+    phi__sask_enter(server); /* a callback of the host may free the server */
     if (!rest.failed) (void)phi__sio_input(stdio, rest.at, rest.len);
     phi__buf_free(&rest);
     if (!server->retired && stdio->way.reading == NULL) phi__channel_resume(stdio->channel);
@@ -169,7 +168,7 @@ PHI__FN phi_status phi__sio_new(phi_mcp_server *server, phi__serve_stdio **out) 
         desc.input = phi__sio_input;
         desc.ended = phi__sio_ended;
         desc.ctx = stdio;
-        /* the timer keeps a place, so that the end can always be said */
+        /* Gives the timer a place in the heap, so that the end can always be reported. */
         status = phi__io_timer_set(server->rt->io, &stdio->timer, UINT64_MAX);
         if (status == PHI_OK) status = phi__channel_new(server->rt->io, &desc, &stdio->channel);
     }

@@ -1,7 +1,7 @@
-/* mcp_server.c - our server as the host has it: made, changed, freed. */
+/* mcp_server.c - the public functions that make, change and free a server. */
 #include "mcp/mcp_serve_state_in.h"
 
-enum { PHI__MCP_MESSAGE = 4194304, PHI__QUEUE = 16777216 }; /* bytes, by default */
+enum { PHI__MCP_MESSAGE = 4194304, PHI__QUEUE = 16777216 }; /* defaults, in bytes */
 
 static const phi__mcp_standard phi__server_standards[] = {
     {offsetof(phi_mcp_server_desc, tool_timeout_ms), 120000},
@@ -16,7 +16,7 @@ static const phi__mcp_standard phi__server_standards[] = {
     {offsetof(phi_mcp_server_desc, max_connections), 64},
     {offsetof(phi_mcp_server_desc, close_ms), 2000}};
 
-/* ---- checks ---- */
+/* ---- checks of a desc ---- */
 
 static phi_status phi__server_json(phi_runtime *rt, const char *what, const char *name,
                                    const char *json) {
@@ -36,8 +36,7 @@ static phi_status phi__server_name(phi_runtime *rt, const char *what, const char
     return phi__error(rt, PHI_BAD_ARG, "%s: expected 1 to %d bytes", what, PHI__NAME_BYTES);
 }
 
-/* A fault of a tool is found here, and not by the first client that calls it. own: the server's
-   desc; desc has the tools. */
+/* Checks the tools of desc before a client calls one. own: the server's desc. */
 static phi_status phi__server_tools(phi_runtime *rt, const phi_mcp_server_desc *own,
                                     const phi_mcp_server_desc *desc) {
     phi_status status = PHI_OK;
@@ -107,7 +106,7 @@ static phi_status phi__server_prompts(phi_runtime *rt, const phi_mcp_server_desc
     return status;
 }
 
-/* lists: PHI_MCP_SERVE_TOOLS... of desc. */
+/* Checks the lists of desc that the bits `lists` name. */
 static phi_status phi__server_lists(phi_runtime *rt, const phi_mcp_server_desc *own,
                                     const phi_mcp_server_desc *desc, uint32_t lists) {
     phi_status status = PHI_OK;

@@ -1,15 +1,15 @@
-/* mcp_session.c - what parts and links see of a connection. */
+/* mcp_session.c - the session: handshake, state, messages, and functions for parts and links. */
 #include "mcp/mcp_requests_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- subscriptions/listen: the stream of changes of the modern era ---- */
+/* ---- subscriptions/listen: the modern era's stream of changes ---- */
 
 enum {
     PHI__MCP_LISTEN_DELAY_MS = 1000,
     PHI__MCP_LISTEN_DELAY_MOST_MS = 30000,
-    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted so long was no failure */
+    PHI__MCP_LISTEN_STEADY_US = 60000000 /* a stream that lasted this long was no failure */
 };
 
 static void phi__mcp_listen_open(phi_mcp *mcp);
@@ -32,7 +32,7 @@ static void phi__mcp_listen_done(void *ctx, const phi_mcp_reply *reply) {
     uint64_t now_us = phi__io_now_us(mcp->rt->io);
     mcp->listening.request = NULL;
     if (mcp->dead || mcp->phase != PHI__LIVE) return;
-    /* the server does not have it; or a person has not allowed it, who is not to be asked again */
+    /* The server lacks the method, or a person refused. Do not ask that person again. */
     if (reply->status == PHI_REFUSED || reply->status == PHI_DENIED) return;
     if (now_us - mcp->listening.opened_us >= PHI__MCP_LISTEN_STEADY_US) mcp->listening.tries = 0;
     phi__mcp_listen_later(mcp);
@@ -47,7 +47,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     bool any = false;
     phi__buf params = phi__buf_of(&mcp->memory);
     phi__buf_text(&params, "{\"notifications\":{");
-    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* those whose changes the server reports */
+    for (size_t i = 0; i < PHI__COUNT(lists); i++) { /* lists whose changes the server reports */
         const phi_json *list = phi_json_get(mcp->agreed.capabilities, lists[i][0]);
         bool changes = phi__records_get_bool(list, "listChanged");
         phi__records_true(&params, lists[i][1], changes);
@@ -65,7 +65,7 @@ static void phi__mcp_listen_open(phi_mcp *mcp) {
     if (any && status != PHI_OK) phi__mcp_listen_later(mcp);
 }
 
-/* ---- server/discover; a server that does not answer it gets initialize ---- */
+/* ---- the handshake: server/discover, or initialize if the server does not know it ---- */
 
 enum { PHI__HANDSHAKE_PROBE_MS = 3000 };
 
@@ -84,7 +84,7 @@ static void phi__hs_fail(phi_mcp *mcp, phi_status status, const char *format, ..
     mcp->agreed.ended(mcp, status, words);
 }
 
-/* Nothing is agreed upon any more; `legacy` is remembered. */
+/* Forgets everything that was agreed upon, except `legacy`. */
 static void phi__hs_forget(phi_mcp *mcp) {
     phi__agreed *g = &mcp->agreed;
     phi_str none = phi__str("", 0);
@@ -134,7 +134,7 @@ static void phi__hs_put_client(phi_mcp *mcp, phi__buf *buf, const char *key) {
     phi__buf_char(buf, '}');
 }
 
-/* The members of _meta that each request of the modern era carries. */
+/* Makes the members of _meta that each request of the modern era carries. */
 static phi_status phi__hs_meta(phi_mcp *mcp, const phi__era *era) {
     phi__agreed *g = &mcp->agreed;
     phi_str caps;
@@ -162,7 +162,7 @@ static void phi__hs_initialized(void *ctx, const phi_mcp_reply *reply) {
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return;
     if (reply->status == PHI_REFUSED && (g->legacy || g->silent) && pinned == NULL &&
         !g->second_try) {
-        g->legacy = false; /* that was wrong, or is so no more */
+        g->legacy = false; /* the guess was wrong, or the server has changed */
         g->second_try = true;
         phi__hs_probe(mcp, phi__eras_modern());
     } else if (reply->status != PHI_OK)
@@ -188,7 +188,7 @@ static void phi__hs_initialize(phi_mcp *mcp) {
     phi__hs_forget(mcp);
     mcp->link->table->agreed(mcp->link, NULL, false);
     mcp->phase = PHI__INITIALIZING;
-    mcp->agreed.era = pinned; /* capabilities are those of this era */
+    mcp->agreed.era = pinned; /* capabilities depend on the era */
     phi_arena arena = phi__arena_of(&mcp->memory, 256);
     phi_status status = phi__parts_capabilities(mcp, &arena, &caps);
     mcp->agreed.era = NULL;
@@ -207,7 +207,7 @@ static void phi__hs_initialize(phi_mcp *mcp) {
     if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
 
-/* The newest version of ours in the list; NULL: none. */
+/* Returns the newest version in the list that this library supports, or NULL. */
 static const phi__era *phi__hs_common(const phi_json *versions) {
     const phi__era *best = NULL;
     phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
@@ -218,7 +218,8 @@ static const phi__era *phi__hs_common(const phi_json *versions) {
     return best;
 }
 
-/* The server has named its versions. again: the version was refused before. */
+/* Picks one of the server's versions. result: its answer; NULL: it refused the version of the
+   probe. */
 static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
     const phi__era *era = phi__hs_common(versions);
     if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
@@ -251,7 +252,7 @@ static void phi__hs_probed(void *ctx, const phi_mcp_reply *reply) {
         phi__hs_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
         return;
     }
-    /* by the network, or for want of a token: asking in another way would be no use */
+    /* The network failed or a token is missing. Another handshake would not help. */
     bool lost = (status != PHI_OK && status != PHI_REFUSED && status != PHI_TIMEOUT &&
                  status != PHI_PARSE && http_status < 400) ||
                 http_status == 401 || http_status == 403;
@@ -270,7 +271,7 @@ static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
     phi__hs_forget(mcp);
     mcp->phase = PHI__PROBING;
     mcp->link->table->agreed(mcp->link, era->version, true);
-    mcp->agreed.era = era; /* capabilities are those of this era */
+    mcp->agreed.era = era; /* capabilities depend on the era */
     phi_status status = phi__hs_meta(mcp, era);
     mcp->agreed.era = NULL;
     phi__req_desc desc = PHI_ZERO;
@@ -283,8 +284,8 @@ static void phi__hs_probe(phi_mcp *mcp, const phi__era *era) {
         phi__hs_fail(mcp, status, "server/discover: the request could not be sent");
 }
 
-/* `ended` is called once: PHI_OK: agreed.era is set. Not after the phase has changed from
-   outside. */
+/* Begins the handshake. `ended` is called once unless other code changes the phase. PHI_OK:
+   agreed.era is set. */
 static void phi__hs_begin(phi_mcp *mcp,
                           void (*ended)(phi_mcp *mcp, phi_status status, const char *message)) {
     const phi__era *era =
@@ -299,12 +300,12 @@ static void phi__hs_begin(phi_mcp *mcp,
         phi__hs_probe(mcp, era);
 }
 
-/* ---- the phases of a connection; phi_mcp_state is reported once a phase is settled ---- */
+/* ---- the phases of a connection; each change of phi_mcp_state is reported once ---- */
 
 enum {
     PHI__LIFE_DELAY_MOST_MS = 30000,
-    PHI__LIFE_STEADY_US = 60000000, /* a start that lasted so long does not count */
-    PHI__LIFE_EXPIRY_US = 10000000  /* sessions that are forgotten sooner are no use */
+    PHI__LIFE_STEADY_US = 60000000, /* lasting this long resets the count of restarts */
+    PHI__LIFE_EXPIRY_US = 10000000  /* least time between two handshakes for forgotten sessions */
 };
 
 static void phi__life_fire(phi__timer *timer);
@@ -319,7 +320,7 @@ PHI__FN phi_mcp_state phi__life_state(const phi_mcp *mcp) {
     }
 }
 
-/* Reports the state where it has changed; a repeated start, too. False: freed. */
+/* Reports the state if it has changed. False: the connection was freed. */
 static bool phi__life_tell(phi_mcp *mcp, const char *why) {
     phi_mcp_state state = phi__life_state(mcp);
     if (state == mcp->life.told) return true;
@@ -330,7 +331,8 @@ static bool phi__life_tell(phi_mcp *mcp, const char *why) {
 
 static void phi__life_at(phi_mcp *mcp, uint64_t at_us) {
     mcp->life.timer.fire = phi__life_fire;
-    (void)phi__io_timer_set(mcp->rt->io, &mcp->life.timer, at_us); /* its place is kept */
+    /* cannot fail: the timer has a place in the heap */
+    (void)phi__io_timer_set(mcp->rt->io, &mcp->life.timer, at_us);
 }
 
 static void phi__life_in(phi_mcp *mcp, uint32_t ms) {
@@ -344,8 +346,8 @@ static void phi__life_limit(phi_mcp *mcp) {
     (void)phi__io_deadline_set(mcp->rt->io, &mcp->life.timer, after_us);
 }
 
-/* Keeps a message, which may hold a server's bytes, as one clean line. `words` gets it, too: the
-   kept one changes when a callback opens the connection again. */
+/* Keeps a message as one clean line, because it may contain bytes from the server. Also copies the
+   line to `words`: a callback may open the connection again, which clears the kept one. */
 static void phi__life_error(phi_mcp *mcp, const char *message,
                             char words[sizeof(((phi_mcp *)0)->life.error)]) {
     (void)snprintf(words, sizeof mcp->life.error, "%s", message);
@@ -353,7 +355,7 @@ static void phi__life_error(phi_mcp *mcp, const char *message,
     (void)snprintf(mcp->life.error, sizeof mcp->life.error, "%s", words);
 }
 
-/* Nothing is agreed upon any more: requests, questions and parts learn it. False: freed. */
+/* Ends all requests and questions, and tells the parts. False: the connection was freed. */
 static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) {
     mcp->life.holds = 0;
     mcp->life.waits = false;
@@ -366,7 +368,7 @@ static bool phi__life_cut(phi_mcp *mcp, phi_status status, const char *message) 
     return true;
 }
 
-/* For good. The link, where it is open still, is closed behind the scenes. */
+/* Ends the connection with a failure. The link is closed, too, if it is still open. */
 static void phi__life_break(phi_mcp *mcp, phi_status status, const char *message) {
     char words[sizeof mcp->life.error];
     phi__life_error(mcp, message, words);
@@ -402,12 +404,11 @@ static void phi__life_agreed(phi_mcp *mcp, phi_status status, const char *messag
         return;
     }
     mcp->phase = PHI__SETTLING;
-    mcp->life.holds = 1; /* ours: parts may settle at once */
+    mcp->life.holds = 1; /* own hold of this function, as parts may settle at once */
     if (!phi__req_flush(mcp, true) || !phi__parts_ready(mcp)) return;
     phi__mcp_settle(mcp);
 }
 
-/* one hold less */
 PHI__FN void phi__mcp_settle(phi_mcp *mcp) {
     if (mcp->phase != PHI__SETTLING || mcp->life.holds == 0) return;
     if (--mcp->life.holds > 0) return;
@@ -425,10 +426,10 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
     if (!mcp->life.link_open) return phi__core_leave(mcp);
     mcp->life.link_open = false;
     if (phase == PHI__MCP_ENDING) {
-        if (!mcp->life.close) phi__life_shut(mcp); /* else the timer does all */
+        if (!mcp->life.close) phi__life_shut(mcp); /* else the timer ends the connection */
         return phi__core_leave(mcp);
     }
-    if (mcp->life.reopen) phi__life_in(mcp, 0); /* phi_mcp_reconnect did not have to wait */
+    if (mcp->life.reopen) phi__life_in(mcp, 0); /* now phi_mcp_reconnect can connect */
     if (phase == PHI__BROKEN || mcp->life.reopen) return phi__core_leave(mcp);
     phi__life_error(mcp, message, words);
     uint64_t lasted_us = phi__io_now_us(mcp->rt->io) - mcp->life.opened_us;
@@ -439,7 +440,7 @@ PHI__FN bool phi__mcp_down(phi_mcp *mcp, phi_status status, bool fatal, const ch
         return phi__core_leave(mcp);
     }
     mcp->phase = PHI__RESTING;
-    /* Some servers end when their first message is not initialize: they get that the next time. */
+    /* Some servers exit if the first message is not initialize. They get it the next time. */
     if (phase == PHI__PROBING && mcp->desc.era == NULL) mcp->agreed.legacy = true;
     uint64_t ms = mcp->desc.restart_delay_ms;
     for (uint32_t i = 0; i < mcp->life.in_row && ms < PHI__LIFE_DELAY_MOST_MS; i++) ms *= 2;
@@ -461,10 +462,10 @@ PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
         return phi__core_leave(mcp);
     }
     mcp->life.expired_us = now_us;
-    mcp->phase = PHI__INITIALIZING; /* so that nothing new is sent */
+    mcp->phase = PHI__INITIALIZING; /* nothing new is sent in this phase */
     mcp->life.holds = 0;
     phi__io_timer_clear(mcp->rt->io, &mcp->listening.timer);
-    if (refused != NULL) phi__req_again(refused); /* it is as if it had not been sent */
+    if (refused != NULL) phi__req_again(refused); /* queued as if it had never been sent */
     if (!phi__req_fail_all(mcp, PHI_NETWORK, words, true)) return phi__core_leave(mcp);
     phi__asked_unask_of(mcp, NULL);
     if (mcp->dead || mcp->phase != PHI__INITIALIZING) return phi__core_leave(mcp);
@@ -486,7 +487,7 @@ static void phi__life_fire(phi__timer *timer) {
     phi_mcp *mcp = PHI__OWNER(timer, phi_mcp, life.timer);
     char words[64];
     phi__core_enter(mcp);
-    phi__life_at(mcp, UINT64_MAX); /* keeps its place */
+    phi__life_at(mcp, UINT64_MAX); /* keeps the timer's place in the heap */
     if (mcp->life.close) {
         mcp->life.close = false;
         phi__life_at(mcp, UINT64_MAX);
@@ -509,7 +510,7 @@ static void phi__life_fire(phi__timer *timer) {
                 mcp->life.link_open = false;
                 phi__life_break(mcp, status, phi_status_text(status));
             }
-        } /* else once that has ended */
+        } /* else phi__mcp_down sets the timer when the link has ended */
     } else if (mcp->life.waits)
         phi__life_limit(mcp);
     else if (phi__life_state(mcp) == PHI_MCP_CONNECTING) {
@@ -540,7 +541,7 @@ PHI__FN void phi__life_end(phi_mcp *mcp) {
 }
 
 enum {
-    PHI__INCOMING_LEAVES = 8 /* values of a message before its id */
+    PHI__INCOMING_LEAVES = 8 /* values of a message that are searched for its id */
 };
 
 static void phi__incoming_error(phi__req *r, const phi__rpc *rpc) {
@@ -590,7 +591,7 @@ static void phi__incoming_answer(phi_mcp *mcp, const phi__rpc *rpc) {
     bool ours = phi__rpc_number(rpc->id, &id);
     if (ours) r = phi__req_find(mcp, id);
     if (r == NULL) {
-        if (ours && phi__req_issued(mcp, id)) return; /* late, or twice */
+        if (ours && phi__req_issued(mcp, id)) return; /* the answer is late, or comes twice */
         if (rpc->id.len == 0)
             (void)phi__parts_warn(mcp, "an error without an id: %.*s",
                                   (int)phi__min(rpc->message.len, 200), rpc->message.at);
@@ -621,7 +622,7 @@ static void phi__incoming_cancelled(phi_mcp *mcp, phi_arena *arena, const phi_js
         }
         return;
     }
-    /* The server ends a stream of ours. */
+    /* The server ends a stream that a request of ours opened. */
     if (phi__rpc_number(text, &id)) r = phi__req_find(mcp, id);
     if (r == NULL || !r->desc.stream) return;
     phi__req_off(r);
@@ -648,7 +649,7 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
             (void)phi__parts_notified(mcp, rpc.method, rpc.params);
         return;
     case PHI__RPC_INVALID: {
-        /* The request whose answer it was meant to be need not wait for its deadline. */
+        /* Fails the request that the message should answer, before its deadline. */
         phi__req *r = NULL;
         uint64_t id;
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
@@ -662,8 +663,8 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
     }
 }
 
-/* The request that a long text answers: by an id among its first values. A request of the server's
-   may have the same id. */
+/* Returns the request that a long text answers, by an id among the first values. Returns NULL for a
+   request of the server, because it may have the same id. */
 static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
     phi__req *r = NULL;
     phi__json_fields fields;
@@ -687,12 +688,13 @@ static phi__req *phi__incoming_whose(phi_mcp *mcp, phi_str text) {
 
 /* ---- long answers ---- */
 
-/* It is read: the answer of its request, which keeps the memory until it has ended. */
+/* Ends the request with its answer, then frees the answer's memory. */
 static void phi__incoming_read(phi__req *r, phi_status status, const phi_json *root) {
     phi_mcp *mcp = r->mcp;
     phi_arena arena = r->reading->slices.arena;
     phi__rpc rpc;
-    phi_arena_init(&r->reading->slices.arena, &mcp->memory, 0); /* the tree is ours */
+    /* the arena with the tree now belongs to this function */
+    phi_arena_init(&r->reading->slices.arena, &mcp->memory, 0);
     phi__incoming_drop(r);
     mcp->agreed.http_status = 0;
     if (status != PHI_OK)
@@ -717,7 +719,7 @@ static void phi__incoming_sliced(phi__slices *slices, phi_status status, phi_jso
     (void)phi__core_leave(mcp);
 }
 
-/* True if it is a long answer, which is read in slices from the next step on. */
+/* True if json is a long answer: it is read in slices from the next step on, or has failed. */
 static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     phi__req *r = json.len > PHI__SLICES_WHOLE ? phi__incoming_whose(mcp, json) : NULL;
     if (r == NULL) return false;
@@ -743,7 +745,8 @@ static bool phi__incoming_long(phi_mcp *mcp, phi_str json) {
     return true;
 }
 
-/* A batch of older eras. An answer in it ends the request on whose stream it came. */
+/* Handles a batch (older eras). After the request of `from` has ended, later messages have no
+   `from`. */
 static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *list,
                                 phi__out *from) {
     const phi__req *r = phi__req_of(from);
@@ -756,7 +759,7 @@ static void phi__incoming_batch(phi_mcp *mcp, phi_arena *arena, const phi_json *
     }
 }
 
-/* ---- what parts see of a connection ---- */
+/* ---- functions for parts ---- */
 
 PHI__FN void phi__mcp_join(phi_mcp *mcp, const phi__mcp_part *table, void *part) {
     phi__joined *p = &mcp->parts[mcp->part_count];
@@ -788,7 +791,7 @@ PHI__FN void phi__mcp_hold(phi_mcp *mcp) {
 
 PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, phi_str before,
                            phi_str text) {
-    phi__core_enter(mcp); /* a link may tell outside of anything that holds mcp */
+    phi__core_enter(mcp); /* a link may call this without phi__core_enter */
     (void)phi__parts_tell(mcp, kind, name, before, text);
     return phi__core_leave(mcp);
 }
@@ -827,7 +830,7 @@ PHI__FN void phi__mcp_answer(phi_mcp *mcp, uint64_t ask, phi_str result, int cod
     phi__asked_free(mcp, a);
 }
 
-/* ---- links ---- */
+/* ---- functions for links ---- */
 
 PHI__FN void phi__mcp_up(phi_mcp *mcp) {
     phi__core_enter(mcp);
@@ -850,7 +853,7 @@ PHI__FN bool phi__mcp_message(phi_mcp *mcp, phi_str json, phi__out *from) {
         phi_arena_init(&arena, &mcp->memory, 0);
         phi_status status = phi__rpc_parse(&arena, json, &root);
         if (status != PHI_OK) {
-            /* the request that it answers need not wait for its deadline */
+            /* Fails the request that the message answers, before its deadline. */
             phi__req *r = status != PHI_PARSE ? phi__incoming_whose(mcp, json) : NULL;
             if (r != NULL)
                 phi__req_fail(r, status,

@@ -1,4 +1,4 @@
-/* mcp_stdio.c - the link to a child process: a message a line, over its stdin and stdout. */
+/* mcp_stdio.c - the link to a child process over its stdin and stdout, one line per message. */
 #include "mcp/mcp_requests_in.h"
 #include "system/system_in.h"
 #include "loop/loop_in.h"
@@ -8,19 +8,19 @@
 #include <stdio.h>
 
 enum {
-    PHI__STDIO_ERRORS = 65536,  /* of stderr kept */
-    PHI__STDIO_QUEUE = 4194304, /* of messages that wait for the child */
-    PHI__STDIO_KEEP = 65536,    /* of the buffer for the next message */
-    PHI__STDIO_BUSY_MS = 10     /* until a start is tried again */
+    PHI__STDIO_ERRORS = 65536,  /* bytes of stderr that are kept */
+    PHI__STDIO_QUEUE = 4194304, /* most bytes that wait for the child */
+    PHI__STDIO_KEEP = 65536,    /* a larger buffer is freed after its message */
+    PHI__STDIO_BUSY_MS = 10     /* pause before a failed start is repeated */
 };
 
 typedef enum phi__stdio_end {
     PHI__STDIO_CLOSED,
     PHI__STDIO_STARTING,
     PHI__STDIO_OPEN,
-    PHI__STDIO_EOF,    /* its stdin is closed */
-    PHI__STDIO_TERM,   /* it was signalled */
-    PHI__STDIO_CLOSING /* there is no child: the report is due */
+    PHI__STDIO_EOF,    /* the child's stdin was closed */
+    PHI__STDIO_TERM,   /* the child got a signal */
+    PHI__STDIO_CLOSING /* there is no child; the end must be reported */
 } phi__stdio_end;
 
 typedef struct phi__stdio {
@@ -29,24 +29,24 @@ typedef struct phi__stdio {
     phi__process *process;
     phi__timer timer;
     phi__stdio_end end;
-    bool skipping;  /* the rest of a line that was too long */
-    bool deaf;      /* its stdin is closed, from its side */
-    phi__buf line;  /* the beginning of a line that has not ended */
-    phi__buf rest;  /* of a message that was not taken whole: until then it is full */
-    phi__buf error; /* of stderr, at least the last 64 KB */
+    bool skipping;  /* ignore the rest of a line that is too long */
+    bool deaf;      /* the child has closed its stdin */
+    phi__buf line;  /* beginning of an incomplete line */
+    phi__buf rest;  /* unsent part of a message; not empty: the link is full */
+    phi__buf error; /* at least the last 64 KB of stderr */
 } phi__stdio;
 
 static phi__stdio *phi__stdio_of(const phi__mcp_link *link) {
     return PHI__OWNER((char *)(uintptr_t)link, phi__stdio, link);
 }
 
-/* ---- ends ---- */
+/* ---- the end of the child ---- */
 
 static void phi__stdio_in(phi__stdio *s, uint32_t ms) {
     (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + (uint64_t)ms * 1000);
 }
 
-/* The child is gone, or was never there: reported once. The session may free the link. */
+/* Frees the child and reports the end of the link, once. The session may free the link. */
 static void phi__stdio_down(phi__stdio *s, phi_status status, bool fatal, const char *message) {
     phi__process_free(s->process);
     s->process = NULL;
@@ -73,15 +73,15 @@ static void phi__stdio_exited(void *ctx, int code, int signal_number) {
     phi__stdio_down(s, PHI_NETWORK, false, words);
 }
 
-/* ---- its stdout and stderr ---- */
+/* ---- stdout and stderr of the child ---- */
 
-/* False: the link is gone. */
+/* False: the link was freed. */
 static bool phi__stdio_line(phi__stdio *s, phi_str line) {
     line = phi__str_trim(line);
     return line.len == 0 || phi__mcp_message(s->link.mcp, line, NULL);
 }
 
-/* A line is over. */
+/* Handles the end of a line. False: the link was freed. */
 static bool phi__stdio_ended(phi__stdio *s, const char *bytes, size_t len) {
     if (s->skipping) {
         s->skipping = false;
@@ -93,7 +93,7 @@ static bool phi__stdio_ended(phi__stdio *s, const char *bytes, size_t len) {
         phi__buf_free(&s->line);
         return phi__mcp_warn(s->link.mcp, "no memory for a message: it is left out");
     }
-    /* The link may be freed with its buffer while the line is read. */
+    /* The buffer is moved first, because reading the line may free the link. */
     phi__buf whole = s->line;
     phi__buf_init(&s->line, whole.memory);
     bool alive = phi__stdio_line(s, phi__buf_str(&whole));
@@ -109,7 +109,7 @@ static bool phi__stdio_part(phi__stdio *s, const char *bytes, size_t len) {
         if (!s->line.failed) return true;
     }
     s->skipping = true;
-    phi__buf line = s->line; /* the link may be freed */
+    phi__buf line = s->line; /* moved, because the link may be freed */
     phi__buf_init(&s->line, line.memory);
     phi_str beginning = line.len > 0 ? phi__buf_str(&line) : phi__str(bytes, len);
     bool alive = line.failed ? phi__mcp_warn(s->link.mcp, "no memory for a message")
@@ -136,7 +136,7 @@ static void phi__stdio_lines(phi__stdio *s, const char *bytes, size_t len) {
     }
 }
 
-/* The host may free the connection inside of it; a line's buffer needs its memory until then. */
+/* The host may free the connection in this call; phi__core_enter keeps the line's memory. */
 static bool phi__stdio_output(void *ctx, int stream, const char *bytes, size_t len) {
     phi__stdio *s = (phi__stdio *)ctx;
     phi_mcp *mcp = s->link.mcp;
@@ -162,8 +162,8 @@ static void phi__stdio_room(void *ctx) {
     if (s->rest.len == 0) phi__mcp_drained(s->link.mcp);
 }
 
-/* The child has closed its stdin. It is about to end, as a rule: then its exit code and its stderr
-   are the reason, so the rest counts as sent and is lost with the child. */
+/* The child has closed its stdin and will probably exit; its exit code and stderr tell why. So the
+   message counts as sent. */
 static phi_status phi__stdio_unread(phi__stdio *s) {
     if (!s->deaf) phi__stdio_in(s, s->link.mcp->desc.close_ms);
     s->deaf = true;
@@ -188,7 +188,7 @@ static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
     return status == PHI_STALE ? phi__stdio_unread(s) : status;
 }
 
-/* ---- its life ---- */
+/* ---- starting and closing ---- */
 
 static void phi__stdio_start(phi__stdio *s) {
     const phi_mcp_desc *desc = &s->link.mcp->desc;

@@ -1,7 +1,7 @@
-/* mcp_tools.c - the tools of a connection: listed when it is ready and when they change, compared
-   with earlier definitions, and handed to agents.
+/* mcp_tools.c - the tools of a connection. It lists them when the connection is ready and when they
+   change, compares them with earlier definitions, and hands them to agents.
 
-   The host's event function is called last of all: it may free the connection. */
+   The host's event function is called last because it may free the connection. */
 #include "mcp/mcp_requests_in.h"
 
 #include "mcp/mcp_content_in.h"
@@ -12,54 +12,54 @@
 
 #include <stdio.h>
 
-/* A tool; user_data of its phi_tool. */
+/* A tool of the server. It is the user_data of its phi_tool. */
 typedef struct phi__mcp_tool {
     phi_mcp *mcp;
     phi_mcp_tool shown;
-    phi_str definition;     /* JSON text that was hashed */
-    const phi_json *output; /* the output schema; NULL: none that can be checked */
-    const phi_json *marked; /* the input schema with its marks for headers; NULL: none */
-    bool task;              /* 2025-11-25: its calls must ask for a task */
+    phi_str definition;     /* the JSON text that was hashed */
+    const phi_json *output; /* output schema; NULL if results cannot be checked */
+    const phi_json *marked; /* input schema with marks for headers, or NULL */
+    bool task;              /* protocol 2025-11-25: a call must ask for a task */
     char hash[65];
 } phi__mcp_tool;
 
-/* What a box is made from. */
+/* The input for one tool of a box. */
 typedef struct phi__definition {
     phi_str original;
     phi_str definition;
-    bool held; /* a definition that was accepted earlier, in place of a new one */
+    bool held; /* definition is the accepted older one; a newer one waits */
 } phi__definition;
 
-/* One list of tools: made at once, it never changes but for what `held` says; agents use it until
-   the last of them has released it. */
+/* One list of tools. Only shown.new_hash changes after the list is made. The last user frees the
+   list. */
 typedef struct phi__toolbox {
     phi__link link;
     phi_arena arena;
-    phi_tool *tools; /* count of each */
+    phi_tool *tools; /* tools and items have count entries each */
     phi__mcp_tool *items;
     size_t count;
     uint64_t version;
-    size_t users; /* agents, and the connection itself */
+    size_t users; /* agents, plus the connection itself */
 } phi__toolbox;
 
 typedef struct phi__known_tool {
-    phi__link link; /* in the order of their last list */
-    phi_str name;   /* the server's */
+    phi__link link; /* in the order of the last list that had the tool */
+    phi_str name;   /* the server's name for the tool */
     phi_str definition;
-    phi_str waiting; /* held: the new definition; empty: none */
+    phi_str waiting; /* a new definition that is not accepted yet, or empty */
     char waiting_hash[65];
-    uint32_t round; /* of the last list that had it */
+    uint32_t round; /* round of the last list that had the tool */
 } phi__known_tool;
 
 typedef struct phi__known {
     phi_memory *memory;
     phi__map map;
     phi__list tools;
-    size_t count, bytes; /* of all texts */
+    size_t count, bytes; /* bytes: length of all texts */
     uint32_t round;
 } phi__known;
 
-/* ---- definitions that were offered: a server that changes one later is found out ---- */
+/* ---- known definitions, by which a later change of a tool is noticed ---- */
 
 static bool phi__known_copy(phi__known *known, phi_str from, phi_str *out) {
     char *text = (char *)phi__realloc(known->memory, NULL, 0, from.len + 1);
@@ -112,8 +112,8 @@ static phi__known_tool *phi__known_find(const phi__known *known, phi_str name) {
     return NULL;
 }
 
-/* A tool of the list of this round. *before: the accepted definition, where this one is another and
-   was not reported yet; else empty. Borrowed until the tool is accepted. NULL: no memory. */
+/* Records a tool of the current list. NULL: no memory. *before: the accepted definition if the new
+   one differs from it and was not reported yet, else empty; valid until the new one is accepted. */
 static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_str definition,
                                          phi_str *before) {
     phi__known_tool *tool = phi__known_find(known, name);
@@ -139,7 +139,7 @@ static phi__known_tool *phi__known_offer(phi__known *known, phi_str name, phi_st
     return tool;
 }
 
-/* The waiting definition counts from now on. */
+/* Replaces the accepted definition by the waiting one. */
 static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     if (tool->waiting.at == NULL) return;
     phi__known_drop_text(known, &tool->definition);
@@ -147,16 +147,16 @@ static void phi__known_accept(phi__known *known, phi__known_tool *tool) {
     tool->waiting = phi__str(NULL, 0);
 }
 
-/* ---- events that are kept until the host may be called, who may free the connection ---- */
+/* ---- events, kept until the host may be called; the host may free the connection then ---- */
 
 typedef struct phi__news {
     phi__list list;
-    size_t count, hidden; /* hidden: beyond the most that are kept */
+    size_t count, hidden; /* hidden: events beyond PHI__NEWS_MOST */
 } phi__news;
 
-enum { PHI__NEWS_MOST = 256 }; /* events kept; a hostile list has thousands of faults */
+enum { PHI__NEWS_MOST = 256 }; /* events that are kept; a hostile list has thousands of faults */
 
-/* Its strings follow it in memory. */
+/* The item's strings follow it in memory. */
 typedef struct phi__news_item {
     phi__link link;
     size_t bytes;
@@ -164,7 +164,7 @@ typedef struct phi__news_item {
     phi_str name, before, text;
 } phi__news_item;
 
-/* Copies all; without memory the event is lost. */
+/* Keeps a copy of an event. The event is lost if there is no memory. */
 static void phi__news_add(phi_mcp *mcp, phi__news *news, phi_mcp_event_kind kind, phi_str name,
                           phi_str before, phi_str text) {
     size_t bytes =
@@ -194,7 +194,7 @@ static phi__news_item *phi__news_take(phi__news *news) {
     return item;
 }
 
-/* Reports all of it. False: the connection was freed by the host, and the news with it. */
+/* Reports all events. False: the host freed the connection, and `news` with it. */
 static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     phi__news_item *item;
     size_t hidden = news->hidden;
@@ -203,7 +203,7 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     news->hidden = 0;
     while ((item = phi__news_take(news)) != NULL) {
         bool alive = phi__mcp_tell(mcp, item->kind, item->name, item->before, item->text);
-        /* a part that is gone has left its memory: the session frees itself when this returns */
+        /* mcp->memory is still valid: the session frees itself after this function returns */
         phi__free(&mcp->memory, item, item->bytes);
         if (!alive) return false;
     }
@@ -213,20 +213,20 @@ static bool phi__news_tell(phi_mcp *mcp, phi__news *news) {
     return phi__mcp_tell(mcp, PHI_MCP_EV_WARNING, none, none, phi_str_of(words));
 }
 
-/* ---- A call of a server's tool: a request, and its answer as the call's result ---- */
+/* ---- calls of a server's tools: each sends a request whose answer becomes the result ---- */
 
-/* A call ends once: by its result, or when it is cancelled, finished by somebody else or freed with
-   its agent; the server is then told that nobody wants the answer. While the connection is being
-   made again, a call waits for it. */
+/* A call ends once: with a result, or when it is cancelled, finished by other code or freed with
+   its agent. The request to the server is then cancelled. A call waits while the connection is
+   being opened again. */
 
-enum { PHI__CALLS_WAIT_MS = 50 }; /* between two looks at a connection that is being made */
+enum { PHI__CALLS_WAIT_MS = 50 }; /* pause between two looks at a connection that is opening */
 
 typedef struct phi__mcp_call {
     phi_call call;
     const phi__mcp_tool *tool;
-    phi_memory *memory; /* the agent's */
+    phi_memory *memory; /* the agent's memory */
     phi__req *request;
-    phi__timer timer; /* it waits for a connection */
+    phi__timer timer; /* runs while the call waits for a connection */
     uint64_t until_us;
     phi_str arguments; /* borrowed until the call is finished */
     bool open;
@@ -258,7 +258,8 @@ static void phi__calls_fail_str(phi__mcp_call *c, phi_str words) {
     phi__calls_give(c, &content, 1, NULL, true);
 }
 
-/* "MCP call failed: JSON-RPC error -32602: unknown tool"; code 0: no error of the server's. */
+/* Fails with "MCP call failed: JSON-RPC error -32602: unknown tool". code is 0 if the server sent
+   no error. */
 static void phi__calls_fail(phi__mcp_call *c, phi_status status, int code, phi_str message) {
     phi__buf words = phi__buf_of(c->memory);
     phi__buf_text(&words, "MCP call failed: ");
@@ -273,11 +274,11 @@ typedef struct phi__outcome {
     phi_arena arena;
     phi_content *content;
     size_t count;
-    phi__buf details; /* terminated; empty: none */
+    phi__buf details; /* terminated text, or empty */
     bool is_error;
 } phi__outcome;
 
-/* Makes the content one text, which the caller sets. NULL: no memory. */
+/* Replaces the content by one text, which the caller sets. NULL: no memory. */
 static phi_str *phi__calls_one(phi__outcome *out) {
     phi_content *content = (phi_content *)phi__arena_zero(&out->arena, sizeof *content);
     if (content == NULL) return NULL;
@@ -287,8 +288,8 @@ static phi_str *phi__calls_one(phi__outcome *out) {
     return &content->text;
 }
 
-/* A result that does not keep the output schema is an error: the model must not take it for what
-   the tool promises. False: no memory. */
+/* Makes a result that violates the output schema an error, because models rely on the schema.
+   False: no memory. */
 static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                              phi__outcome *out) {
     phi_schema_error error;
@@ -300,7 +301,7 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
     else {
         phi_status status = phi__schema_check(out->arena.memory, c->tool->output, structured,
                                               "structuredContent", &error);
-        if (status != PHI_PARSE) return true; /* it fits, or cannot be checked */
+        if (status != PHI_PARSE) return true; /* the result fits, or cannot be checked */
     }
     phi__buf_init(&words, out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
@@ -310,7 +311,7 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
     return phi__mcp_keep(&words, &out->arena, text != NULL ? text : &none) && text != NULL;
 }
 
-/* {"structuredContent":...,"_meta":...} for the host */
+/* Writes {"structuredContent":...,"_meta":...} for the host. False: no memory. */
 static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
     static const char *const keys[] = {"structuredContent", "_meta"};
     for (size_t i = 0; i < PHI__COUNT(keys); i++) {
@@ -326,7 +327,7 @@ static bool phi__calls_details(const phi_json *result, phi__outcome *out) {
     return !out->details.failed;
 }
 
-/* Texts of an error become one, joined by line breaks; images stay after it. */
+/* Joins the texts of an error by line breaks. Images follow the joined text. False: no memory. */
 static bool phi__calls_join(phi__outcome *out) {
     size_t kept = 0, texts = 0;
     phi_content all = PHI_ZERO;
@@ -382,7 +383,7 @@ static void phi__calls_done(void *ctx, const phi_mcp_reply *reply) {
         phi__calls_fail(c, reply->status, reply->code, reply->message);
 }
 
-/* "half done", or "3 of 10" */
+/* Reports the server's message, or else a text like "3 of 10". */
 static void phi__calls_progress(void *ctx, double progress, double total, phi_str message) {
     phi__mcp_call *c = (phi__mcp_call *)ctx;
     char words[100];
@@ -414,7 +415,7 @@ static phi_status phi__calls_send(phi__mcp_call *c) {
     desc.progress = phi__calls_progress;
     desc.done = phi__calls_done;
     desc.ctx = c;
-    if (c->tool->marked != NULL && !params.failed) { /* arguments that headers repeat */
+    if (c->tool->marked != NULL && !params.failed) { /* some arguments are repeated in headers */
         status = phi_json_parse(&arena, c->arguments, 0, &arguments, NULL);
         if (status == PHI_OK)
             status = phi__xhead_of(c->tool->marked, arguments, &arena, &pairs, &desc.header_count);
@@ -428,7 +429,7 @@ static phi_status phi__calls_send(phi__mcp_call *c) {
     return status;
 }
 
-/* Sends, or waits for the connection, or fails. */
+/* Sends the call, waits for the connection, or fails the call. */
 static void phi__calls_go(phi__mcp_call *c) {
     phi__io *io = c->tool->mcp->rt->io;
     phi_mcp_state state = phi_mcp_get_info(c->tool->mcp).state;
@@ -457,8 +458,8 @@ static void phi__calls_timer(phi__timer *timer) {
     phi__calls_go(PHI__OWNER(timer, phi__mcp_call, timer));
 }
 
-/* The arguments fit the schema, as the loop checks it for other tools. A null for a property that
-   may be left out counts as left out: models write that. */
+/* Checks the arguments as the loop does for other tools. Models write null for an optional
+   property, so such a null counts as absent. False: `words` holds the message. */
 static bool phi__calls_fit(const phi__mcp_call *c, char *words, size_t size) {
     phi_json *schema = NULL, *arguments = NULL;
     phi_schema_error error;
@@ -512,7 +513,7 @@ static phi_flow phi__calls_start(void *user_data, phi_call call, phi_str argumen
         phi__calls_go(c);
     else
         phi__calls_fail_str(c, phi_str_of(fault));
-    return PHI_PENDING; /* or it has its result */
+    return PHI_PENDING; /* the call may already have its result */
 }
 
 static void phi__calls_cancel(void *user_data, phi_call call) {
@@ -521,7 +522,7 @@ static void phi__calls_cancel(void *user_data, phi_call call) {
     if (c != NULL) phi__calls_end(c);
 }
 
-/* After a snapshot: a call that may be repeated is made again. */
+/* Repeats the call after a snapshot was loaded if the tool is idempotent. Else the call fails. */
 static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str arguments) {
     static const char words[] = "MCP call failed: the program was started anew while this call was "
                                 "under way; whether the server has done it is not known";
@@ -534,29 +535,27 @@ static phi_flow phi__calls_resume(void *user_data, phi_call call, phi_str argume
 /* ---- the list: fetched when ready and when it changes, compared, handed to agents ---- */
 
 enum {
-    PHI__MCP_TOOLS_PAUSE_MS =
-        200,                     /* between a list and the next: a server may report changes fast */
-    PHI__MCP_TOOLS_TTL_MS = 5000 /* at least so old is a list that is asked for again by itself */
+    PHI__MCP_TOOLS_PAUSE_MS = 200, /* least pause between lists: a server may report many changes */
+    PHI__MCP_TOOLS_TTL_MS = 5000   /* least age of a list before it is fetched again */
 };
 
 typedef struct phi__mcp_tools {
     phi_mcp *mcp;
     phi_tool_source source;
     phi_tool functions;
-    phi__toolbox *now; /* NULL: none yet */
-    phi__list old;     /* boxes that agents still use */
-    size_t users;      /* takes that were not released */
+    phi__toolbox *now; /* the current list, or NULL */
+    phi__list old;     /* earlier boxes that agents still use */
+    size_t users;      /* calls of `take` that were not released */
     uint64_t version;
     phi__known known;
     phi__news news;
-    /* the list under way */
     phi__pages pages;
-    phi_arena arena; /* of the definitions */
+    phi_arena arena; /* memory of the definitions */
     phi__definition *definitions;
     size_t count, cap;
-    phi__map names; /* of definitions, by index + 1 */
+    phi__map names; /* finds definitions by name; a value is an index + 1 */
     bool listing, again, holds;
-    phi__timer timer; /* lists again */
+    phi__timer timer; /* starts the next list */
     uint64_t listed_us, stale_us;
 } phi__mcp_tools;
 
@@ -578,16 +577,16 @@ static void phi__mtools_warn(phi__mcp_tools *t, phi_str original, const char *me
     phi__mtools_say(t, words);
 }
 
-/* ---- a box of tools, made from definitions ---- */
+/* ---- makes a box of tools from definitions ---- */
 
-/* Over HTTP the modern era mirrors parameters into headers. */
+/* True if parameters are repeated in headers: over HTTP in the modern era. */
 static bool phi__mtools_marks(const phi__mcp_tools *t) {
     return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
 }
 
 enum {
-    PHI__TOOLBOX_LABEL = 200,        /* bytes of a title */
-    PHI__TOOLBOX_DESCRIPTION = 16384 /* bytes of a description */
+    PHI__TOOLBOX_LABEL = 200,        /* most bytes of a title */
+    PHI__TOOLBOX_DESCRIPTION = 16384 /* most bytes of a description */
 };
 
 typedef struct phi__toolbox_maker {
@@ -595,13 +594,13 @@ typedef struct phi__toolbox_maker {
     phi__toolbox *box;
     phi__tool_names names;
     bool quiet;      /* tools that are left out are not reported */
-    bool structured; /* the era has output schemas */
+    bool structured; /* the protocol era has output schemas */
     bool no_memory;
-    char message[300]; /* why a tool is left out */
+    char message[300]; /* tells why a tool is left out */
 } phi__toolbox_maker;
 
-/* The text by which definitions are compared: name, title, description, schemas, annotations,
-   execution. In the arena. False: no memory. */
+/* Writes the text by which definitions are compared: name, title, description, schemas, annotations
+   and execution. The text is in the arena. False: no memory. */
 static bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str *out) {
     static const char *const keys[] = {"name",         "title",       "description", "inputSchema",
                                        "outputSchema", "annotations", "execution"};
@@ -617,8 +616,8 @@ static bool phi__toolbox_define(const phi_json *tool, phi_arena *arena, phi_str 
     return phi__mcp_keep(&text, arena, out);
 }
 
-/* Characters that people do not see, or that turn a line around: controls, zero-width characters,
-   marks of direction, tags. `at` is the start of a valid sequence of len bytes. */
+/* True if people cannot see the character or if it reverses the text direction: controls,
+   zero-width characters, direction marks and tags. `at` starts a valid sequence of len bytes. */
 static bool phi__toolbox_unseen(const char *at, size_t len) {
     unsigned char a = (unsigned char)at[0];
     if (len == 1) return a < 0x20 || a == 0x7f;
@@ -632,7 +631,7 @@ static bool phi__toolbox_unseen(const char *at, size_t len) {
            (b == 0x81 && c >= 0xa0 && c <= 0xaf);
 }
 
-/* A text for the model: cut, and without the zero bytes that would end it. */
+/* Copies a text for the model: cut to the limit, with zero bytes replaced by spaces. */
 static bool phi__toolbox_text(phi__toolbox_maker *m, phi_str from, phi_str *out) {
     size_t len = phi__utf8_cut(from, PHI__TOOLBOX_DESCRIPTION);
     char *text = phi__arena_bytes(&m->box->arena, len + 1);
@@ -655,7 +654,8 @@ static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
     shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
 }
 
-/* The name that models use. False: no memory, or (then *left_out) none is left. */
+/* Sets the name that models use. False: no memory; or *left_out is true: no variant of the name is
+   free. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
     const char *prefix = m->t->mcp->desc.name_prefix;
     phi_str original = item->shown.original;
@@ -681,12 +681,12 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     if (!phi_json_is(hints, PHI_JSON_OBJECT)) hints = NULL;
     phi__toolbox_hints(shown, hints);
     if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
-    /* the title, for people: on one line */
+    /* Makes a title on one line, for people. */
     char text[PHI__TOOLBOX_LABEL];
     size_t at = 0, len = 0;
     while (at < title.len) {
         size_t size = phi__json_text_utf8(title.at + at, title.at + title.len);
-        if (size == 0) break; /* the tree has valid UTF-8 only */
+        if (size == 0) break; /* cannot happen: a tree has valid UTF-8 only */
         if (!phi__toolbox_unseen(title.at + at, size)) {
             if (len + size > sizeof text) break;
             memcpy(text + len, title.at + at, size);
@@ -695,11 +695,12 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
         at += size;
     }
     if (!phi__arena_str(&m->box->arena, phi__str(text, len), &shown->title)) return false;
-    if (shown->title.len == 0) shown->title = shown->name; /* nothing of it can be seen */
+    /* no character of the title is visible */
+    if (shown->title.len == 0) shown->title = shown->name;
     return phi__toolbox_text(m, phi__records_get_str(tool, "description"), &shown->description);
 }
 
-/* Most schemas reach the model as they are: then both share one text. */
+/* Sets shown->input. If it equals shown->schema, both share one text. False: no memory. */
 static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const phi_json *in) {
     phi_arena_mark mark = phi_arena_save(&m->box->arena);
     if (phi_json_is(in, PHI_JSON_NULL)) return true;
@@ -710,7 +711,7 @@ static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const
     return true;
 }
 
-/* The schemas. False: the tool is left out, with a message unless m->no_memory. */
+/* Sets the schemas. False: the tool is left out; m->message tells why unless m->no_memory. */
 static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
     const phi_json *in = phi_json_get(tool, "inputSchema");
     const phi_json *result = phi_json_get(tool, "outputSchema");
@@ -747,11 +748,12 @@ static void phi__toolbox_fill(phi__toolbox_maker *m, phi__mcp_tool *item, phi_to
     tool->deferred = desc->deferred;
     tool->may_defer = !desc->never_deferred;
     tool->source = desc->name != NULL && desc->name[0] != '\0' ? desc->name : "mcp";
-    tool->timeout_ms = PHI_UNLIMITED; /* the request has deadlines, and may wait for a person */
-    tool->checks_arguments = true;    /* mcp_tools.c takes null for an absent value */
+    tool->timeout_ms = PHI_UNLIMITED; /* requests have deadlines, and may wait for people */
+    /* phi__calls_fit checks them; there, null means an absent value */
+    tool->checks_arguments = true;
 }
 
-/* False: no memory. */
+/* Adds a tool to the box unless the tool has to be left out. False: no memory. */
 static bool phi__toolbox_add(phi__toolbox_maker *m, const phi__definition *from, phi_json *tool) {
     phi__toolbox *box = m->box;
     phi__mcp_tool *item = &box->items[box->count];
@@ -860,7 +862,7 @@ static void phi__mtools_diff_put(phi__buf *words, char sign, phi_str name) {
     phi__buf_add_str(words, name);
 }
 
-/* "+a -b ~c"; empty: the same. False: no memory. */
+/* Writes the differences as "+a -b ~c", or nothing if the lists are equal. False: no memory. */
 static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox *box,
                              phi__buf *words) {
     phi__map before, after;
@@ -883,7 +885,7 @@ static bool phi__mtools_diff(phi__mcp_tools *t, phi__toolbox *was, phi__toolbox 
     return fine && !words->failed;
 }
 
-/* The new list, unless it is the one that is there. */
+/* Makes `box` the current list. Frees it instead if it equals the current one. */
 static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__toolbox *was = t->now;
     phi_str none = phi__str("", 0);
@@ -902,7 +904,7 @@ static void phi__mtools_install(phi__mcp_tools *t, phi__toolbox *box) {
     phi__buf_free(&words);
 }
 
-/* ---- a list arrives ---- */
+/* ---- the pages of a list arrive ---- */
 
 static void phi__mtools_drop_list(phi__mcp_tools *t) {
     phi_memory *memory = &t->mcp->memory;
@@ -945,7 +947,8 @@ static bool phi__mtools_item(phi__pages *pages, const phi_json *tool) {
     return true;
 }
 
-/* Compares with an earlier definition. False: no memory. */
+/* Compares a definition with the known one. If changes are held, the known one is used. False: no
+   memory. */
 static bool phi__mtools_compare(phi__mcp_tools *t, phi__definition *definition) {
     bool hold = t->mcp->desc.hold_changed_tools;
     phi_str before;
@@ -968,8 +971,7 @@ static bool phi__mtools_build(phi__mcp_tools *t) {
     phi__toolbox *box = phi__toolbox_new(t, t->definitions, t->count, false);
     if (box == NULL) return false;
     phi__mtools_install(t, box);
-    /* A list is complete: tools that it lacks are forgotten, the oldest first, beyond `most`
-       tools and most_bytes. */
+    /* Drops the oldest known tools that the list lacks while there are too many tools or bytes. */
     phi__known *known = &t->known;
     size_t most = (size_t)desc->max_list * 2;
     size_t most_bytes = phi__mul(desc->max_message_bytes, 2);
@@ -982,7 +984,7 @@ static bool phi__mtools_build(phi__mcp_tools *t) {
     return true;
 }
 
-/* When the list is too old, by the server's own word. */
+/* Returns the time at which the server says its list is outdated. */
 static uint64_t phi__mtools_stale_us(const phi__mcp_tools *t) {
     const phi_json *tools = phi_json_get(t->mcp->agreed.capabilities, "tools");
     uint64_t ttl_ms = t->pages.ttl_ms;
@@ -1028,8 +1030,8 @@ static void phi__mtools_listed(phi__pages *pages, const phi_mcp_reply *reply) {
     phi__mtools_drop_list(t);
     t->again = false;
     if (again) phi__mtools_later(t);
-    if (reply->status == PHI_CANCELLED) return;               /* it goes */
-    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* which reports it, too */
+    if (reply->status == PHI_CANCELLED) return;               /* the connection is closing */
+    if (phi__news_tell(mcp, &t->news)) phi__mtools_settle(t); /* calls the host, too */
 }
 
 static phi_status phi__mtools_list(phi__mcp_tools *t) {
@@ -1089,7 +1091,7 @@ static void phi__mtools_release(void *user_data, const phi_tool *tools) {
     }
 }
 
-/* ---- the part ---- */
+/* ---- the functions of the session's part ---- */
 
 static void phi__mtools_ready(phi_mcp *mcp, void *part) {
     phi__mcp_tools *t = (phi__mcp_tools *)part;
@@ -1167,7 +1169,7 @@ PHI__FN phi_status phi__mtools_join(phi_mcp *mcp) {
     t->source.version = phi__mtools_version;
     t->source.take = phi__mtools_take;
     t->source.release = phi__mtools_release;
-    /* Sets the functions of a phi_tool whose user_data is a phi__mcp_tool. */
+    /* The functions of every phi_tool whose user_data is a phi__mcp_tool. */
     phi_tool *tool = &t->functions;
     tool->start = phi__calls_start;
     tool->cancel = phi__calls_cancel;
@@ -1201,7 +1203,7 @@ PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index) {
     return shown;
 }
 
-/* The list as it is, with one definition that was accepted. */
+/* Installs a copy of the current list in which one new definition is accepted. */
 static phi_status phi__mtools_again(phi__mcp_tools *t, phi_str accepted) {
     phi_memory *memory = &t->mcp->memory;
     size_t count = t->now->count;

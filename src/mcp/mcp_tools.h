@@ -1,13 +1,13 @@
 /* mcp_tools.h - the tools of an MCP server: a source for agents, a list for hosts.
 
-   A model sees a tool as "{name_prefix}__{its name}", within every provider's rule for names; calls
-   use the server's own name. An input schema that phi's check does not understand whole is adapted:
-   such keywords move into descriptions. A tool with a schema that is too large, explodes through
-   its references or is no schema is left out, with PHI_MCP_EV_WARNING.
+   A model sees a tool as "{name_prefix}__{name}", changed if needed to fit every provider's rules;
+   the server gets its own name for the tool. Keywords of an input schema that phi cannot check move
+   into descriptions. A tool is left out, with PHI_MCP_EV_WARNING, if its schema is too large or
+   malformed, or if its references lead too far.
 
-   A result's texts, images and audio go to the model, and binary resources that are images, audio
-   or PDFs; links and other resources become a line with their type and size. Structured content is
-   checked against the tool's output schema, and is kept in the details of the result:
+   The model gets a result's texts, images and audio, and binary resources that are images, audio or
+   PDFs. Links and other resources become a line with their type and size. Structured content is
+   checked against the tool's output schema and kept in the result's details:
    {"structuredContent": ..., "_meta": ...}. */
 #ifndef PHI_MCP_MCP_TOOLS_H
 #define PHI_MCP_MCP_TOOLS_H
@@ -18,35 +18,35 @@
 extern "C" {
 #endif
 
-/* For phi_tool_options.sources of any agent of the runtime; the same pointer each time. Valid
-   until phi_mcp_free, which is refused while agents have tools of it. Before the server is ready,
-   the list is empty; while it is started again, it is the last one. */
+/* Returns the source for phi_tool_options.sources of any agent of the runtime, always the same
+   pointer. The source is valid until phi_mcp_free, which fails while agents have tools of it. The
+   list is empty before the server is ready. During a restart, the last list stays. */
 PHI_API const phi_tool_source *phi_mcp_tools(phi_mcp *mcp);
 
-/* A tool as a host sees it. Strings are terminated. */
+/* A tool for a host to show. Strings are terminated. */
 typedef struct phi_mcp_tool {
-    phi_str name;        /* that models use */
-    phi_str original;    /* of the server, as it is: it may hold any characters */
-    phi_str title;       /* for people; name where the server has none */
-    phi_str description; /* empty: none */
-    phi_str schema;      /* of the arguments, JSON text as models get it */
-    phi_str input;       /* the same with every keyword of the server; empty: none */
-    phi_str output;      /* the output schema as the server sent it; empty: none */
-    phi_str annotations; /* JSON text; empty: none */
-    /* The server's hints, with the specification's defaults. They are claims of the server. */
+    phi_str name;        /* the name that models use */
+    phi_str original;    /* the server's name; may have any characters */
+    phi_str title;       /* for people; same as name if the server sent none */
+    phi_str description; /* may be empty */
+    phi_str schema;      /* JSON Schema of the arguments, as models get it */
+    phi_str input;       /* JSON Schema of the arguments, as the server sent it, or empty */
+    phi_str output;      /* output schema as the server sent it, or empty */
+    phi_str annotations; /* JSON text, or empty */
+    /* The server's hints, with the specification's defaults. The server may be wrong. */
     bool read_only, destructive, idempotent, open_world;
-    /* Its definition has changed: it is shown as it was accepted, its calls are refused until
+    /* The definition has changed: this is the accepted one; calls fail until
        phi_mcp_accept_tool. */
     bool held;
     const char *hash;     /* SHA-256 of the definition, 64 hex digits */
-    const char *new_hash; /* held: of the definition that waits; else NULL */
+    const char *new_hash; /* hash of the new definition if held, else NULL */
 } phi_mcp_tool;
 
-/* NULL past the last. Valid until the next phi_step. */
+/* Returns NULL for an index past the last tool. The result is valid until the next phi_step. */
 PHI_API const phi_mcp_tool *phi_mcp_tool_at(const phi_mcp *mcp, size_t index);
 
-/* Accepts the changed definition of a held tool, by the name that models use. PHI_NOT_FOUND: no
-   such tool; PHI_OK also where it was not held. */
+/* Accepts the changed definition of a held tool. `name` is the name that models use. PHI_OK also if
+   the tool is not held. PHI_NOT_FOUND: no such tool. */
 PHI_API phi_status phi_mcp_accept_tool(phi_mcp *mcp, const char *name);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* section.c - what several sections need. */
+/* section.c - functions that several sections use. */
 #include "sections/section_in.h"
 
 PHI__FN bool phi__sec_is_address(const char *url) {

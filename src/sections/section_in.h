@@ -1,5 +1,5 @@
-/* section_in.h - the sections: each has a table, and functions that sections.c puts into its list;
-   and what several of them need. */
+/* section_in.h - functions of section_mcp.c and section_openapi.c for sections.c, and helpers of
+   the sections. */
 #ifndef PHI_SECTIONS_SECTION_IN_H
 #define PHI_SECTIONS_SECTION_IN_H
 
@@ -7,12 +7,12 @@
 
 /* ---- section.c ---- */
 
-/* "name" of a table for messages, from its name, else its id without braces; never empty. */
+/* Returns the name of a table for messages: its name, else its id without braces. Never empty. */
 PHI__FN phi_str phi__sec_name(const phi_json *node);
-/* True if a text begins with http:// or https://. */
+/* True if the URL begins with http:// or https://. */
 PHI__FN bool phi__sec_is_address(const char *url);
 
-/* Paths relative to the directory of the file, NULL-ended; NULL: no memory, or there are none. */
+/* Resolves paths in the file's directory. The list is NULL-ended. NULL: no memory, or no paths. */
 PHI__FN const char *const *phi__sec_places(phi__cfg_ground *ground, const phi__cfg_texts *paths);
 
 /* ---- section_mcp.c, section_openapi.c: the table, begin, use and end ---- */

@@ -1,4 +1,4 @@
-/* section_mcp.c - MCP servers: a connection that agents share, or one for each reference. */
+/* section_mcp.c - MCP servers: one connection that agents share, or one for each reference. */
 #include "mcp/mcp.h"
 #include "mcp/mcp_oauth.h"
 #include "mcp/mcp_in.h"
@@ -15,7 +15,7 @@ typedef struct phi__cfg_mcp_server {
     phi__cfg_texts args, roots;
     uint64_t max_message_bytes;
     bool required;
-    phi_mcp_desc desc; /* its plain fields */
+    phi_mcp_desc desc; /* fields that the table sets directly */
 } phi__cfg_mcp_server;
 
 typedef struct phi__cfg_oauth {
@@ -27,7 +27,7 @@ static const char phi__sec_mcp_answer_choices[] = "sampling forms urls";
 
 static const char phi__sec_mcp_auth_choices[] = "any client_secret_basic client_secret_post none";
 
-/* A host's assertion needs a function of it. */
+/* PHI_MCP_GRANT_ASSERTION is missing, because it needs a function of the host. */
 static const char phi__sec_mcp_grant_choices[] = "person client";
 
 static const phi__cfg_table *phi__table_mcp_instance(void);
@@ -115,14 +115,14 @@ PHI__TABLE(
     mcp_oauth, "mcp.instances.oauth",
     "Authorization; the program shows the address to the person (phi_agents_desc.open_url_fn).")
 
-/* ---- MCP servers: a connection that agents share, or one for each reference ---- */
+/* ---- the connections of MCP servers ---- */
 
-/* A connection. */
+/* The connection of an MCP server. */
 typedef struct phi__sec_mcp_link {
     struct phi__sec_mcp_link *next;
     const phi_json *node;
-    const phi__cfg_making *making; /* the first that referred to it */
-    size_t at;                     /* by which of its references */
+    const phi__cfg_making *making; /* the first agent that refers to the server */
+    size_t at;                     /* index of that agent's reference */
     bool keep, required;
     phi_mcp *mcp;
     phi_mcp_oauth_desc oauth;
@@ -150,7 +150,7 @@ static const char *const *phi__sec_mcp_env(phi_arena *arena, const phi_json *map
     return list;
 }
 
-/* A command that is a text. *words NULL: a problem says why. */
+/* Splits a command that is one text. *words is NULL after a problem was reported. */
 static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *command,
                                      const char *const **words) {
 #ifndef PHI_NO_PROCESS
@@ -169,8 +169,8 @@ static phi_status phi__sec_mcp_split(phi__cfg_ground *ground, const phi_json *co
     return PHI_OK;
 }
 
-/* The command: a text, split as a shell would, or a list; then `args`. *out NULL: a problem says
-   why. */
+/* Makes argv from `command` (a list, or a text that is split as in a shell) and `args`. *out is
+   NULL after a problem was reported. */
 static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *node,
                                     const phi__cfg_mcp_server *t, const char *const **out) {
     const char *const *words = NULL;
@@ -205,7 +205,7 @@ static phi_status phi__sec_mcp_argv(phi__cfg_ground *ground, const phi_json *nod
     return PHI_OK;
 }
 
-/* "file:///a%20b". NULL: no memory. */
+/* Makes a URI such as "file:///a%20b". NULL: no memory. */
 static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     phi__buf uri;
     phi_str out = PHI__LIT("");
@@ -224,7 +224,7 @@ static const char *phi__sec_mcp_uri(phi__cfg_ground *ground, const char *path) {
     return out.at;
 }
 
-/* A root of the file: a URI, or a path. *uri NULL: a problem says why. */
+/* Makes a root's URI from a URI or a path. *uri is NULL after a problem was reported. */
 static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *item,
                                     const char **uri) {
     static const char field[] = "mcp.instances.roots";
@@ -250,7 +250,7 @@ static phi_status phi__sec_mcp_root(phi__cfg_ground *ground, const phi_json *ite
     return *uri != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* None are set where a problem says why. */
+/* Sets the roots. Sets none after a problem was reported. */
 static phi_status phi__sec_mcp_roots(phi__cfg_ground *ground, const phi_json *list,
                                      phi_mcp_desc *desc) {
     size_t n = phi_json_count(list), there = 0;
@@ -283,7 +283,7 @@ static phi_status phi__sec_mcp_oauth(phi__cfg_ground *ground, const phi_json *no
     return PHI_OK;
 }
 
-/* The desc of a server. *fits: it says enough to connect. */
+/* Makes the desc of a server. *fits: the desc is complete enough to connect. */
 static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *node,
                                     const phi__cfg_mcp_server *t, phi__sec_mcp_link *link,
                                     phi_mcp_desc *desc, bool *fits) {
@@ -330,7 +330,7 @@ static phi_status phi__sec_mcp_desc(phi__cfg_ground *ground, const phi_json *nod
     return status;
 }
 
-/* The connection of reference `at`: a shared one, or its own. NULL: there is none yet. */
+/* Finds the connection of reference `at`: a shared one, or the reference's own. NULL: none yet. */
 static phi__sec_mcp_link *phi__sec_mcp_find(const phi__sec_mcp_state *s,
                                             const phi__cfg_making *making, size_t at,
                                             const phi__cfg_used *used) {
@@ -343,8 +343,8 @@ static phi__sec_mcp_link *phi__sec_mcp_find(const phi__sec_mcp_state *s,
     return NULL;
 }
 
-/* Begins the connection of a reference, unless there is one. A server that cannot be described is
-   a problem; of check_only nothing is begun. */
+/* Opens the connection of a reference, if there is none. A desc that is not complete is reported as
+   a problem. With check_only, no connection is opened. */
 static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *making, size_t at,
                                     const phi__cfg_used *used) {
     phi__cfg_ground *ground = making->ground;
@@ -377,7 +377,7 @@ static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *maki
     return PHI_OK;
 }
 
-/* PHI_BUSY: a server that is waited for is not there yet. A failed one is reported once. */
+/* Returns PHI_BUSY while an awaited server is connecting. A failure is reported once. */
 static phi_status phi__sec_mcp_wait(phi__cfg_making *making, const phi__sec_mcp_link *link,
                                     size_t at) {
     phi__cfg_ground *ground = making->ground;
@@ -405,7 +405,7 @@ PHI__FN phi_status phi__sec_mcp_begin(phi__cfg_ground *ground, const phi_json *n
     return PHI_OK;
 }
 
-/* All servers begin before the first is waited for. making->work: they have. */
+/* Opens all connections before it waits for the first. making->work is set once all are opened. */
 PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     phi__sec_mcp_state *s = (phi__sec_mcp_state *)state;
     phi__cfg_used used;
@@ -418,7 +418,7 @@ PHI__FN phi_status phi__sec_mcp_use(void *state, phi__cfg_making *making) {
     while (status == PHI_OK && phi__making_used(making, "mcp", "mcp", s->node, making->at, &used)) {
         phi__sec_mcp_link *link = NULL;
         if (used.node != NULL) link = phi__sec_mcp_find(s, making, making->at, &used);
-        if (link != NULL && link->mcp == NULL) link = NULL; /* a problem says why */
+        if (link != NULL && link->mcp == NULL) link = NULL; /* the problem was reported */
         if (link != NULL) status = phi__sec_mcp_wait(making, link, making->at);
         if (link != NULL && status == PHI_OK)
             status = phi__making_source(making, phi_mcp_tools(link->mcp));

@@ -1,5 +1,4 @@
-/* section_openapi.c - OpenAPI documents: read once where agents share them, and their operations as
-   tools. */
+/* section_openapi.c - OpenAPI documents, whose operations become tools. Agents can share one. */
 #include "sections/section_in.h"
 
 #include "openapi/openapi.h"
@@ -10,10 +9,10 @@ typedef struct phi__cfg_spec {
     const phi_json *keys, *headers;
     uint64_t max_document_bytes;
     phi__cfg_texts upload_roots, operation_ids, tags, path_prefixes, methods;
-    phi_openapi_desc desc; /* its plain fields */
+    phi_openapi_desc desc; /* fields that the table sets directly */
 } phi__cfg_spec;
 
-/* A document, and the tools that were selected of it. */
+/* A document, and the tools selected from it. */
 typedef struct phi__sec_api_doc {
     struct phi__sec_api_doc *next;
     const phi_json *node;
@@ -80,7 +79,7 @@ PHI__TABLE(openapi_instance, "openapi.instances",
 PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are tools.",
                 openapi_instance, "The documents.")
 
-/* ---- making ---- */
+/* ---- reading documents ---- */
 
 static phi_status phi__sec_api_desc(phi__cfg_ground *ground, const phi__cfg_spec *t,
                                     phi_openapi_desc *desc) {
@@ -147,7 +146,7 @@ static phi_status phi__sec_api_open(phi__cfg_ground *ground, phi__sec_api_doc *d
     return PHI_OK;
 }
 
-/* PHI_BUSY: the document is being read, or its tools are being made. */
+/* Returns PHI_BUSY while the document is read or its tools are made. */
 static phi_status phi__sec_api_read(phi__cfg_ground *ground, phi__sec_api_doc *doc) {
     phi_parse_error error;
     phi_status status = phi_openapi_step(doc->api, &error);

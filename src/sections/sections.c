@@ -1,6 +1,6 @@
-/* sections.c - the sections of phi's own tools: built-in tools, skills, permissions, scripts; and
-   the list of all sections, in the order in which an agent gets its parts: scripts come last, for
-   they are called before the hooks that were there. */
+/* sections.c - the sections for built-in tools, skills, permissions and scripts, and the list of
+   all sections. An agent gets its parts in the order of the list. Scripts come last, because they
+   are called before the hooks set earlier. */
 #include "sections/section_in.h"
 #include "tools/tools_in.h"
 #include "agent/profile.h"
@@ -16,15 +16,15 @@
 #include "loop/run.h"
 #include "model/event.h"
 
-/* ---- built-in tools by their names, and their settings ---- */
+/* ---- built-in tools and their settings ---- */
 
 typedef struct phi__cfg_tool_settings {
     uint64_t set;
     phi__cfg_texts allowed_paths, deny_patterns;
-    phi_tools_desc desc; /* its plain fields */
+    phi_tools_desc desc; /* fields that the table sets directly */
 } phi__cfg_tool_settings;
 
-/* Each agent has its own, for its own workspace. */
+/* The tools of one agent, for its workspace. */
 typedef struct phi__sec_tools_set {
     struct phi__sec_tools_set *next;
     phi__registry *registry;
@@ -68,7 +68,7 @@ static const phi__cfg_field phi__tool_settings_rows[] = {
 
 PHI__TABLE(tool_settings, "tool_settings", "Settings of the built-in tools.")
 
-/* The registry's name for one that the original's files use. */
+/* Returns the registry's name for a name that older files use. */
 static const char *phi__sec_tools_alias(phi_str name) {
     static const char *const names[][2] = {{"file_read", "read_file"}, {"file_write", "write_file"},
                                            {"file_edit", "edit_file"}, {"file_list", "list_files"},
@@ -115,7 +115,7 @@ static phi_status phi__sec_tools_use(void *state, phi__cfg_making *making) {
     for (size_t i = 0; status == PHI_OK && (item = phi_json_next(&it)) != NULL; i++) {
         phi_tool found[2];
         const char *name = phi__sec_tools_alias(phi_json_str(item, ""));
-        if (making->known[i]) continue; /* the host's own */
+        if (making->known[i]) continue; /* a tool of the host */
         size_t n = phi__reg_resolve(registry, &name, 1, found, NULL, NULL);
         making->known[i] = n > 0;
         for (size_t j = 0; status == PHI_OK && j < n; j++)
@@ -134,7 +134,7 @@ static void phi__sec_tools_end(void *state) {
 
 #ifndef PHI_NO_FILES
 
-/* ---- skills of directories: their index in the prompt, and the tool read_skill ---- */
+/* ---- skills: their index in the prompt, and the tool read_skill ---- */
 
 typedef struct phi__cfg_skills {
     uint64_t set;
@@ -153,7 +153,7 @@ typedef struct phi__sec_skill_state {
     phi__cfg_skills taken;
     const phi_json *node;
     phi_skills_desc desc;
-    phi_skills *all; /* NULL: the file has no such section */
+    phi_skills *all; /* NULL if the file has no [skills] */
     phi__sec_skills_part *parts;
 } phi__sec_skill_state;
 
@@ -202,7 +202,7 @@ static phi_status phi__sec_skill_load(phi__cfg_ground *ground, phi__sec_skill_st
     return status == PHI_NO_MEMORY ? status : PHI_OK;
 }
 
-/* The skill most like `name`; NULL: none is. */
+/* Returns the name of the skill most like `name`, or NULL. */
 static const char *phi__sec_skill_near(phi_arena *arena, const phi_skills *skills, phi_str name) {
     size_t n = 0;
     const char **names;
@@ -213,7 +213,7 @@ static const char *phi__sec_skill_near(phi_arena *arena, const phi_skills *skill
     return phi__cfg_nearest(name, names, n);
 }
 
-/* The skills that an agent names, in a new list. */
+/* Makes a list of the skills that an agent names. */
 static phi_status phi__sec_skill_pick(phi__sec_skill_state *s, phi__cfg_making *making,
                                       phi_skills **out) {
     phi__cfg_ground *ground = making->ground;
@@ -258,8 +258,7 @@ static phi_status phi__sec_skill_give(phi__sec_skill_state *s, phi__cfg_making *
     return status == PHI_OK ? phi__making_tool(making, &tool) : status;
 }
 
-/* Names of the host's own profile choose skills of the file where it has some; else the host loads
-   them. */
+/* True if the names come from the host's own profile. They choose skills of the file, if any. */
 static bool phi__sec_skill_are_hosts(const phi__cfg_making *making) {
     const phi_agent_desc *base = making->ground->desc.base;
     return base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
@@ -289,12 +288,12 @@ static phi_status phi__sec_skill_begin(phi__cfg_ground *ground, const phi_json *
     if (node == NULL) return PHI_OK;
     phi_status status = phi__sec_skill_load(ground, s);
     if (status == PHI_OK) {
-        /* Problems of single skills are warnings: the others can be used. */
+        /* A problem of one skill is a warning, because the others can be used. */
         const phi_skills *skills = s->all;
         const phi_skill_problem *p;
         for (size_t i = 0; (p = phi_skills_problem_at(skills, i)) != NULL; i++) {
             if (p->line == 0 && phi__sec_skill_is_listed(node, p->file))
-                continue; /* said already */
+                continue; /* already reported */
             phi__cfg_warn(ground, node, "skills", "%s%s:%u: %s",
                           p->loaded ? "" : "this skill is left out: ", p->file.at,
                           (unsigned)p->line, p->message.at);
@@ -322,16 +321,16 @@ static phi_status phi__sec_skill_use(void *state, phi__cfg_making *making) {
 
 #endif
 
-/* ---- the files that a configuration runs or heeds ---- */
+/* ---- files that a configuration runs or reads ---- */
 
 enum {
-    PHI__PROTECTED_DEPTH = 16, /* of the tree: tables of a configuration are less deep */
-    PHI__PROTECTED_MOST = 500  /* paths */
+    PHI__PROTECTED_DEPTH = 16, /* most levels that are searched; configurations have fewer */
+    PHI__PROTECTED_MOST = 500  /* most paths */
 };
 
 typedef struct phi__protected {
     phi_arena *arena;
-    phi_str directory; /* of the file, with a slash behind; empty: it has none */
+    phi_str directory; /* directory of the file, with a slash at its end; may be empty */
     const char **list;
     size_t count;
     bool full;
@@ -347,7 +346,7 @@ static bool phi__protected_keep(phi__protected *p, phi_str path) {
     return true;
 }
 
-/* Absolute, without links; and as it is. */
+/* Keeps the absolute path without links, and the path itself. */
 static bool phi__protected_resolved(phi__protected *p, phi_str path) {
     const char *absolute;
     phi_str copy;
@@ -358,13 +357,13 @@ static bool phi__protected_resolved(phi__protected *p, phi_str path) {
            phi__protected_keep(p, path);
 }
 
-/* A word of a command: relative to the workspace, or to the file's directory. */
+/* Keeps a word that may be a file in the workspace or in the file's directory. */
 static bool phi__protected_word(phi__protected *p, phi_str word) {
     phi__buf joined;
     if (word.len == 0 || word.at[0] == '-' || phi__str_find(word, 0, "://") != SIZE_MAX)
         return true;
     if (memchr(word.at, '/', word.len) == NULL && memchr(word.at, '.', word.len) == NULL)
-        return true; /* a program of the PATH, or no file */
+        return true; /* a program in PATH, or no file */
     if (word.at[0] == '/') return phi__protected_resolved(p, word);
     if (!phi__protected_keep(p, word)) return false;
     if (word.at[0] == '~') return true;
@@ -376,7 +375,7 @@ static bool phi__protected_word(phi__protected *p, phi_str word) {
     return good;
 }
 
-/* Texts under keys that name commands; `all`: each text. */
+/* Keeps the words of texts under keys that contain commands. If `all`, every text counts. */
 static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool all, unsigned depth) {
     static const char *const keys[] = {"command", "args", "callbacks", "hooks"};
     phi_json_iter it = phi_json_each(node);
@@ -399,7 +398,8 @@ static bool phi__protected_tree(phi__protected *p, const phi_json *node, bool al
         return true;
     while ((member = phi_json_next(&it)) != NULL) {
         bool named = all;
-        if (depth == 0 && phi__str_is(it.key, "permissions")) continue; /* patterns, no commands */
+        /* has patterns, not commands */
+        if (depth == 0 && phi__str_is(it.key, "permissions")) continue;
         for (size_t i = 0; i < PHI__COUNT(keys); i++) named = named || phi__str_is(it.key, keys[i]);
         if (!phi__protected_tree(p, member, named, depth + 1)) return false;
     }
@@ -425,7 +425,7 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
     return PHI_OK;
 }
 
-/* ---- rules of permissions, in front of the host's hook ---- */
+/* ---- rules of permissions, checked before the host's hook ---- */
 
 enum { PHI__SEC_PERM_NONE = -1 };
 
@@ -436,7 +436,7 @@ typedef struct phi__cfg_permissions {
     const char *home, *shell_tools;
 } phi__cfg_permissions;
 
-/* The rules of one agent, and the two hooks of the host behind them. */
+/* The rules of one agent, and the host's two hooks that run after them. */
 typedef struct phi__sec_perm_one {
     struct phi__sec_perm_one *next;
     phi_permissions *permissions;
@@ -456,7 +456,7 @@ static const char phi__sec_perm_modes[] = "default plan accept_edits all";
 
 static const char phi__sec_perm_verdicts[] = "ask allow deny";
 
-/* A rule of the file; phi_permissions_from_json reads it. */
+/* A rule of the file. phi_permissions_from_json reads rules, too. */
 typedef struct phi__cfg_rule {
     uint64_t set;
     phi_permission_rule rule;
@@ -499,7 +499,7 @@ static const phi__cfg_field phi__permissions_rows[] = {
 PHI__TABLE(permissions, "permissions",
            "Which tool calls may run. Calls to ask about are denied where the program cannot ask.")
 
-/* ---- the hooks behind the rules ---- */
+/* ---- the host's hooks, called after the rules ---- */
 
 static phi_verdict phi__sec_perm_ask(void *user_data, phi_hook *hook) {
     phi__sec_perm_one *one = (phi__sec_perm_one *)user_data;
@@ -512,9 +512,9 @@ static phi_verdict phi__sec_perm_host(void *user_data, phi_hook *hook) {
     return one->hook_fn(one->hook_user_data, hook);
 }
 
-/* ---- making ---- */
+/* ---- making rules ---- */
 
-/* The file's rules, behind those of the mode. */
+/* Reads the file's rules, and puts them after those of the mode. */
 static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_state *s) {
     const phi__cfg_permissions *t = &s->taken;
     bool has_mode = phi__fields_has(phi__table_permissions(), t, "mode");
@@ -542,7 +542,7 @@ static phi_status phi__sec_perm_read(phi__cfg_ground *ground, phi__sec_perm_stat
     return PHI_OK;
 }
 
-/* one->permissions NULL: a problem says why. PHI_NO_MEMORY. */
+/* Makes one->permissions; NULL after a problem was reported. Fails only with PHI_NO_MEMORY. */
 static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *making,
                                      phi__sec_perm_one *one) {
     phi__cfg_ground *ground = making->ground;
@@ -552,7 +552,7 @@ static phi_status phi__sec_perm_make(phi__sec_perm_state *s, phi__cfg_making *ma
     phi_status status =
         phi__cfg_absolute(ground, place, "workspace", making->workspace, &desc.workspace);
     if (status == PHI_NO_MEMORY) return status;
-    if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent is made */
+    if (status == PHI_OK && desc.workspace == NULL) return PHI_OK; /* no agent will be made */
     status = phi_config_protected_paths(ground->config, ground->arena, &desc.protected_paths);
     if (status == PHI_TOO_BIG)
         phi__cfg_error(ground, s->node, status, "permissions",
@@ -613,11 +613,11 @@ static void phi__sec_perm_end(void *state) {
 
 #ifndef PHI_NO_PROCESS
 
-/* ---- programs that are run at points of a run: [callbacks] and [hooks] ---- */
+/* ---- scripts, which are run at points of a run: [callbacks] and [hooks] ---- */
 
 enum { PHI__SEC_SCRIPTS_MOST = 32, PHI__SEC_SCRIPTS_TASK = 0 };
 
-/* The table form of a script. */
+/* A script that is written as a table. */
 typedef struct phi__cfg_script {
     uint64_t set;
     phi_script script;
@@ -637,13 +637,13 @@ static const phi__cfg_field phi__script_rows[] = {
                      "The verdict when it gives none.")};
 PHI__TABLE(script, "callbacks.script", "A script.")
 
-/* The values are read from the tree: the struct is for the table alone. */
+/* The code reads the values from the tree. The struct is needed only for the table. */
 typedef struct phi__cfg_callbacks {
     uint64_t set;
     const phi_json *any;
 } phi__cfg_callbacks;
 
-/* Keys, their points (0: no script is run there), and what they are for. */
+/* Keys, their points (0: no script is run), and their descriptions. */
 #define PHI__SEC_POINTS(X)                                                                         \
     X("before_loop", PHI_HOOK_BEFORE_LOOP,                                                         \
       "Before a run; another exit code than 0 prevents it. A command, or a table "                 \
@@ -693,7 +693,7 @@ typedef struct phi__sec_script_state {
     phi__sec_script_set *sets;
 } phi__sec_script_state;
 
-/* Why a value is not run, as a warning. */
+/* Warns and returns true if the value is not run. */
 static bool phi__sec_script_skips(phi__cfg_ground *ground, const phi_json *node, const char *key,
                                   uint32_t point, const char *command) {
     if (strstr(command, "::") != NULL && strchr(command, '/') == NULL) {
@@ -723,7 +723,7 @@ static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_s
     size_t i;
     const phi__cfg_field *field = phi__fields_find(phi__table_callbacks(), key, &i);
     phi__cfg_script one = PHI_ZERO;
-    if (field == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK; /* warned about */
+    if (field == NULL || s->count == PHI__SEC_SCRIPTS_MOST) return PHI_OK; /* was reported */
     if (phi_json_is(node, PHI_JSON_STRING))
         one.script.command = phi_json_str(node, "").at;
     else if (!phi__cfg_take(ground->arena, node, phi__table_script(), &one))
@@ -740,8 +740,8 @@ static phi_status phi__sec_script_add(phi__cfg_ground *ground, phi__sec_script_s
     return PHI_OK;
 }
 
-/* The scripts of an agent: keys are for the server of the top agent's model. A sub-agent has only
-   those that guard tools, and, without its own key, those for keys. */
+/* Selects the scripts of an agent. Keys are for the server of the top agent's model. A sub-agent
+   has only scripts that guard tools and, if it has no key of its own, scripts for keys. */
 static phi_status phi__sec_script_of(const phi__sec_script_state *s, const phi__cfg_making *making,
                                      phi_scripts_desc *desc) {
     const uint32_t guards = (uint32_t)PHI_HOOK_BEFORE_TOOL | (uint32_t)PHI_HOOK_AFTER_TOOL;
@@ -789,7 +789,7 @@ static phi_status phi__sec_script_use(void *state, phi__cfg_making *making) {
     if (desc.count == 0) return PHI_OK;
     set = (phi__sec_script_set *)phi_arena_alloc(ground->arena, sizeof *set);
     if (set == NULL) return PHI_NO_MEMORY;
-    desc.workspace = making->top->workspace; /* where "./check" is, also of sub-agents elsewhere */
+    desc.workspace = making->top->workspace; /* "./check" is relative to the top agent's */
     desc.allocator = ground->memory->allocator;
     set->scripts = phi_scripts_new(&desc, &error);
     if (set->scripts == NULL && error.status == PHI_NO_MEMORY) return PHI_NO_MEMORY;
@@ -810,15 +810,15 @@ static void phi__sec_script_end(void *state) {
 
 #endif
 
-/* ---- the list ---- */
+/* ---- the list of all sections ---- */
 
-/* The top of a file as these sections see it. */
+/* The top of a file, as these sections read it. */
 typedef struct phi__cfg_sections {
     uint64_t set;
     const phi_json *node;
 } phi__cfg_sections;
 
-/* The section [key], of phi__table_{key}. */
+/* Defines the section [key], whose table is phi__table_{key}. */
 #define PHI__SECTION(key, space, begin, use, end, text)                                            \
     static const phi__cfg_field phi__key_##key =                                                   \
         PHI__C_TABLE_AS(sections, node, #key, TABLE, 0, key, text);                                \

@@ -15,15 +15,14 @@
 extern "C" {
 #endif
 
-/* For phi_config_desc.sections and phi_config_schema. NULL-ended, static. Without the sections that
-   a PHI_NO_ macro leaves out. */
+/* Returns a static list for phi_config_desc.sections and phi_config_schema, NULL-ended. Sections
+   that a PHI_NO_ macro leaves out are not in the list. */
 PHI_API const phi_config_section *const *phi_config_sections(void);
 
-/* The files that a configuration runs or heeds, for phi_permissions_desc.protected_paths: the file
-   itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a file,
-   relative to the workspace and to the file's directory. The rules of its [permissions] protect
-   them already. NULL-ended, in the arena. PHI_TOO_BIG: more than 500; PHI_BAD_ARG,
-   PHI_NO_MEMORY. */
+/* Lists the files that a configuration runs or reads, for phi_permissions_desc.protected_paths: the
+   file itself, and each word of its commands ([hooks], [callbacks], MCP servers) that may name a
+   file, relative to the workspace and to the file's directory. The file's own [permissions] already
+   protect them. The list is NULL-ended, in the arena. PHI_TOO_BIG: more than 500 paths. */
 PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_arena *arena,
                                               const char *const **out);
 

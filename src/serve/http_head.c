@@ -1,5 +1,4 @@
-/* http_head.c - http_head_in.h: lines are checked as their bytes come, and split when the empty one
-   has come. */
+/* http_head.c - the parser of http_head_in.h: checks lines byte by byte, splits them at the end. */
 #include "serve/http_head_in.h"
 #include "text/text_in.h"
 
@@ -11,10 +10,10 @@ enum {
     PHI__HEAD_LINE = 8192,
     PHI__HEAD_MOST = 32768,
     PHI__HEAD_COUNT = 100,
-    PHI__HEAD_METHOD = 32,     /* bytes of a method */
-    PHI__HEAD_DIGITS = 16,     /* of a chunk's size: 64 bits */
-    PHI__HEAD_EXTENSION = 256, /* bytes behind a chunk's size */
-    PHI__HEAD_OVERHEAD = 16384 /* extensions and trailers of a body */
+    PHI__HEAD_METHOD = 32,     /* most bytes of a method */
+    PHI__HEAD_DIGITS = 16,     /* most digits of a chunk's size: 64 bits */
+    PHI__HEAD_EXTENSION = 256, /* most bytes after a chunk's size */
+    PHI__HEAD_OVERHEAD = 16384 /* most bytes of a body's extensions and trailers */
 };
 
 static phi_status phi__head_refuse(phi__http_head *head, int status, const char *message) {
@@ -33,7 +32,7 @@ static bool phi__head_all_token(phi_str s) {
     return s.len > 0;
 }
 
-/* What a line may hold: no control character but the tab. */
+/* True unless c is a control character other than tab. */
 static bool phi__head_is_text(char c) {
     unsigned char u = (unsigned char)c;
     return c == '\t' || (u >= 0x20 && u != 0x7F);
@@ -47,7 +46,7 @@ static phi_str phi__head_trim(phi_str s) {
 
 /* ---- the request line ---- */
 
-/* "host", "host:port" or "[v6]:port", without a user. */
+/* True for "host", "host:port" or "[v6]:port". */
 static bool phi__head_is_authority(phi_str s) {
     size_t i = 0;
     if (s.len > 0 && s.at[0] == '[') {
@@ -143,7 +142,7 @@ static phi_status phi__head_header(phi__http_head *head, phi_str line) {
     return PHI_OK;
 }
 
-/* How many headers have that name; *value is the last one's. */
+/* Counts the headers with that name. *value is the value of the last one. */
 static size_t phi__head_count(const phi__http_head *head, const char *name, phi_str *value) {
     size_t n = 0;
     for (size_t i = 0; i < head->header_count; i++)
@@ -189,7 +188,7 @@ static phi_status phi__head_framing(phi__http_head *head) {
     return PHI_OK;
 }
 
-/* True if a comma-separated list of tokens has this one. */
+/* True if a comma-separated list contains the token. */
 static bool phi__head_lists(phi_str list, const char *token) {
     while (list.len > 0) {
         const char *comma = (const char *)memchr(list.at, ',', list.len);
@@ -217,7 +216,7 @@ static phi_status phi__head_connection(phi__http_head *head) {
     return PHI_OK;
 }
 
-/* The next line from *at, without its CRLF. Each was checked to have one. */
+/* Returns the next line without its CRLF, which is known to be there, and advances *at. */
 static phi_str phi__head_line(const phi__buf *bytes, size_t *at) {
     size_t from = *at;
     const char *end = (const char *)memchr(bytes->at + from, '\r', bytes->len - from);
@@ -230,7 +229,7 @@ static phi_status phi__head_parse(phi__http_head *head) {
     size_t at = head->bytes.at[0] == '\r' ? 2 : 0, n = head->lines - 1;
     phi_status status = phi__head_request_line(head, phi__head_line(&head->bytes, &at));
     if (status != PHI_OK) return status;
-    if (n > 0) { /* a head is parsed once */
+    if (n > 0) { /* `room` is NULL here: a head is parsed once */
         head->room = (phi__header *)phi__alloc(head->memory, n * sizeof *head->room);
         if (head->room == NULL) return PHI_NO_MEMORY;
         head->room_count = n;
@@ -245,9 +244,9 @@ static phi_status phi__head_parse(phi__http_head *head) {
     return status;
 }
 
-/* One byte more, which is already in `bytes`. PHI_OK: it ends the head. */
+/* Checks the byte c, which was just added to `bytes`. PHI_OK: it ends the head. */
 static phi_status phi__head_byte(phi__http_head *head, char c) {
-    size_t len = head->bytes.len - head->line_at; /* of the line, with c */
+    size_t len = head->bytes.len - head->line_at; /* length of the line, with c */
     bool after_cr = len > 1 && head->bytes.at[head->bytes.len - 2] == '\r';
     if (after_cr != (c == '\n'))
         return phi__head_refuse(head, 400, "a CR or a LF alone in the head");
@@ -261,7 +260,7 @@ static phi_status phi__head_byte(phi__http_head *head, char c) {
         return PHI_BUSY;
     }
     if (len == 2 && head->lines > 0) return PHI_OK;
-    if (len == 2) { /* one empty line before a request is a known slip of old clients */
+    if (len == 2) { /* old clients send one empty line before a request */
         if (head->line_at > 0) return phi__head_refuse(head, 400, "empty lines before the request");
         head->line_at = 2;
         return PHI_BUSY;
@@ -276,14 +275,14 @@ static phi_status phi__head_byte(phi__http_head *head, char c) {
 
 typedef enum phi__head_state {
     PHI__HEAD_DONE,
-    PHI__HEAD_FIXED, /* `left` bytes, and nothing else */
+    PHI__HEAD_FIXED, /* `left` bytes follow, and nothing else */
     PHI__HEAD_SIZE,
-    PHI__HEAD_EXTENDED, /* behind the ';' of a size */
+    PHI__HEAD_EXTENDED, /* after the ';' of a size */
     PHI__HEAD_SIZE_LF,
     PHI__HEAD_CHUNK,
     PHI__HEAD_CHUNK_CR,
     PHI__HEAD_CHUNK_LF,
-    PHI__HEAD_TRAILER, /* `left` says whether its colon has come */
+    PHI__HEAD_TRAILER, /* `left` is 1 after the line's colon */
     PHI__HEAD_TRAILER_LF,
     PHI__HEAD_LAST_LF
 } phi__head_state;
@@ -294,7 +293,7 @@ static phi_status phi__head_body_refuse(phi__http_head_body *body, const char *m
     return PHI_PARSE;
 }
 
-/* The state changes; the next line begins. */
+/* Changes the state and begins a line. */
 static phi_status phi__head_body_go(phi__http_head_body *body, phi__head_state state) {
     body->state = (uint32_t)state;
     body->line = 0;
@@ -339,7 +338,7 @@ static phi_status phi__head_body_trailer(phi__http_head_body *body, char c) {
     return PHI_BUSY;
 }
 
-/* A byte of a chunked body outside of the chunks. */
+/* Handles a byte of a chunked body that is outside of the chunks. */
 static phi_status phi__head_body_byte(phi__http_head_body *body, char c) {
     phi__head_state next;
     switch ((phi__head_state)body->state) {
@@ -358,7 +357,7 @@ static phi_status phi__head_body_byte(phi__http_head_body *body, char c) {
     }
 }
 
-/* ---- for other modules ---- */
+/* ---- functions for other files ---- */
 
 PHI__FN void phi__http_head_init(phi__http_head *head, phi_memory *memory,
                                  const phi__http_head_limits *limits) {

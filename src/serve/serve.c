@@ -1,4 +1,4 @@
-/* serve.c - serve_in.h over the sockets of POSIX: a port, its connections, their requests. */
+/* serve.c - the server of serve_in.h on POSIX sockets: a port, connections, and requests. */
 #include "serve/serve_in.h"
 #include "loop/loop_in.h"
 #include "serve/http_head_in.h"
@@ -17,7 +17,7 @@
 typedef enum phi__conn_in {
     PHI__CONN_HEAD,
     PHI__CONN_BODY,
-    PHI__CONN_REST, /* the request is read; later bytes wait */
+    PHI__CONN_REST, /* the request was read; later bytes wait */
     PHI__CONN_LINGER
 } phi__conn_in;
 
@@ -25,13 +25,13 @@ typedef enum phi__conn_out {
     PHI__CONN_NONE, /* no exchange */
     PHI__CONN_OPEN, /* no answer yet */
     PHI__CONN_STREAM,
-    PHI__CONN_ENDED /* the answer is complete, and perhaps not sent */
+    PHI__CONN_ENDED /* the answer is complete, but may not be sent yet */
 } phi__conn_out;
 
 struct phi__serve_exchange {
-    phi__link link; /* in the server's list of live or dead */
+    phi__link link; /* in serve->live or serve->dead */
     phi__serve *serve;
-    int fd; /* -1: dead */
+    int fd; /* -1 if dead */
     phi__watch watch;
     phi__timer timer;
     phi__conn_in in_state;
@@ -40,31 +40,32 @@ struct phi__serve_exchange {
     phi__http_head_body body;
     uint64_t body_bytes;
     phi__buf in, out;
-    size_t in_at, out_at;             /* used, sent */
-    size_t progress;                  /* sent since write_by_us was set */
-    size_t dropped;                   /* while lingering */
+    size_t in_at, out_at;             /* bytes used of `in`, sent of `out` */
+    size_t progress;                  /* bytes sent since write_by_us was set */
+    size_t dropped;                   /* bytes dropped while lingering */
     uint64_t read_by_us, write_by_us; /* deadlines; UINT64_MAX: none */
     phi__serve_calls calls;
     void *ctx;
-    bool keep_alive, http_1_0, no_body; /* of the exchange; no_body: its method is HEAD */
-    bool expects_continue;              /* not answered yet */
-    bool stopped;                       /* the body waits for phi__serve_resume */
-    bool chunked;                       /* the answer */
-    bool wants_room;                    /* a write was refused */
-    bool kept;                          /* calls are set */
-    bool soon;                          /* the timer is for now, not for a deadline */
-    bool eof, shut;                     /* of the peer's side, of ours */
+    /* state of the exchange; no_body: the answer has no body */
+    bool keep_alive, http_1_0, no_body;
+    bool expects_continue; /* "100 Continue" was not sent yet */
+    bool stopped;          /* the body waits for phi__serve_resume */
+    bool chunked;          /* the answer is chunked */
+    bool wants_room;       /* a write returned PHI_FULL */
+    bool kept;             /* phi__serve_keep was called */
+    bool soon;             /* the timer is set to now, not to a deadline */
+    bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended */
 };
 
 struct phi__serve {
     phi__io *io;
     phi__serve_desc desc;
-    int fd; /* that listens; -1: not any more */
+    int fd; /* the listening socket, or -1 */
     uint16_t port;
     phi__watch watch;
-    phi__timer timer; /* watches again */
+    phi__timer timer; /* tries again to watch the port */
     phi__list live, dead;
-    size_t count; /* of live */
+    size_t count; /* number in `live` */
     uint32_t busy;
     bool freed;
 };
@@ -72,13 +73,13 @@ struct phi__serve {
 typedef enum phi__serve_body {
     PHI__SERVE_LENGTH, /* `length` bytes follow */
     PHI__SERVE_CHUNKS, /* chunks follow */
-    PHI__SERVE_TO_END, /* it ends with the connection */
-    PHI__SERVE_NO_BODY /* the status has none */
+    PHI__SERVE_TO_END, /* the body ends with the connection */
+    PHI__SERVE_NO_BODY /* the status has no body */
 } phi__serve_body;
 
 /* ---- the head of an answer as text ---- */
 
-/* "Not Found" of 404; "Unknown" where there is no name. Static. */
+/* Returns the phrase of a status, such as "Not Found" for 404, or "Unknown". Static. */
 static const char *phi__serve_reason(int http_status) {
     static const struct {
         int status;
@@ -118,8 +119,8 @@ static const char *phi__serve_reason(int http_status) {
     return "Unknown";
 }
 
-/* True if the headers can be sent: names are tokens, no control character is in a value, and none
-   of them is the server's own. */
+/* True if the headers can be sent: names are tokens, values have no control characters, and none is
+   set by the server itself. */
 static bool phi__serve_fit(const phi__header *headers, size_t count) {
     static const char *const own[] = {"Connection", "Content-Length", "Date", "Transfer-Encoding"};
     for (size_t k = 0; k < count; k++) {
@@ -131,9 +132,9 @@ static bool phi__serve_fit(const phi__header *headers, size_t count) {
     return true;
 }
 
-/* "Date: Thu, 01 Jan 1970 00:00:00 GMT" */
+/* Appends a header such as "Date: Thu, 01 Jan 1970 00:00:00 GMT". */
 static void phi__serve_date(phi__buf *out, int64_t ms) {
-    static const char days[] = "ThuFriSatSunMonTueWed"; /* 1970 began with a Thursday */
+    static const char days[] = "ThuFriSatSunMonTueWed"; /* 1 January 1970 was a Thursday */
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     char iso[PHI__DATE_BYTES];
     if (ms < 0) ms = 0;
@@ -149,9 +150,9 @@ static void phi__serve_date(phi__buf *out, int64_t ms) {
 enum {
     PHI__PORT_CONNECTIONS = 64,
     PHI__PORT_BACKLOG = 64,
-    PHI__PORT_ACCEPTS = 4 /* in one turn */
+    PHI__PORT_ACCEPTS = 4 /* most connections accepted in one turn */
 };
-#define PHI__PORT_RETRY_US 100000u /* the system is out of descriptors or memory */
+#define PHI__PORT_RETRY_US 100000u /* pause if the system has no descriptor or memory */
 
 typedef union phi__port_address {
     struct sockaddr any;
@@ -159,7 +160,7 @@ typedef union phi__port_address {
     struct sockaddr_in6 v6;
 } phi__port_address;
 
-/* The bytes of the address, or 0: not a literal. */
+/* Parses an address. Returns its length in bytes, or 0 if it is no literal. */
 static socklen_t phi__port_read(const char *text, uint16_t port, phi__port_address *out) {
     memset(out, 0, sizeof *out);
     if (inet_pton(AF_INET, text, &out->v4.sin_addr) == 1) {
@@ -185,7 +186,7 @@ static int phi__port_flags(int fd) {
     return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? 0 : errno;
 }
 
-/* Returns an errno value. */
+/* Returns 0 or an errno value. */
 static int phi__port_bind(phi__serve *s, const phi__port_address *address, socklen_t len) {
     phi__port_address got;
     socklen_t got_len = (socklen_t)sizeof got;
@@ -207,14 +208,13 @@ static int phi__port_bind(phi__serve *s, const phi__port_address *address, sockl
     return 0;
 }
 
-/* Tries again after a while. */
 static void phi__port_later(phi__serve *s) {
     (void)phi__io_timer_set(s->io, &s->timer, phi__io_now_us(s->io) + PHI__PORT_RETRY_US);
 }
 
 static bool phi__port_full(const phi__serve *s) { return s->count >= s->desc.max_connections; }
 
-/* Watched while a connection may come; without memory the timer tries again. */
+/* Watches the port while there is room for a connection. Without memory, the timer tries again. */
 static void phi__port_watch(phi__serve *s) {
     if (phi__io_watch(s->io, &s->watch, s->fd, phi__port_full(s) ? 0 : PHI__READ) != PHI_OK)
         phi__port_later(s);
@@ -222,7 +222,7 @@ static void phi__port_watch(phi__serve *s) {
 
 static void phi__port_on_timer(phi__timer *timer) {
     phi__serve *s = PHI__OWNER(timer, phi__serve, timer);
-    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* its place stays taken */
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     phi__port_watch(s);
 }
 
@@ -233,14 +233,14 @@ static void phi__port_close(phi__serve *s) {
     s->fd = -1;
 }
 
-/* ---- a connection: its descriptor, its buffers, its watch and timer ----
+/* ---- a connection: its descriptor, buffers, watch and timer ----
 
-   It reads (`in_state`) a head, a body, then nothing until its answer is complete; or it lingers:
-   it drops incoming bytes, so that the peer can read the last answer before the connection closes
-   under it. Meanwhile its exchange has an answer (`out_state`): none, open, streamed or ended.
+   in_state tells what the connection reads: a head, a body, then nothing until the answer is
+   complete. A lingering connection drops incoming bytes, so that the peer can still read the last
+   answer. out_state is the state of the answer: none, open, streamed or ended.
 
-   Every entry from the pump raises serve->busy and ends with leave: connections and a server that
-   die in between are freed by the last leave. So `fd` can be looked at after any callback. */
+   Every entry from the pump raises serve->busy and ends with phi__conn_leave. The last leave frees
+   connections and a server that were closed meanwhile. So `fd` may be read after any callback. */
 static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
     return c->out.len - c->out_at;
 }
@@ -248,11 +248,11 @@ static inline size_t phi__conn_waiting(const phi__serve_exchange *c) {
 static inline size_t phi__conn_unread(const phi__serve_exchange *c) { return c->in.len - c->in_at; }
 
 enum {
-    PHI__CONN_IN_BYTES = 16384,      /* read in one turn, and kept of a peer that is ahead */
-    PHI__CONN_WRITE_BYTES = 65536,   /* written in one turn */
-    PHI__CONN_PROGRESS_BYTES = 4096, /* renew the deadline of writing */
-    PHI__CONN_LINGER_BYTES = 262144, /* read while it lingers */
-    PHI__CONN_RETRY_MS = 10          /* a watch found no memory */
+    PHI__CONN_IN_BYTES = 16384,      /* most bytes read in one turn, and kept unread */
+    PHI__CONN_WRITE_BYTES = 65536,   /* most bytes written in one turn */
+    PHI__CONN_PROGRESS_BYTES = 4096, /* bytes that renew the deadline for writing */
+    PHI__CONN_LINGER_BYTES = 262144, /* most bytes read while lingering */
+    PHI__CONN_RETRY_MS = 10          /* pause if there was no memory for a watch */
 };
 
 static phi__serve_exchange *phi__conn_of(phi__link *link) {
@@ -263,14 +263,14 @@ static uint64_t phi__conn_in_ms(const phi__serve *s, uint32_t ms) {
     return phi__io_now_us(s->io) + (uint64_t)ms * 1000;
 }
 
-/* the server may be gone after it */
+/* Ends an entry from the pump. May free the server. */
 static void phi__conn_leave(phi__serve *s) {
     phi_memory *memory = phi__io_memory(s->io);
     if (--s->busy > 0) return;
     while (s->dead.first != NULL) {
         phi__serve_exchange *c = phi__conn_of(s->dead.first);
         phi__list_take(&s->dead, &c->link);
-        phi__http_head_free(&c->head); /* a callback may have borrowed from it, and from `in` */
+        phi__http_head_free(&c->head); /* a callback may have borrowed from it and from `in` */
         phi__buf_free(&c->in);
         phi__buf_free(&c->out);
         phi__free(memory, c, sizeof *c);
@@ -278,13 +278,13 @@ static void phi__conn_leave(phi__serve *s) {
     if (s->freed) phi__free(memory, s, sizeof *s);
 }
 
-/* The callee's part in the exchange is over. */
+/* Forgets the callbacks: the exchange is over for the host. */
 static void phi__conn_release(phi__serve_exchange *c) {
     memset(&c->calls, 0, sizeof c->calls);
     c->kept = c->stopped = c->wants_room = false;
 }
 
-/* `gone`, once */
+/* Calls `gone`, once, if the answer is not complete. */
 static void phi__conn_tell_gone(phi__serve_exchange *c) {
     void (*gone)(void *) = c->calls.gone;
     bool live = c->out_state == PHI__CONN_OPEN || c->out_state == PHI__CONN_STREAM;
@@ -292,7 +292,7 @@ static void phi__conn_tell_gone(phi__serve_exchange *c) {
     if (live && gone != NULL) gone(c->ctx);
 }
 
-/* inside of enter and leave */
+/* Closes the connection. serve->busy must be raised. */
 static void phi__conn_close(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
     if (c->fd < 0) return;
@@ -307,7 +307,7 @@ static void phi__conn_close(phi__serve_exchange *c) {
     phi__conn_tell_gone(c);
 }
 
-/* watch and timer */
+/* Sets the watch and the timer. */
 static void phi__conn_settle(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
     uint64_t at = c->soon ? phi__io_now_us(s->io)
@@ -319,10 +319,10 @@ static void phi__conn_settle(phi__serve_exchange *c) {
         c->soon = true;
         at = phi__conn_in_ms(s, PHI__CONN_RETRY_MS);
     }
-    (void)phi__io_timer_set(s->io, &c->timer, at); /* it keeps its place: cannot fail */
+    (void)phi__io_timer_set(s->io, &c->timer, at); /* cannot fail: the timer has a place */
 }
 
-/* The pump comes back to it in its next turn. */
+/* Lets the pump call the connection in its next turn. */
 static void phi__conn_poke(phi__serve_exchange *c) {
     c->soon = true;
     (void)phi__io_timer_set(c->serve->io, &c->timer, phi__io_now_us(c->serve->io));
@@ -330,7 +330,7 @@ static void phi__conn_poke(phi__serve_exchange *c) {
 
 /* ---- bytes in and out ---- */
 
-/* bytes were put into `out` */
+/* Starts the deadline for writing, after bytes were added to `out`. */
 static void phi__conn_queued(phi__serve_exchange *c) {
     if (c->write_by_us == UINT64_MAX) {
         c->write_by_us = phi__conn_in_ms(c->serve, c->serve->desc.write_ms);
@@ -338,14 +338,14 @@ static void phi__conn_queued(phi__serve_exchange *c) {
     }
 }
 
-/* Takes back what a failed append left, and returns PHI_NO_MEMORY. */
+/* Removes the bytes of a failed append. Returns PHI_NO_MEMORY. */
 static phi_status phi__conn_undo(phi__serve_exchange *c, size_t len) {
     c->out.len = len;
     c->out.failed = false;
     return PHI_NO_MEMORY;
 }
 
-/* sends; may close */
+/* Sends bytes. May close the connection. */
 static void phi__conn_flush(phi__serve_exchange *c) {
     size_t wrote;
     if (phi__conn_waiting(c) == 0) return;
@@ -372,7 +372,7 @@ static void phi__conn_flush(phi__serve_exchange *c) {
     }
 }
 
-/* reads; may close */
+/* Reads bytes. May close the connection. */
 static void phi__conn_fill(phi__serve_exchange *c) {
     size_t most = PHI__CONN_IN_BYTES - phi__min(phi__conn_unread(c), PHI__CONN_IN_BYTES);
     ssize_t n;
@@ -402,7 +402,7 @@ static void phi__conn_fill(phi__serve_exchange *c) {
 }
 
 enum {
-    PHI__SERVE_DROP_BYTES = 65536, /* of a body that are read though nobody wants them */
+    PHI__SERVE_DROP_BYTES = 65536, /* most bytes of an unwanted body that are read */
     PHI__SERVE_LINGER_MS = 1000,
     PHI__SERVE_BODY_BYTES = 4194304,
     PHI__SERVE_QUEUE_BYTES = 1048576,
@@ -421,7 +421,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     if (c->out_state != PHI__CONN_OPEN || http_status < 200 || http_status > 599 ||
         !phi__serve_fit(headers, count))
         return PHI_BAD_ARG;
-    /* The connection can serve another request after this answer. */
+    /* True below if the connection can serve another request after this answer. */
     bool drops = c->in_state == PHI__CONN_BODY && !c->expects_continue && c->body.refused == 0 &&
                  !c->head.chunked && c->body.left <= PHI__SERVE_DROP_BYTES;
     c->keep_alive = c->keep_alive && !c->eof && !phi__port_full(c->serve) &&
@@ -445,7 +445,7 @@ static phi_status phi__serve_put_head(phi__serve_exchange *c, int http_status,
     return PHI_OK;
 }
 
-/* The answer is complete. A connection that serves no more begins to linger. */
+/* Completes the answer. A connection that serves no further request begins to linger. */
 static void phi__serve_ended(phi__serve_exchange *c) {
     c->out_state = PHI__CONN_ENDED;
     phi__conn_release(c);
@@ -471,7 +471,7 @@ static void phi__serve_fail(phi__serve_exchange *c, int http_status, const char 
 
 /* ---- reading ---- */
 
-/* The next request may come, or the first. */
+/* Prepares for the next request, or the first. */
 static void phi__serve_next(phi__serve_exchange *c) {
     phi__http_head_clear(&c->head);
     if (c->in_at == c->in.len) phi__buf_free(&c->in);
@@ -484,7 +484,7 @@ static void phi__serve_next(phi__serve_exchange *c) {
     c->body_bytes = 0;
 }
 
-/* The body, or the news that it is whole. False: nothing more can be done now. */
+/* Passes on a piece of the body, or reports its end. False: nothing more can be read now. */
 static bool phi__serve_read_body(phi__serve_exchange *c) {
     phi_str piece;
     size_t used;
@@ -505,14 +505,14 @@ static bool phi__serve_read_body(phi__serve_exchange *c) {
     }
     if (c->fd < 0 || c->in_state != PHI__CONN_BODY) return false;
     if (status == PHI_BUSY) return used > 0;
-    if (c->stopped) return false; /* `whole` comes when it resumes */
+    if (c->stopped) return false; /* `whole` is called after phi__serve_resume */
     c->in_state = PHI__CONN_REST;
     c->read_by_us = UINT64_MAX;
     if (c->calls.whole != NULL) c->calls.whole(c->ctx);
     return false;
 }
 
-/* A head has come: the callee decides. */
+/* Calls `request` for a head that was read. */
 static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     phi__serve *s = c->serve;
     c->out_state = PHI__CONN_OPEN;
@@ -529,7 +529,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     }
     s->desc.request(s->desc.ctx, c, &c->head);
     if (c->fd < 0) return;
-    phi__http_head_free(&c->head); /* an exchange can last for hours */
+    phi__http_head_free(&c->head); /* freed early, because an exchange can last for hours */
     if (c->out_state == PHI__CONN_OPEN && !c->kept) {
         phi__serve_refuse(c, 500, "no answer");
         return;
@@ -537,7 +537,7 @@ static void phi__serve_begin_exchange(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_OPEN || !c->expects_continue || phi__conn_unread(c) > 0) return;
     phi__buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
     if (c->out.failed)
-        (void)phi__conn_undo(c, 0); /* it sends the body after a while all the same */
+        (void)phi__conn_undo(c, 0); /* the peer sends the body after a while anyway */
     c->expects_continue = false;
     phi__conn_queued(c);
 }
@@ -562,7 +562,7 @@ static bool phi__serve_read_head(phi__serve_exchange *c) {
     return false;
 }
 
-/* All of an answer was sent: keeps the connection or ends it. */
+/* Keeps or ends the connection after all of an answer was sent. */
 static void phi__serve_sent(phi__serve_exchange *c) {
     if (c->out_state != PHI__CONN_ENDED || phi__conn_waiting(c) > 0) return;
     c->write_by_us = UINT64_MAX;
@@ -579,7 +579,7 @@ static void phi__serve_sent(phi__serve_exchange *c) {
     }
 }
 
-/* Goes as far as it can: at most one request a turn. */
+/* Does as much as possible, but at most one request a turn. */
 static void phi__serve_run(phi__serve_exchange *c) {
     bool more = true;
     while (c->fd >= 0 && more) {
@@ -588,7 +588,7 @@ static void phi__serve_run(phi__serve_exchange *c) {
         else
             more = c->in_state == PHI__CONN_BODY && !c->stopped && phi__serve_read_body(c);
     }
-    c->soon = false; /* what callbacks asked for is done below */
+    c->soon = false; /* requests of callbacks are handled below */
     if (c->fd >= 0) phi__conn_flush(c);
     if (c->fd >= 0 && c->wants_room && phi__conn_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {
         c->wants_room = false;
@@ -616,7 +616,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
     phi__serve *s = c->serve;
     uint64_t now = phi__io_now_us(s->io);
     s->busy++;
-    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* before anything takes memory */
+    (void)phi__io_timer_set(s->io, timer, UINT64_MAX); /* keeps the timer's place in the heap */
     if (now >= c->read_by_us || now >= c->write_by_us) {
         if (now >= c->write_by_us)
             phi__conn_close(c);
@@ -634,7 +634,7 @@ static void phi__serve_on_timer(phi__timer *timer) {
 
 /* ---- connections ---- */
 
-/* When all places are taken, the connection that has been idle longest makes room. */
+/* Closes the connection that has been idle longest if all are in use. */
 static void phi__serve_make_room(phi__serve *s) {
     phi__serve_exchange *oldest = NULL;
     if (!phi__port_full(s)) return;
@@ -650,7 +650,7 @@ static void phi__serve_make_room(phi__serve *s) {
 
 static void phi__serve_accepted(phi__serve *s, int fd) {
     phi_memory *memory = phi__io_memory(s->io);
-    int one = 1; /* a small answer must not wait for the acknowledgement of the one before */
+    int one = 1; /* send a small answer without waiting for an acknowledgement */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, (socklen_t)sizeof one);
     phi__serve_exchange *c = (phi__serve_exchange *)phi__alloc(memory, sizeof *c);
     if (c == NULL || phi__port_flags(fd) != 0 ||
@@ -683,8 +683,8 @@ static void phi__serve_on_port(phi__watch *watch, int have) {
             phi__serve_accepted(s, fd);
             continue;
         }
-        /* No descriptor or no memory is left: the connection stays in the queue, and a watch would
-           report it over and over. Else none is waiting, or it has gone already. */
+        /* Without a descriptor or memory, the connection stays in the queue and the watch would
+           report it again and again. After other errors, no connection waits. */
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             (void)phi__io_watch(s->io, &s->watch, s->fd, 0);
             phi__port_later(s);
@@ -696,7 +696,7 @@ static void phi__serve_on_port(phi__watch *watch, int have) {
     phi__conn_leave(s);
 }
 
-/* ---- for other modules ---- */
+/* ---- functions for other files ---- */
 
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size) {
@@ -824,7 +824,7 @@ PHI__FN phi_status phi__serve_write(phi__serve_exchange *c, phi_str bytes) {
         c->wants_room = true;
         return PHI_FULL;
     }
-    if (bytes.len == 0 || c->no_body) return PHI_OK; /* an empty chunk would end it */
+    if (bytes.len == 0 || c->no_body) return PHI_OK; /* an empty chunk would end the body */
     if (c->chunked) phi__buf_printf(&c->out, "%lx\r\n", (unsigned long)bytes.len);
     phi__buf_add_str(&c->out, bytes);
     if (c->chunked) phi__buf_text(&c->out, "\r\n");

@@ -1,19 +1,19 @@
-/* serve_in.h - an HTTP/1.1 server in the pump: bounded connections that answer one request after
-   another.
+/* serve_in.h - an HTTP/1.1 server in the pump. Each connection answers one request after another.
 
-   `request` is called when a head has come, with an exchange. The callee answers it there or
-   later: whole (phi__serve_reply), refused in words (phi__serve_refuse), or as a stream
-   (phi__serve_begin, phi__serve_write, phi__serve_end). An exchange lives until its answer is
-   complete, phi__serve_drop, or `gone`: do not use it after any of these. A peer that closes its
-   sending side counts as gone.
+   `request` is called with an exchange when a head was read. The callee answers the exchange, at
+   once or later: with a whole answer (phi__serve_reply), a refusal (phi__serve_refuse), or a stream
+   (phi__serve_begin, phi__serve_write, phi__serve_end). Do not use an exchange after its answer is
+   complete, after phi__serve_drop, or after `gone`. A peer that closes its sending side counts as
+   gone.
 
-   Every wait has a deadline, and every buffer a bound: a slow or silent peer loses its connection.
-   When all connections are in use, the idle ones are closed in favour of new ones, and others wait
-   in the system's queue. When the system is out of descriptors it tries again after 100 ms.
+   Every wait has a deadline and every buffer a limit; a slow or silent peer loses its connection.
+   If all connections are in use, idle ones are closed for new ones; other new connections wait in
+   the system's queue. If the system has no descriptors, the server tries again after 100 ms.
 
-   Ownership: the server is the caller's until phi__serve_free; free it before the phi__io.
-   Callbacks: on the pumping thread, never inside a function of this file but phi__serve_free, which
-   calls `gone`. Inside them every function here is allowed, for any exchange, phi__serve_free too.
+   Ownership: the caller owns the server until phi__serve_free, and must free it before the phi__io.
+   Callbacks: on the pumping thread, never inside a function of this file, except that
+   phi__serve_free calls `gone`. Callbacks may call every function here, for any exchange, even
+   phi__serve_free.
    Threads: the pumping thread. */
 #ifndef PHI_SERVE_SERVE_IN_H
 #define PHI_SERVE_SERVE_IN_H
@@ -27,30 +27,30 @@ typedef struct phi__serve phi__serve;
 typedef struct phi__serve_exchange phi__serve_exchange;
 
 typedef struct phi__http_head_limits {
-    uint32_t max_line_bytes; /* of the request line and each header line (default 8 KiB) */
-    uint32_t max_bytes;      /* of the whole head (default 32 KiB) */
+    uint32_t max_line_bytes; /* for the request line or a header line (default 8 KiB) */
+    uint32_t max_bytes;      /* for the whole head (default 32 KiB) */
     uint32_t max_headers;    /* default 100 */
 } phi__http_head_limits;
 
-/* A request's head. All strings are borrowed from it, and valid until it is cleared. */
+/* The head of a request. Strings point into it and are valid until it is cleared. */
 typedef struct phi__http_head {
-    phi_str method;    /* as it came: a token, case-sensitive */
-    phi_str target;    /* as it came */
-    phi_str path;      /* from its '/', still percent-encoded; "*" of OPTIONS; never empty */
-    phi_str query;     /* behind '?'; empty when there is none */
-    phi_str authority; /* "host[:port]" of the target or of Host; empty when neither is there */
-    const phi__header *headers; /* in order; values trimmed; not terminated */
+    phi_str method;    /* as received: a token, case-sensitive */
+    phi_str target;    /* as received */
+    phi_str path;      /* from '/' on, still percent-encoded; "*" for OPTIONS; never empty */
+    phi_str query;     /* after '?'; may be empty */
+    phi_str authority; /* "host[:port]" of the target or of Host; may be empty */
+    const phi__header *headers; /* in order; values are trimmed, strings not terminated */
     size_t header_count;
     bool http_1_0;
     bool keep_alive;       /* the connection may serve another request */
     bool expects_continue; /* the body waits for "100 Continue" */
-    bool chunked;          /* else length says how long the body is */
+    bool chunked;          /* a chunked body; else length is its length */
     uint64_t length;
 
-    int refused; /* an HTTP status; 0: not refused */
+    int refused; /* HTTP status of the refusal, or 0 */
     const char *message;
 
-    /* of http_head.c alone */
+    /* only for http_head.c */
     phi__http_head_limits limits;
     phi_memory *memory;
     phi__buf bytes;
@@ -59,12 +59,12 @@ typedef struct phi__http_head {
     bool complete;
 } phi__http_head;
 
-/* The first header of that name, or an empty string with at == NULL. ASCII case does not matter. */
+/* Returns the first header with that name, in any ASCII case. at is NULL if there is none. */
 PHI__FN phi_str phi__http_head_get(const phi__http_head *head, const char *name);
 
-/* The place in a body. */
+/* The position in a body. */
 typedef struct phi__http_head_body {
-    uint64_t left;     /* of the chunk, or of the whole */
+    uint64_t left;     /* bytes left in the chunk, or in the body */
     uint32_t line;     /* bytes of the line being read */
     uint32_t overhead; /* bytes of chunk extensions and trailers */
     uint32_t state;
@@ -72,71 +72,71 @@ typedef struct phi__http_head_body {
     const char *message;
 } phi__http_head_body;
 
-/* Each may be NULL. */
+/* Every function may be NULL. */
 typedef struct phi__serve_calls {
-    /* The body's bytes in order; borrowed until it returns. False stops the reading until
-       phi__serve_resume. NULL: the body is read and dropped. */
+    /* Gets the body's bytes in order, borrowed during the call. False stops reading until
+       phi__serve_resume. If NULL, the body is read and dropped. */
     bool (*body)(void *ctx, const char *bytes, size_t len);
-    void (*whole)(void *ctx); /* the body is complete, also when it is empty */
-    /* After PHI_FULL: a write is taken again. */
+    void (*whole)(void *ctx); /* the body, which may be empty, is complete */
+    /* After PHI_FULL: phi__serve_write can be called again. */
     void (*drained)(void *ctx);
-    /* The answer cannot be finished: the peer has gone, a deadline passed, the body broke a rule or
-       a limit, or the server ends. The exchange is dead. */
+    /* The answer cannot be completed: the peer is gone, a deadline passed, the body broke a rule or
+       a limit, or the server was freed. Do not use the exchange any more. */
     void (*gone)(void *ctx);
 } phi__serve_calls;
 
 typedef struct phi__serve_desc {
-    const char *address;      /* an IPv4 or IPv6 literal (default "127.0.0.1") */
-    bool any_address;         /* allows an address other than 127.0.0.0/8 and ::1 */
-    uint16_t port;            /* 0: the system chooses one */
+    const char *address;      /* IPv4 or IPv6 literal (default "127.0.0.1") */
+    bool any_address;         /* allow an address other than 127.0.0.0/8 and ::1 */
+    uint16_t port;            /* 0: any free port */
     uint32_t max_connections; /* default 64 */
     phi__http_head_limits head;
-    size_t max_body_bytes;  /* default 4 MiB; beyond: 413 */
-    size_t max_queue_bytes; /* of an answer that wait for the peer (default 1 MiB) */
-    uint32_t head_ms;       /* for a whole head, from its first byte (default 10,000) */
-    uint32_t body_ms;       /* for a whole body; paused while stopped (default 60,000) */
+    size_t max_body_bytes;  /* default 4 MiB; longer bodies get 413 */
+    size_t max_queue_bytes; /* most unsent bytes of an answer (default 1 MiB) */
+    uint32_t head_ms;       /* for a whole head, after its first byte (default 10,000) */
+    uint32_t body_ms;       /* for a whole body; not counted while stopped (default 60,000) */
     uint32_t idle_ms;       /* between requests (default 60,000) */
-    uint32_t write_ms;      /* for the peer to take 4 KiB or all (default 30,000) */
-    /* `head` is borrowed until it returns. An exchange that has neither an answer nor calls then is
-       answered with 500. */
+    uint32_t write_ms;      /* for the peer to read 4 KiB or the rest (default 30,000) */
+    /* Called for each request. `head` is borrowed during the call. If the call neither answers the
+       exchange nor calls phi__serve_keep, the answer is 500. */
     void (*request)(void *ctx, phi__serve_exchange *exchange, const phi__http_head *head);
     void *ctx;
 } phi__serve_desc;
 
-/* PHI_BAD_ARG: the address is not a literal, or not a loopback's without any_address; PHI_REFUSED:
-   the port is in use or not ours to take; PHI_IO; PHI_NO_MEMORY. The message says why, terminated;
-   may be NULL with size 0. */
+/* Listens. PHI_BAD_ARG: the address is no literal, or no loopback address and any_address is not
+   set. PHI_REFUSED: the port is in use or not permitted. `message` gets a terminated text with the
+   reason; it may be NULL if its size is 0. */
 PHI__FN phi_status phi__serve_new(phi__io *io, const phi__serve_desc *desc, phi__serve **out,
                                   char *message, size_t message_size);
 PHI__FN uint16_t phi__serve_port(const phi__serve *serve);
 PHI__FN size_t phi__serve_connections(const phi__serve *serve);
 
-/* Ends all exchanges (`gone`), closes all connections and the port. NULL is harmless. */
+/* Ends all exchanges (`gone`), and closes all connections and the port. NULL is harmless. */
 PHI__FN void phi__serve_free(phi__serve *serve);
 
-/* Keeps an exchange beyond `request`. calls is copied; ctx is passed to each. */
+/* Keeps an exchange after `request` has returned. calls is copied; ctx is for its functions. */
 PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
                              void *ctx);
-PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* not stopped: harmless */
+PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* harmless if not stopped */
 
-/* A whole answer; all is copied. Content-Length, Connection and Date are the server's own headers.
-   The exchange is over, unless the status is PHI_BAD_ARG (a header that cannot be sent, a status
-   below 200, an answer that has begun). PHI_NO_MEMORY: the connection was closed. */
+/* Sends a whole answer; everything is copied. The server adds Content-Length, Connection and Date.
+   The exchange is over, except after PHI_BAD_ARG: an invalid header, a status below 200 or above
+   599, or an answer that has already begun. PHI_NO_MEMORY: the connection was closed. */
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body);
 
-/* The same with a plain text of the status and a message (NULL: none). */
+/* Sends the status and a message (or NULL) as plain text, like phi__serve_reply. */
 PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, const char *message);
 
-/* Begins an answer in pieces: chunked, or up to the connection's end with HTTP/1.0. PHI_BAD_ARG as
-   above; PHI_NO_MEMORY: nothing was sent. */
+/* Begins a streamed answer: chunked, or with HTTP/1.0 up to the end of the connection. PHI_BAD_ARG
+   as for phi__serve_reply. PHI_NO_MEMORY: nothing was sent. */
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
 
-/* Takes all of the bytes, copied, while fewer than max_queue_bytes wait; else PHI_FULL, and
-   `drained` follows. PHI_NO_MEMORY: none was taken. PHI_BAD_ARG: the answer has not begun. */
+/* Queues a copy of all bytes. PHI_FULL: max_queue_bytes already wait; `drained` is called later.
+   PHI_NO_MEMORY: nothing was queued. PHI_BAD_ARG: the answer is not a stream. */
 PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes);
-PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* the answer is complete */
+PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* completes the answer */
 PHI__FN void phi__serve_drop(phi__serve_exchange *exchange); /* closes the connection at once */
 #endif
 
