@@ -659,9 +659,8 @@ static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
    value is damaged, not torn, if a later line is valid and begins in another group. */
 
 enum {
-    PHI__FILE_THREADS_PIECE = 256 * 1024, /* bytes of one read */
-    PHI__FILE_THREADS_LINE =
-        512 * 1024 * 1024 /* limit in bytes for a line, and for all lines of one append */
+    PHI__FILE_THREADS_PIECE = 256 * 1024,      /* bytes of one read */
+    PHI__FILE_THREADS_LINE = 512 * 1024 * 1024 /* bytes of a line, and of one append, at most */
 };
 
 /* ---- a scan over a file ---- */
@@ -939,8 +938,8 @@ static phi_status phi__tfile_check(const phi_str *entries, size_t count, phi__st
                            (unsigned long long)i);
             return PHI_BAD_ARG;
         }
-        all = phi__add(all, phi__add(entries[i].len,
-                                     128)); /* each line adds less than 128 bytes to its entry */
+        /* A line has less than 128 bytes more than its entry. */
+        all = phi__add(all, phi__add(entries[i].len, 128));
     }
     if (all <= PHI__FILE_THREADS_LINE) return PHI_OK;
     phi__store_say(to, "Entries of %llu bytes: at most %d are appended at once",
@@ -1112,9 +1111,7 @@ static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, 
 
 /* ---- opening a store ---- */
 
-enum {
-    PHI__FILE_STORE_DIRECTORY = 3900
-}; /* limit in bytes for the directory; leaves room for a file name */
+enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of its path, which leaves room for a name */
 
 static phi_status phi__store_lock(void *user_data, const char *thread_id, char *words,
                                   size_t words_size) {
