@@ -113,7 +113,7 @@ PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role ro
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
-    PHI__DESCRIBE_TEXT = 200, /* bytes; the specification's Thread.debug_view cuts there */
+    PHI__DESCRIBE_TEXT = 200, /* bytes */
     PHI__DESCRIBE_NAME = 80,  /* bytes */
     PHI__DESCRIBE_MOST = 4    /* calls or spans in a line */
 };
