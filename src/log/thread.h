@@ -48,7 +48,7 @@ enum {
     PHI_ENTRY_DURABLE = 1 << 0, /* a compaction keeps this entry and its whole group */
     /* a message that a rewrite made, not a message entry of the log */
     PHI_ITEM_SYNTHETIC = 1 << 1,
-    PHI_ITEM_SUMMARY = 1 << 2, /* ... that sums up the messages that it replaces */
+    PHI_ITEM_SUMMARY = 1 << 2, /* a message of a rewrite that sums up the messages it replaces */
     /* an answer whose reported usage counts messages that were rewritten since */
     PHI_ITEM_UNMEASURED = 1 << 3,
     /* a copy from the log of another agent that worked for this agent; the copy's lane was not the
@@ -75,7 +75,7 @@ typedef struct phi_span {
     const phi_message *messages;
     size_t message_count;
     bool summary; /* these messages sum up those that they replace */
-    /* ... with one line for each; phi's next plan may leave out the oldest of these lines */
+    /* a summary with one line for each message; phi's next plan may leave out the oldest lines */
     bool lines;
 } phi_span;
 
@@ -125,20 +125,20 @@ typedef struct phi_entry {
     const phi_rewrite *rewrite; /* REWRITE */
     /* LANE: the lane that was forked; empty: the new lane begins empty */
     phi_str parent_lane;
-    uint64_t fork_seq;          /* LANE: the last entry that both lanes share */
-    phi_trigger trigger;        /* TURN_START */
-    phi_status status;          /* LOOP_END */
-    phi_keep keep;              /* LOOP_END */
-    const phi_usage *usage;     /* TURN_END, LOOP_END, FORGOTTEN (there of all runs); NULL: none */
-    const phi_failure *failure; /* LOOP_END that failed */
-    const phi_loop_info *loop;  /* LOOP_START */
+    uint64_t fork_seq;      /* LANE: the last entry that both lanes share */
+    phi_trigger trigger;    /* TURN_START */
+    phi_status status;      /* LOOP_END */
+    phi_keep keep;          /* LOOP_END */
+    const phi_usage *usage; /* TURN_END, LOOP_END, FORGOTTEN (the sum of all runs); NULL: none */
+    const phi_failure *failure;                            /* LOOP_END that failed */
+    const phi_loop_info *loop;                             /* LOOP_START */
     phi_str tool_call_id, child_session_id, child_loop_id; /* SPAWN */
     phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
     const phi_forgotten *forgotten;                        /* FORGOTTEN */
 } phi_entry;
 
-/* Returns the number of entries, that is, the last entry's seq plus 1; also serves as the
-   revision. */
+/* Returns the number of entries, that is, the last entry's seq plus 1. The number also serves as a
+   revision number. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 /* Gets entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; the store's status if the entry
    cannot be recalled. */
@@ -196,11 +196,11 @@ typedef struct phi_thread_info {
     uint64_t stored; /* the number of entries in the store; 0 if the thread is in no store */
     phi_str lane;    /* the name of the active lane */
     size_t lane_count;
-    /* The sum over all ended turns in all lanes, also of interrupted runs; for ended runs also over
-       discarded attempts; and the usage of summaries that a model wrote */
+    /* Sum of all ended turns in all lanes, also of interrupted runs. Ended runs also add their
+       discarded attempts. The usage of summaries that a model wrote is included. */
     phi_usage usage;
-    /* Unix time: when the thread was made (or its first entry), and of the last entry; 0: there is
-       no entry */
+    /* Unix time: when the thread or its first entry was made, and when its last entry was made; 0:
+       there is no entry */
     int64_t made_ms, changed_ms;
     phi_str title;    /* empty: none */
     phi_str metadata; /* JSON text, an object; empty: none */
