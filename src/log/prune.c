@@ -26,13 +26,13 @@ typedef struct phi__plan {
 
 /* ---- blocks: items of a view that leave it together; the oldest leave first ---- */
 
-/* For each item: phi__plan_put(&plan, i, message, from, to, counter);
-   phi__plan_join(&plan, answer, result);       they stay or leave together
-   phi__plan_block(&plan, i)->stays = true;
-   while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
-   spans = phi__plan_spans(&plan, arena, instead, &count);
-
-   Ownership: the caller owns `items`. */
+/* The use of a plan:
+       for each item: phi__plan_put(&plan, i, message, from, to, counter);
+       phi__plan_join(&plan, answer, result);     they stay or leave together
+       phi__plan_block(&plan, i)->stays = true;
+       while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
+       spans = phi__plan_spans(&plan, arena, instead, &count);
+   The caller owns plan.items. */
 
 static void phi__plan_put(phi__plan *plan, size_t at, const phi_message *message, uint64_t from,
                           uint64_t to, const phi_token_counter *counter) {
