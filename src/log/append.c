@@ -31,8 +31,6 @@ PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
     return NULL;
 }
 
-/* Revokes the rewrites of a lane from entry `from` to entry `to`, as if at `to`. True if there were
-   any. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     bool any = false;
     for (phi__op *op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
@@ -55,8 +53,7 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 
 /* ---- the tool state of the active lane ---- */
 
-/* A run that may keep nothing saves the state before the run's first change. So the end of the run
-   needs no memory. */
+/* A run that may keep nothing saves the state before its first change. Its end needs no memory. */
 
 PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text) {
     phi__free(memory, text->at, text->at != NULL ? text->len + 1 : 0);
@@ -84,7 +81,6 @@ static uint64_t phi__loops_hash(phi_str loop_id) {
     return hash != 0 ? hash : 1;
 }
 
-/* Returns the slot of a run's start, or the free slot for it. */
 PHI__FN phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uint64_t hash) {
     size_t at = (size_t)hash & (cap - 1);
     while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
@@ -101,7 +97,7 @@ PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_
 typedef struct phi__loops_told {
     bool (*saw_fn)(void *user_data, phi_str loop_id);
     void *user_data;
-    phi_str last; /* skips repeated ids: a turn's messages follow each other */
+    phi_str last; /* the last id; a turn's messages repeat it */
 } phi__loops_told;
 
 static bool phi__loops_tell(phi__loops_told *to, phi_str loop_id) {
@@ -194,7 +190,7 @@ static void phi__loops_note(phi_thread *thread, const phi__entry *start) {
         place->hash = hash;
         loops->count++;
     }
-    if (place != NULL) place->seq = start->seq + 1; /* room was reserved */
+    if (place != NULL) place->seq = start->seq + 1;
 }
 
 /* Sets the ordinal of a LOOP_END entry when it is attached. */
@@ -237,7 +233,7 @@ static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
 }
 
 /* Builds the lane's view without the run's rewrites, and saves it as the undo. The rewrites count
-   as rolled back only meanwhile, because the run's end may fail to be appended. */
+   as rolled back only during this call, because the run's end may fail to be appended. */
 static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi__fold fold;
     if (!phi__ops_roll_back(thread, thread->lanes.active, start - 1, thread->log.count))
@@ -259,8 +255,7 @@ PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end
     return start != 0 && !phi__runs_has_undo(thread, start) && thread->ops.last_seq >= start;
 }
 
-/* Prepares the rollback of a run, if one is needed, before its LOOP_END is attached. Returns PHI_OK
-   or PHI_NO_MEMORY. */
+/* Prepares the rollback of a run, if it needs one, before its LOOP_END is attached. */
 static phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end) {
     return phi__runs_end_folds(thread, end)
                ? phi__runs_fold_anew(thread, phi__runs_start(thread, end))
@@ -435,8 +430,8 @@ static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids
     return true;
 }
 
-/* Answers the calls that have no result. Results are mostly in the order of the calls; a list of
-   them is made only if one is not. */
+/* Answers the calls that have no result. Results are mostly in the order of the calls; only if one
+   is not, a list of them is made. */
 static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
                                 const phi_message *caller, size_t first, phi__ids *results) {
     size_t end = thread->fold.count, next = first;
@@ -467,7 +462,8 @@ static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
         entry.kind = PHI_ENTRY_MESSAGE;
         entry.message = phi__append_keep(thread, &result);
         if (entry.message == NULL) return false;
-        entry.loop_id = entry.message->loop_id; /* the answer may be evicted earlier */
+        /* The answer's own string may be evicted earlier. */
+        entry.loop_id = entry.message->loop_id;
         if (!phi__append(thread, &entry, 1)) return false;
     }
     return true;
@@ -508,7 +504,6 @@ static void phi__lane_index(phi_thread *thread, uint32_t lane) {
                  (void *)((uintptr_t)lane + 1));
 }
 
-/* Makes room for one more lane. */
 static bool phi__lane_table(phi_thread *thread) {
     size_t cap = thread->lanes.cap;
     phi__lane *lanes =
@@ -541,8 +536,7 @@ PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_k
     entry->lane = lane;
 }
 
-/* Appends the entry of a new lane, with room for `more` entries after it. NULL: no memory, and
-   nothing changed. */
+/* Appends the entry of a new lane and reserves `more` entries after it. NULL: nothing changed. */
 static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));

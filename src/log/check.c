@@ -28,8 +28,7 @@ PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason) {
 
 /* ---- checks whether a message may be in a thread ---- */
 
-/* Files hold UTF-8. Two ids that differ only in bytes that are not UTF-8 would become the same id
-   in a file. */
+/* Two ids that differ only in bytes that are not UTF-8 would become one id in a file. */
 PHI__FN bool phi__check_id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
 
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {

@@ -118,7 +118,6 @@ typedef struct phi__compact_turn {
     bool stays; /* has a summary that is not made of lines */
 } phi__compact_turn;
 
-/* A compaction that is being planned. */
 typedef struct phi__compacting {
     const phi_view_item *items;
     size_t count;
@@ -150,7 +149,6 @@ enum {
     PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary, at most */
 };
 
-/* True if the item always stays. */
 static bool phi__lines_stays(const phi__compacting *c, size_t item) {
     return c->durable != NULL && c->durable[item] != 0;
 }
@@ -181,7 +179,6 @@ static phi_str phi__lines_summary_text(const phi__compacting *c, const phi_messa
     return text;
 }
 
-/* Removes the last line of a text, and returns it. */
 static phi_str phi__lines_last_line(phi_str *text) {
     size_t n = text->len;
     while (n > 0 && text->at[n - 1] != '\n') n--;
@@ -211,8 +208,7 @@ static bool phi__lines_add_line(const phi__compacting *c, phi__compact_lines *li
     return true;
 }
 
-/* Adds the lines of an item, the last line first. bytes 0: adds only lines of an earlier
-   summary. */
+/* Adds the lines of an item, the last line first. bytes 0: only lines of an earlier summary. */
 static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *lines, size_t at,
                                 size_t bytes) {
     const phi_view_item *item = &c->items[at];
@@ -299,8 +295,7 @@ static phi_status phi__lines_add_message(const phi__compacting *c, phi__compact_
     return PHI_OK;
 }
 
-/* Makes the section's messages: the focus message, if there is room for it, and the summary.
-   Returns PHI_OK or PHI_NO_MEMORY. */
+/* Makes the section's messages: the focus message, if there is room for it, and the summary. */
 static phi_status phi__lines_sum_up(const phi__compacting *c, phi__compact_section *s) {
     phi_str text = phi_str_of(c->config.focus_message);
     size_t cap = 0;
@@ -398,7 +393,7 @@ static phi_status phi__compact_find_turns(phi__compacting *c) {
 }
 
 /* True if the turn is a marker. A marker names the run that made it, but lies among other runs, so
-   it counts to the items before it. */
+   it belongs to the items before it. */
 static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
     uint32_t flags = c->items[c->turns[turn].from].flags;
     return (flags & PHI_ITEM_SYNTHETIC) != 0 && (flags & PHI_ITEM_SUMMARY) == 0;
@@ -419,8 +414,8 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
 
 /* ---- sections ---- */
 
-/* Counts the tokens that would be removed. True if the section has messages that are in no summary
-   yet. *summaries: it has summaries. */
+/* Sums the tokens of the items that do not stay. True if some of them are in no summary yet.
+   *summaries: some of them are summaries. */
 static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
     *summaries = false;
@@ -451,7 +446,7 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
     return PHI_OK;
 }
 
-/* Makes the section of these turns, none of which stays. */
+/* Makes a section of turns of which none stays. */
 static phi_status phi__section_of(const phi__compacting *c, size_t from, size_t to, bool carries,
                                   phi__compact_section *s) {
     phi_status status = PHI_OK;
@@ -531,7 +526,7 @@ static phi_status phi__compact_cut_recent(phi__compacting *c, size_t turn, bool 
 
 /* ---- the whole plan ---- */
 
-/* Returns the oldest run within the scope. */
+/* Returns the oldest run of the scope. */
 static size_t phi__compact_scope(const phi__compacting *c) {
     size_t run = c->run_count - 1;
     uint64_t tokens = 0, n = 0;
@@ -548,8 +543,8 @@ static size_t phi__compact_scope(const phi__compacting *c) {
     return run;
 }
 
-/* Returns the first turn of a run to compact, and sets *end: all turns of an earlier run; in the
-   current run the turns between its first and recent turns. */
+/* Returns the first turn of a run to compact, and sets *end after the last one: all turns of an
+   earlier run; of the current run the turns between its first and recent ones. */
 static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *end) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
     if (run + 1 == c->run_count) {
@@ -560,8 +555,7 @@ static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *
     return from;
 }
 
-/* Sets *well to true if the new view begins with a user's message when this run is the first
-   one. */
+/* Sets *well: with this run as the first, the new view begins with a user's message. */
 static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run, bool *well) {
     size_t start = phi__compact_run_start(c, run), end;
     phi__compact_section s;
@@ -731,8 +725,7 @@ static bool phi__levels_words(const phi__compact_levels *l, const phi_message *a
     return done;
 }
 
-/* Replaces the answers before the recent messages by lines. Results whose call is gone are
-   removed. */
+/* Replaces answers before the recent messages by lines. Removes results whose call is gone. */
 static bool phi__levels_sum_up_all(phi__compact_levels *l) {
     size_t recent = l->count - phi__min(l->config.keep_recent_messages, l->count);
     size_t i, n = 0, end;
@@ -816,8 +809,7 @@ static bool phi__levels_cut_middle(phi__compact_levels *l, size_t head, size_t t
     return true;
 }
 
-/* Returns 1 if the list begins with a summary of earlier messages, else 0. That summary is removed
-   last. */
+/* Returns 1 if the list begins with a summary, else 0. The summary is removed last. */
 static size_t phi__levels_summary(const phi__compact_levels *l) {
     uint64_t n;
     return l->count > 0 && phi__levels_is(l, l->list[0], PHI_TEXT_SUMMARY, &n) ? 1 : 0;

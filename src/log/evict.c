@@ -25,8 +25,7 @@ static void phi__evict_shrink(phi_memory *memory, phi__entry ***entries, size_t 
     *entries = (phi__entry **)smaller;
 }
 
-/* Removes runs whose start is evicted from the table. If there is no memory for a smaller table,
-   the old one stays. */
+/* Removes evicted runs from the table. Without memory for a smaller table, the old one stays. */
 static void phi__evict_loops(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8;
@@ -62,7 +61,7 @@ static bool phi__evict_keeps_id(const phi__op *op) {
 }
 
 /* Links the rewrites in memory and puts them into the table again. False: no memory, and nothing
-   changed. Cannot fail if there are not more rewrites than before. */
+   changed. This cannot fail if there are no more rewrites than before. */
 static bool phi__evict_index(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     size_t n = 0;
@@ -96,8 +95,8 @@ static bool phi__evict_claim_ids(phi_thread *thread) {
     return true;
 }
 
-/* With a memory limit, keeps only the tool call ids of entries in memory. If there is no memory for
-   the new list, the old one stays. */
+/* With a memory limit, keeps only the tool call ids of entries in memory. Without memory for the
+   new list, the old one stays. */
 static void phi__evict_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->counted.ids;
     if (thread->log.segments.limit_bytes == 0) return;
@@ -146,8 +145,7 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread) {
 
 /* ---- recalling ---- */
 
-/* True if the entries in memory equal those of the store. Otherwise another log has replaced this
-   one in the store. */
+/* True if the entries in memory equal those of the store. If not, the store has another log. */
 static bool phi__rejoin_fits(const phi_thread *thread, const phi_thread *whole) {
     for (size_t i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count;
          i++) {
@@ -171,8 +169,7 @@ static phi__entry **phi__rejoin_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes rewrites again if the store did not have the revoking entry, or the end of the run,
-   yet. */
+/* Revokes rewrites again if the store lacked the revoking entry or the end of the run. */
 static void phi__rejoin_revoke(phi_thread *thread) {
     for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier) {
         phi__op *target = op->rewrite.revoke != NULL

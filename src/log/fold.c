@@ -1,7 +1,6 @@
 /* fold.c - the items of a lane's view: its entries in order, with the rewrites applied.
 
-   A fold depends only on the entries: the same log gives the same items, whether they were added
-   one by one or rebuilt. */
+   A fold depends only on the entries: it is the same after appending them and after a rebuild. */
 #include "log/thread_in.h"
 
 PHI__FN bool phi__groups_ids_make(phi_memory *memory, phi__ids *ids, size_t n) {
@@ -109,8 +108,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
     return true;
 }
 
-/* A failed answer may have half a thought, or calls that never ran, so the model does not see
-   it. */
+/* A failed answer may have half a thought or calls that never ran: the model does not see it. */
 PHI__FN bool phi__fold_shows(const phi_message *message) {
     return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
                                                    message->stop_reason != PHI_STOP_REASON_ABORTED);
@@ -235,7 +233,7 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
 
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     size_t low = 0, n = fold->count;
-    while (n > 1) { /* without a branch, since the half cannot be predicted */
+    while (n > 1) { /* has no branch, since the half is unpredictable */
         size_t half = n / 2;
         low += fold->items[low + half - 1].from < from ? half : 0;
         n -= half;
@@ -272,8 +270,7 @@ typedef struct phi__folding {
     bool open;            /* the messages of this span were already placed */
 } phi__folding;
 
-/* Returns the flags of the messages that replace the items from `at` on. SIZE_MAX: the span has no
-   items. */
+/* Returns the flags of messages that replace the items from `at` on. SIZE_MAX: no items. */
 static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
     uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
@@ -304,8 +301,8 @@ static void phi__fold_close_span(phi__folding *f) {
     f->span++;
 }
 
-/* True if the span removes an item, from item `at` on. If all its items are durable, the span's
-   messages are not placed. */
+/* True if the span removes an item, from item `at` on. If all its items are durable, its messages
+   are left out. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
     while (at < f->end && f->in->items[at].from <= to && f->durable != NULL && f->durable[at] != 0)

@@ -12,7 +12,7 @@
 
 /* ---- lanes ---- */
 
-/* A span of a rewrite that is not revoked. */
+/* A span of a rewrite. */
 typedef struct phi__load_span {
     uint64_t from, to;
     phi__op *op; /* NULL: revoked; removed with the span that covers it */
@@ -46,8 +46,7 @@ struct phi__load_op {
     uint64_t tokens; /* tokens that it added to its lane's view (modulo 2^64) */
 };
 
-/* If the folds of other lanes have more items than this, and than twice the entries, they are
-   freed. */
+/* If folds of other lanes have more items, and more than twice the entries, they are freed. */
 enum { PHI__LOAD_ASIDE = 4096 };
 
 PHI__FN bool phi__load_room(phi_thread *thread) {
@@ -207,8 +206,7 @@ static bool phi__load_sweep(phi__load_lane *lane) {
     return n < before;
 }
 
-/* Returns how many spans of the list a new span covers, from *at on. SIZE_MAX: it overlaps a span
-   in part. */
+/* Returns how many spans a new span covers, from *at on. SIZE_MAX: it covers one in part. */
 static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_t *at) {
     size_t end;
     *at = end = phi__load_find_span(lane, span->from);
@@ -233,8 +231,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
     lane->spans[at].op = op;
 }
 
-/* Puts a rewrite's spans into the list, and moves the spans that they cover under them. False: no
-   memory. */
+/* Puts a rewrite's spans into the list, and the spans that they cover under it. */
 static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
@@ -258,7 +255,7 @@ static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *o
     return true;
 }
 
-/* Removes a rewrite's spans from the list, and puts the spans under them back. False: no memory. */
+/* Removes a rewrite's spans from the list, and puts the spans under it back. */
 static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t at;
@@ -284,8 +281,7 @@ PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op) {
 
 /* ---- rewrites ---- */
 
-/* Returns how many items the rewrite's spans select, and copies them to *out if `out` is not
-   NULL. */
+/* Counts the items that the rewrite's spans select, and copies them to `out` if it is not NULL. */
 static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__item *out) {
     size_t at, n = 0;
     for (size_t i = 0; i < r->span_count; i++)
@@ -401,8 +397,7 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry) {
 
 /* ---- finishing ---- */
 
-/* Lanes by the entry at which they fork: the first lane of each entry, and the next lane after each
-   lane. */
+/* Lanes by the entry at which they fork: the first lane for each entry, then linked by `next`. */
 typedef struct phi__load_forks {
     uint32_t *first, *next;
     size_t *counts; /* messages of each lane so far */

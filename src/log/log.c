@@ -78,7 +78,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 /* A segment is this part of an agent's memory limit, within these bounds. */
 enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
 
-enum { PHI__SEGMENT_LATER = 4 }; /* a full segment's later blocks are smaller by this */
+enum { PHI__SEGMENT_LATER = 4 }; /* later blocks of a full segment are smaller by this factor */
 
 /* With a memory limit, blocks do not grow, because the unused rest of the last block counts. */
 static void phi__segments_arena(const phi__log *log, phi_arena *arena) {
@@ -109,8 +109,7 @@ static phi__segment *phi__segments_new(phi__log *log) {
     return segment;
 }
 
-/* A full segment gets only renderings of its messages, a few at a time, so its blocks become
-   small. */
+/* A full segment gets only renderings of its messages, so its new blocks are small. */
 static void phi__segments_begin(phi__log *log, phi__segment *segment) {
     phi_arena *full = &log->segments.current->arena;
     full->most_block_bytes = log->segments.full_bytes / PHI__SEGMENT_LATER;

@@ -54,7 +54,6 @@ typedef struct phi__segment {
     bool live; /* set during an eviction: keep this segment */
 } phi__segment;
 
-/* A rewrite in the log. */
 typedef struct phi__op {
     phi_rewrite rewrite; /* its strings, spans and messages are in `segment` */
     phi__segment *segment;
@@ -98,10 +97,10 @@ typedef struct phi__entry {
         phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
         const phi_loop_info *loop;  /* LOOP_START */
         const phi_failure *failure; /* LOOP_END that failed */
-        phi__op *op;                /* REWRITE */
-        phi__child_run *spawn;      /* SPAWN */
-        phi__note *note;            /* NOTE */
-        phi_forgotten *forgotten;   /* FORGOTTEN */
+        phi__op *op;
+        phi__child_run *spawn;
+        phi__note *note;
+        phi_forgotten *forgotten;
     } of;
 } phi__entry;
 
@@ -138,8 +137,7 @@ PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms);
 /* Called when an entry leaves the view. */
 PHI__FN void phi__log_left(phi__log *log);
 
-/* Sets the size of a segment for an empty log: a part of the agent's memory limit; limit 0: the
-   usual size. */
+/* Sets the segment size of an empty log, as a part of the memory limit (0: the usual size). */
 PHI__FN void phi__segments_limit(phi__log *log, size_t limit_bytes);
 
 /* Begins a new segment if the current one is full. Call this only while everything in the current
@@ -175,14 +173,12 @@ typedef struct phi__compacted {
 /* Resolves zero fields to their defaults. A config without a window gets the default window. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
 
-/* Returns the number of tokens above which a view is compacted. `config` comes from
-   phi__compact_config. */
+/* Returns the tokens above which a view is compacted. `config` has its defaults filled in. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
-/* Plans a compaction of a view, as phi_thread_plan does; compact.c explains the plan. `out` points
-   into the arena. out->span_count is 0 if the plan would save nothing. config NULL: the defaults;
-   counter NULL: the estimate. PHI_BAD_ARG: a missing argument, or items out of order. Else PHI_OK
-   or PHI_NO_MEMORY. */
+/* Plans a compaction of a view, as phi_thread_plan does (see compact.c). *out points into the
+   arena. out->span_count is 0 if the plan would save nothing. config NULL: the defaults; counter
+   NULL: the estimate. PHI_BAD_ARG: a missing argument, or items out of order. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
@@ -205,13 +201,13 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 /* A lane's view. Each item is a message of the log or of a rewrite. */
 typedef struct phi__fold {
-    phi__item *items; /* include extensions, which encoders leave out */
+    phi__item *items; /* extensions too, which encoders leave out */
     size_t count, cap;
     uint64_t tokens;              /* estimate */
     size_t durable;               /* number of durable items */
     bool overlaps;                /* a summary may come before items that it kept */
     bool opaque;                  /* an item has an opaque block, or a removed item had one */
-    size_t linked, groups;        /* phi__fold_link: the linked items and their groups */
+    size_t linked, groups;        /* phi__fold_link: linked items; groups */
     phi_token_counter counted_by; /* phi__fold_tokens: the counter for the first `counted` items */
     size_t counted;
     uint64_t counted_tokens;
@@ -260,14 +256,12 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
    results of the same call. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
-/* Call these before and after a thread is read. apart: the thread is read for
-   phi__thread_rejoin. */
+/* Begin and end the reading of a thread. apart: it is read for phi__thread_rejoin. */
 PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart);
 PHI__FN phi_status phi__load_end(phi_thread *thread);
 PHI__FN void phi__load_drop(phi_thread *thread); /* harmless if the thread is not being read */
 
-/* Attaches an entry that was read, and that lives in the current segment. After any error the
-   thread must be freed. */
+/* Attaches an entry that was read into the current segment. After an error, free the thread. */
 PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry);
 
 /* Switches to a lane while a thread is read, like phi__lane_switch. */
@@ -277,8 +271,8 @@ PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
    The user message "[Pruned context summary: {memo}]" replaces the first of them. *pruned, if
    `pruned` is not NULL, gets the removed groups, and out->meta the same as JSON; both point into
    the arena. out->span_count is 0 if there is nothing to remove, or if the memo would be larger.
-   counter NULL: the estimate. A from_seq of 0 has no default here. PHI_BAD_ARG: no tokens. Else
-   PHI_OK or PHI_NO_MEMORY. */
+   counter NULL: the estimate. prune->from_seq is used as it is. PHI_BAD_ARG: no tokens. Or
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                    const phi_token_counter *counter, phi_arena *arena,
                                    phi_rewrite *out, phi_pruned *pruned);
@@ -288,8 +282,7 @@ PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, con
 PHI__FN uint64_t phi__prune_from(const phi_thread *thread);
 
 /* Returns "[Pruned context summary: {memo}]" as a user message with the place and time of `first`,
-   the first removed message. The message is in the arena, but borrows first's loop id. NULL: no
-   memory. */
+   the first removed message. It is in the arena, but borrows the loop id. NULL: no memory. */
 PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
                                      phi_arena *arena);
 
@@ -311,7 +304,7 @@ PHI__FN const char *phi__revert_word(phi_revert_category category);
    earlier failure or tangent, if five turns and three newer messages of its category follow it.
    *reverted says what is done, or why nothing is done (then out->span_count is 0): the step "was
    not found", or a user message follows it. out->meta has the same as JSON. Both point into the
-   arena. PHI_BAD_ARG: no category. Else PHI_OK or PHI_NO_MEMORY. */
+   arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,
                                     phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
@@ -335,10 +328,9 @@ typedef struct phi__loops {
 /* Finds a run by its id. NULL: no such run is in memory. */
 PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
 
-/* Calls saw_fn for each loop id in entries in memory: of runs, of messages, and of messages of
-   rewrites, in view or not. An id may come more than once. Entries that this reader (a unique
-   number) has seen are skipped, unless another reader came between. False: saw_fn returned
-   false. */
+/* Calls saw_fn for the loop ids in entries in memory: of runs, messages, and messages of rewrites,
+   in view or not. An id may come twice. Entries that this reader (a unique number) saw are skipped,
+   unless another reader came between. False: saw_fn returned false. */
 PHI__FN bool phi__loops_visit(phi_thread *thread, uint64_t reader,
                               bool (*saw_fn)(void *user_data, phi_str loop_id), void *user_data);
 
@@ -396,9 +388,8 @@ PHI__FN phi_status phi__lane_switch(phi_thread *thread, uint32_t lane);
 /* Begins an empty lane and activates it, or changes nothing. */
 PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
 
-/* Finds the end of the last whole group of a lane at entry `at`, and sets *out to its seq. If there
-   is no such group, *any is false and *out is the entry before the first group (UINT64_MAX: no
-   entry). */
+/* Sets *out to the end of the last whole group of a lane at entry `at`. *any false: there is no
+   group, and *out is the entry before the first one (UINT64_MAX: no entry). */
 PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                  uint64_t *out, bool *any);
 
@@ -446,8 +437,7 @@ enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, with the terminator */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 PHI__FN const char *phi__effect_word(uint32_t op);
 
-/* Checks that a text is an array of effects. PHI_OK, PHI_NO_MEMORY, or PHI_BAD_ARG with a message
-   in `words`. */
+/* Checks that a text is an array of effects. PHI_BAD_ARG: `words` says why. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *words,
                                      size_t words_size);
 
@@ -472,14 +462,12 @@ enum {
     PHI__TOOL_STATE_EFFECTS = 64        /* effects of one result, at most */
 };
 
-/* The outcome of one effect. */
 typedef struct phi__state_outcome {
     uint32_t op;         /* a PHI_EFFECT_ bit; 0: no valid op */
     phi_str name, value; /* EMIT: its name, and its value as JSON in the arena */
     const char *why;     /* why the effect was not applied, static; NULL: it was applied */
 } phi__state_outcome;
 
-/* The arguments of phi__state_apply. */
 typedef struct phi__state_order {
     phi_str call_id;
     phi_str effects;  /* a JSON array */
@@ -487,8 +475,7 @@ typedef struct phi__state_order {
     size_t max_bytes;
 } phi__state_order;
 
-/* Gets the current state of the active lane; *out is valid until the state changes. PHI_OK or
-   PHI_NO_MEMORY. */
+/* Gets the current state of the active lane, which is valid until the state changes. */
 PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out);
 
 /* Applies effects in their order to the active lane, each whole or not at all, and records them in
@@ -498,27 +485,23 @@ PHI__FN phi_status phi__state_apply(phi_thread *thread, const phi__state_order *
                                     phi_arena *arena, phi__state_outcome **outcomes, size_t *count,
                                     bool *changed);
 
-/* Sets the state of the active lane to this JSON object. PHI_BAD_ARG: no object, or larger than
-   max_bytes. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+/* Sets the state of the active lane. PHI_BAD_ARG: `json` is no object, or larger than max_bytes.
+   After this and PHI_NO_MEMORY nothing changed. */
 PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_bytes);
 
-/* Gets the state of a lane after an entry, as text in the arena. The notes up to that entry must be
-   in memory. PHI_OK or PHI_NO_MEMORY. */
+/* Gets the state of a lane after an entry, as text in the arena. The notes must be in memory. */
 PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                    phi_arena *arena, phi_str *out);
 
-/* Gets the state of a lane after an entry. The text is in the arena, or is valid until the state
-   changes. */
+/* Gets the state of a lane after an entry, in the arena or valid until the state changes. */
 PHI__FN phi_status phi__state_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                  phi_arena *arena, phi_str *out);
 
-/* The type of phi__state_carry. Forgetting calls it through a pointer, if the runtime has tool
-   states. */
+/* The type of phi__state_carry. Forgetting has a pointer to it if there are tool states. */
 typedef bool (*phi__carry_fn)(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
-/* Records the state that a lane of another log has after an entry, in the active lane of a new log.
-   False: no memory. */
+/* Records another log's state (of a lane, after an entry) in the active lane of a new log. */
 PHI__FN bool phi__state_carry(phi_thread *thread, const phi_thread *from, uint32_t lane,
                               uint64_t upto);
 
@@ -538,7 +521,7 @@ typedef struct phi__messages {
 /* Counts over all attached entries. */
 typedef struct phi__counted {
     phi__hashes ids;    /* hashes of all tool call ids so far */
-    phi_usage usage;    /* phi_thread_info */
+    phi_usage usage;    /* phi_thread_info.usage */
     phi_usage of_turns; /* of the ended turns of the active run; `usage` includes them */
 } phi__counted;
 
@@ -562,26 +545,22 @@ struct phi_thread {
     bool of_agent;          /* an agent's own thread; must not be freed or lent to a run */
 };
 
-/* Replaces the thread's id. The thread takes `id`, which is allocated from its memory, with a
-   terminator. */
+/* Replaces the thread's id. The thread owns `id`, which is terminated, from now on. */
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id);
 
 /* Replaces the thread's id by a copy. False: no memory. */
 PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
 
-/* Returns title, metadata and origin of a thread. */
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 
-/* Reads a note of the kind PHI_NOTE_THREAD. PHI_BAD_ARG: its metadata is no object.
-   PHI_NO_MEMORY. */
+/* Reads a note PHI_NOTE_THREAD. PHI_BAD_ARG: its metadata is no object. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 
-/* Records in a new log that it is a copy of the thread `from`, up to entry `at` (UINT64_MAX: no
-   entry). */
+/* Records that a new log is a copy of the thread `from`, up to entry `at` (UINT64_MAX: none). */
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
 
 /* Keep title, metadata and origin when a new log replaces `before`. phi__about_carry writes them as
-   a note; phi__about_move moves them out of `before`. False: no memory. */
+   a note (false: no memory), phi__about_move moves them out of `before`. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
@@ -596,8 +575,7 @@ PHI__FN void phi__thread_destroy(phi_thread *thread);
    address, so *to only keeps the content until it is moved back. */
 PHI__FN void phi__thread_move(phi_thread *to, phi_thread *from);
 
-/* Sets the owner of a thread. lent NULL: the agent owns it; else the host. `grown` has the
-   runtime's lists. */
+/* Sets the owner: the agent if lent is NULL, else the host. `grown` has the runtime's lists. */
 PHI__FN void phi__thread_belong(phi_thread *thread, struct phi_runtime *rt, phi__grown *grown,
                                 struct phi__lent *lent);
 
@@ -649,8 +627,7 @@ static inline size_t phi__thread_lanes(const phi_thread *thread) {
    unless something else is appended before. False: no memory. */
 PHI__FN bool phi__append_reserve(phi_thread *thread, size_t n, size_t messages);
 
-/* Appends entries to the active lane. They live in the current segment, and room for them was
-   reserved. */
+/* Appends entries of the current segment to the active lane. Room for them was reserved. */
 PHI__FN void phi__append_attach(phi_thread *thread, phi__entry *entries, size_t n);
 
 /* Appends copies of n entries, all or none, and sets their seq. Their pointers must point into the
@@ -660,9 +637,8 @@ PHI__FN bool phi__append(phi_thread *thread, const phi__entry *entries, size_t n
 /* Copies a message into the current segment without appending it. NULL: no memory. */
 PHI__FN phi_message *phi__append_keep(phi_thread *thread, const phi_message *message);
 
-/* Appends an error result for each call of the last answer that has no result, because a run ended
-   without memory or was lost. texts NULL: phi's texts. False: no memory; the results appended so
-   far stay. */
+/* Appends an error result for each call of the last answer that has none, because a run ended
+   without memory or was lost. texts NULL: phi's texts. False: no memory; some may be appended. */
 PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts);
 
 /* Registers a tool call id. PHI_OK: the id is new. PHI_FULL: the thread has the id already, so
@@ -681,16 +657,14 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
 /* Adds a note as phi_thread_note does, also with one of phi's own names. */
 PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str json, uint64_t *seq);
 
-/* Adds a note. During a run the note belongs to the run, so a copy of the run in another log has
-   the note too. */
+/* Adds a note that belongs to the active run, if there is one: copies of the run have it too. */
 PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json);
 
 /* True if the text is JSON. Sets *status to the result of the parser, such as PHI_PARSE. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
 
-/* Finds the lane of that name, or begins it: empty if fork_seq is UINT64_MAX, else with the view
-   that the active lane has after that entry. *lane gets its number. PHI_NO_MEMORY: nothing
-   changed. */
+/* Finds the lane of that name, or begins it: empty if fork_seq is UINT64_MAX, else with the active
+   lane's view after that entry. *lane gets its number. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fork_seq,
                                    uint32_t *lane);
 
@@ -719,11 +693,9 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi__carry_fn carry, phi_forgotten **made);
 
-/* Estimates the bytes that a fold's messages take in a log. keep[i]: count item i (keep NULL:
-   all). */
+/* Estimates the bytes of a fold's messages in a log, or of those items with keep[i] set. */
 PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
-/* What to project, and with which policy and tokens. */
 typedef struct phi__proj_order {
     const phi_view_item *items; /* NULL: use the items of `fold` */
     const phi__fold *fold;      /* must be linked */
@@ -741,8 +713,8 @@ typedef enum phi__verdict {
     PHI__VERDICT_SHOWN = 0,
     PHI__VERDICT_CUT,      /* sent with shortened results */
     PHI__VERDICT_KIND,     /* not included by the policy */
-    PHI__VERDICT_TURNS,    /* max_turns */
-    PHI__VERDICT_MESSAGES, /* max_messages */
+    PHI__VERDICT_TURNS,    /* left out by max_turns */
+    PHI__VERDICT_MESSAGES, /* left out by max_messages */
     PHI__VERDICT_BUDGET,
     PHI__VERDICT_START /* no user message comes before it */
 } phi__verdict;
@@ -803,8 +775,7 @@ PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]);
 /* Reads the number of "n12" or "12". False: the name has no number, and *seq is unchanged. */
 PHI__FN bool phi__step_number(phi_str name, uint64_t *seq);
 
-/* Writes the value of "abandoned_node_ids", an array of numbers. Names without a number are left
-   out. */
+/* Writes the value of "abandoned_node_ids", an array of numbers; skips names without a number. */
 PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count);
 
 #endif

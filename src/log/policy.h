@@ -24,8 +24,7 @@ typedef enum phi_summaries {
     /* need_from and need_to of phi_projection_meta name the entries that do not fit; for an agent's
        runs PHI_EV_SUMMARY_NEEDED names them. The host makes a summary, then projects again */
     PHI_SUMMARIES_REQUEST,
-    /* like PHI_SUMMARIES_REQUEST, but the agent itself starts the summary, as phi_summarize would
-       for these entries */
+    /* like PHI_SUMMARIES_REQUEST, but the agent itself starts the summary (phi_summarize) */
     PHI_SUMMARIES_WRITE
 } phi_summaries;
 

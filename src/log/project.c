@@ -80,11 +80,11 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
 
 enum { PHI__PROJECT_BUCKETS = 64 };
 
-/* A result whose answer is not met yet, since the walk goes back. */
+/* A result whose answer is not met yet, since the walk goes backwards. */
 typedef struct phi__found {
     struct phi__found *later; /* the next result of this bucket, later in the view */
     size_t at;
-    bool spent; /* a call's nearest answer took another result */
+    bool spent; /* another result was taken for its call */
 } phi__found;
 
 typedef struct phi__projecting {
@@ -176,8 +176,7 @@ static size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
     return at > 0 ? at - 1 : SIZE_MAX;
 }
 
-/* True if a user's message opens a turn. A message that was steered into a run belongs to the turn
-   of that run. */
+/* True if a user's message opens a turn. A message steered into a run belongs to its turn. */
 static bool phi__items_opens(const phi__proj_order *o, size_t at) {
     const phi_message *m = phi__items_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;
@@ -280,7 +279,6 @@ static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     return g;
 }
 
-/* Puts a group before the other groups. */
 static void phi__proj_put(phi__projecting *p, phi__group *g) {
     g->newer = p->oldest;
     p->oldest = g;
@@ -390,8 +388,7 @@ static void phi__proj_shorten(phi__projecting *p, phi_content *c, size_t most) {
     c->replay = c->signature = phi__str(NULL, 0);
 }
 
-/* Returns a result with its texts cut to `most` bytes, or the result itself if no text is too
-   long. */
+/* Returns a result with its texts cut to `most` bytes, or itself if no text is too long. */
 static const phi_message *phi__proj_cut(phi__projecting *p, const phi_message *m, size_t most) {
     phi_content *content;
     size_t i = 0;
@@ -407,8 +404,7 @@ static bool phi__proj_shows(const phi__group *g) {
     return g->verdict == PHI__VERDICT_SHOWN || g->verdict == PHI__VERDICT_CUT;
 }
 
-/* Returns the tokens of the newest turn with its results cut to `most` bytes each. put: also apply
-   the cuts. */
+/* Returns the tokens of the newest turn with results cut to `most` bytes. put: cut them. */
 static uint64_t phi__proj_try(phi__projecting *p, size_t most, bool put) {
     uint64_t sum = p->newest_tokens, was, now;
     size_t i;
@@ -443,8 +439,7 @@ static size_t phi__proj_longest(const phi__projecting *p) {
     return most;
 }
 
-/* Returns how many bytes of each result may stay so that the newest turn fits into `room`; 0: it
-   does not fit. */
+/* Returns how many bytes of each result the newest turn may have to fit into `room`, or 0. */
 static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
     size_t over = phi__proj_longest(p), most = over, middle;
     if (over / 8 > room) most = (size_t)room * 8; /* no text has so many bytes per token */
@@ -489,8 +484,7 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     if (p->turn == 1) phi__proj_trim(p); /* no user message opened this turn */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
-        /* Cuts results of the newest turn so that it fits, if possible together with the protected
-           turns. */
+        /* Cuts results of the newest turn to fit, if possible together with the protected turns. */
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;
@@ -580,8 +574,7 @@ static void phi__proj_step_group(phi__projecting *p, size_t at) {
     if (g->opens) p->turn++;
 }
 
-/* Walks from the newest item back until nothing more is included; for an explanation, through all
-   items. */
+/* Walks back from the newest item until no more is included; for an explanation, to the end. */
 static void phi__proj_walk(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     p->turn = 1;
@@ -604,7 +597,7 @@ static void phi__proj_walk(phi__projecting *p) {
     phi__proj_settle(p, p->at);
 }
 
-/* Adds summaries older than the window. The walk has added them only if it went on. */
+/* Adds summaries older than the window. For an explanation, the walk has added them. */
 static void phi__proj_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An item of a view. The first item of a block also has the tokens, count and flags of the whole
-   block. */
+/* An item of a view. The first item of a block has the block's tokens, count and flags. */
 typedef struct phi__plan_item {
     uint64_t from, to; /* the entries that it represents */
     size_t up;         /* index towards the block's first item, which has its own index */
@@ -120,8 +119,7 @@ typedef struct phi__pruning {
     phi_pruned pruned;
 } phi__pruning;
 
-/* Finishes the JSON report of a rewrite, and copies it into the arena; the event has the same
-   report. Frees the buffer. False: no memory. */
+/* Finishes the JSON report of a rewrite in the arena, and frees the buffer. */
 static bool phi__prune_report(phi__buf *out, phi_arena *arena, const char **meta) {
     phi_str kept;
     phi__buf_char(out, '}');
@@ -249,11 +247,10 @@ PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
 /* A group is an answer with its results, or any other message. The first user message, the newest
    one, durable messages, and everything from the last group on stay. Of the other groups the oldest
    are removed until the view fits. Summaries are removed last, because a summary represents all
-   messages before it, the first user message included. So one marker, at the place of the first
-   removed message, represents all messages that were ever removed. A truncation is a rewrite, and
-   its meta has the total number. A span cannot cut the output of an earlier rewrite, and a late
-   result leaves with its call, wherever it is. Inseparable items form a block, and a block leaves
-   as a whole. */
+   messages before it. So one marker, at the place of the first removed message, represents all
+   messages that were ever removed. A truncation is a rewrite, and its meta has the total number. A
+   span cannot cut the output of an earlier rewrite, and a late result leaves with its call,
+   wherever it is. Inseparable items form a block, which leaves as a whole. */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
@@ -268,8 +265,7 @@ typedef struct phi__truncation {
     phi__buf words;                   /* text of the marker */
 } phi__truncation;
 
-/* Finds the marker of an earlier truncation. A view has at most one, since each truncation removes
-   the marker before it. */
+/* Finds the marker of an earlier truncation. Each truncation removes the marker before it. */
 static void phi__trunc_find_marker(phi__truncation *t) {
     const phi__fold *fold = &t->thread->fold;
     for (const phi__op *op = t->thread->ops.last; op != NULL; op = op->earlier) {
@@ -326,8 +322,7 @@ static uint64_t phi__trunc_tokens(phi__truncation *t) {
     return t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
-/* Removes blocks until the view fits. False: nothing can be removed, or it has fewer tokens than a
-   marker. */
+/* Removes blocks until the view fits. False: nothing is removed, or a marker has more tokens. */
 static bool phi__trunc_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__fold_tokens(&t->thread->fold, t->counter), now = before;
     for (int late = 0; late < 2; late++) {
@@ -486,8 +481,7 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
     phi__buf_char(out, ']');
 }
 
-/* True if the item is a step. A label with a number of another thread, as in a restored history, is
-   no step. */
+/* True if the item is a step. A label with a number of another thread does not count. */
 static bool phi__revert_is_step(const phi__item *item) {
     const phi_message *m = item->message;
     char label[PHI__STEP_BYTES];

@@ -21,8 +21,7 @@ typedef struct phi_prune {
     phi_str memo;    /* a message that replaces the removed messages (default: none) */
     /* entries before this one stay (default: the entries up to the last compaction stay) */
     uint64_t from_seq;
-    /* entries from this one on stay, for example those of the current turn (default: no such
-       entries) */
+    /* entries from this one on stay, for example those of the current turn (default: none stay) */
     uint64_t end_seq;
     const phi_texts *texts; /* PHI_TEXT_PRUNED (default: phi's) */
 } phi_prune;

@@ -1,5 +1,4 @@
-/* rebase.c - fills a new log with copies of the views of another log's lanes, so that the caller
-   can free the other log.
+/* rebase.c - fills a new log with copies of another log's views, so the other can be freed.
 
    Entry numbers continue, so that a seq never means two entries. The copies are packed into
    segments of their own. */
@@ -10,9 +9,8 @@
 /* Hidden agents (a branch of an evaluation, the scratch work of a strategy) work in their own logs.
    Their runs are copied when they end, so the log of their agent shows them, even during that
    agent's own run. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage, spawned runs and
-   notes of the run are copied. Its rewrites are not copied, so the lane shows all its messages. Its
-   system prompt is not copied either. If a run is copied during another run, the other run's usage
-   includes its usage. */
+   notes of the run are copied; its rewrites and its system prompt are not, so the lane shows all
+   its messages. If it is copied during another run, that run's usage includes its usage. */
 
 /* ---- copies ---- */
 
@@ -159,9 +157,8 @@ PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const 
 
 enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 
-/* Estimates the bytes of a message in a log. A block's text counts twice: in the message, and in
-   the wire format that it was sent in. An eighth is added because memory blocks are never
-   completely full. */
+/* Estimates the bytes of a message in a log. Texts count twice: in the message, and in a wire
+   format. An eighth is added because memory blocks are never completely full. */
 static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
@@ -256,8 +253,7 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
-/* True for scratch lanes of strategies, such as "~tot/...". They are no part of a conversation, and
-   each run makes one. */
+/* True for scratch lanes of strategies, such as "~tot/...", which no conversation needs. */
 static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
     phi_str name = before->lanes.at[lane].name;
     return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';

@@ -1,5 +1,4 @@
-/* rewrite.c - rewrites, the only way to change a view: checks them, applies them and appends
-   them. */
+/* rewrite.c - checks, applies and appends rewrites, the only way to change a view. */
 #include "log/thread_in.h"
 
 #include <float.h>
@@ -13,9 +12,9 @@ typedef struct phi__rewriting {
     uint32_t lane;
     uint64_t base;
     phi__fold *fold;     /* the current view of `lane` */
-    phi__fold made;      /* memory of that view, if the lane is not active */
+    phi__fold made;      /* the view that `fold` points to, if the lane is not active */
     bool moves;          /* switch_to names another lane than the active one */
-    uint32_t next;       /* that lane; PHI__LANE_NONE: it is to begin */
+    uint32_t next;       /* that lane; PHI__LANE_NONE: it must begin */
     phi__fold projected; /* its view, without the rewrite */
     char *words;
     size_t words_size;
@@ -89,8 +88,7 @@ static size_t phi__valid_span_of(const phi_rewrite *r, const phi__item *item, si
 
 enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
-/* Returns the fate of an item. An item that a span replaces by one message keeps its place in its
-   group. */
+/* Returns the fate of an item. An item replaced by one message keeps its place in its group. */
 static int phi__valid_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
     const phi_span *s = &r->spans[span];
@@ -133,9 +131,8 @@ typedef struct phi__rewrite_places {
     size_t prior; /* the last item that stays; SIZE_MAX: none yet */
 } phi__rewrite_places;
 
-/* True if the next span, which begins at item `at` or before, puts messages before that item. This
-   follows the fold: a replaced item has its own place, and a span whose items all stay puts
-   nothing. */
+/* True if the next span, which begins at item `at` or before, puts messages before that item. As in
+   a fold, a replaced item has its own place, and a span whose items all stay puts nothing. */
 static bool phi__valid_puts(const phi__rewriting *w, const phi__rewrite_places *p, size_t at) {
     const phi_span *span = &w->given->spans[p->span];
     size_t i = at;
@@ -462,8 +459,8 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
                : PHI_OK;
 }
 
-/* Applies a rewrite to the fold. A lane that must begin gets its entry. After true the rest cannot
-   fail. False: no memory, and nothing changed. */
+/* Applies a rewrite to the fold, after which nothing can fail. A new lane gets its entry. False: no
+   memory, and nothing changed. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_room(thread) && phi__load_apply(thread, op);

@@ -1,11 +1,10 @@
-/* thread.c - makes, empties and frees threads; sets a thread's id, title and metadata; adds notes,
-   which no model sees. A note of kind PHI_NOTE_THREAD holds title, metadata and origin; the last
-   such note counts. */
+/* thread.c - makes, empties and frees threads; sets id, title and metadata; adds notes, which no
+   model sees. The last note of the kind PHI_NOTE_THREAD has title, metadata and origin. */
 #include "log/thread_in.h"
 
 /* ---- notes ---- */
 
-/* Parses a note. Returns the parser's status, or PHI_BAD_ARG if it must be an object and is not. */
+/* Parses a note. PHI_BAD_ARG: it must be an object, and is not. Or the parser's status. */
 static phi_status phi__note_parse(const phi_thread *thread, phi_str json, bool object) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -44,8 +43,7 @@ PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str j
     return PHI_OK;
 }
 
-/* The note has its own copy of the run's id, because the start of the run may be evicted
-   earlier. */
+/* The note has its own copy of the run's id: the start of the run may be evicted earlier. */
 PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json) {
     const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
     phi_str loop_id = {NULL, 0};
@@ -66,7 +64,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 
 /* ---- id, title, metadata and origin ---- */
 
-/* Checks metadata, which is a JSON object or empty. Else PHI_BAD_ARG or PHI_NO_MEMORY. */
+/* Returns PHI_OK if metadata is a JSON object or empty, else PHI_BAD_ARG or PHI_NO_MEMORY. */
 static phi_status phi__about_is_object(const phi_thread *thread, phi_str json) {
     phi_status status = json.len > 0 ? phi__note_parse(thread, json, true) : PHI_OK;
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;

@@ -79,8 +79,8 @@ typedef struct phi_span {
     bool lines;
 } phi_span;
 
-/* The model that wrote the messages of a rewrite, and the model's usage. phi_thread_info.usage
-   includes this usage. */
+/* The model that wrote a rewrite's messages, and its usage, which phi_thread_info.usage
+   includes. */
 typedef struct phi_written {
     const char *model; /* the model's id (default: not known) */
     phi_usage usage;
@@ -137,11 +137,9 @@ typedef struct phi_entry {
     const phi_forgotten *forgotten;                        /* FORGOTTEN */
 } phi_entry;
 
-/* Returns the number of entries, that is, the last entry's seq plus 1. The number also serves as a
-   revision number. */
+/* Returns the number of entries: the last seq plus 1. It also serves as a revision number. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
-/* Gets entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; the store's status if the entry
-   cannot be recalled. */
+/* Gets entry `seq`. PHI_NOT_FOUND: past the end, or forgotten. Or the store's status. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 /* Return the original messages of the active lane, including those of its parents up to the fork:
    how many there are, and message i, from 0, oldest first. Messages that a rewrite replaced are
@@ -172,8 +170,7 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
-/* A note that phi writes: the deferred rewrite, or null if no rewrite is deferred any more
-   (phi_agent_rewrite). */
+/* A note by phi: the deferred rewrite, or null if none is deferred now (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
 /* The group of parallel runs of an evaluation (phi_evaluate), after its branches:
@@ -199,8 +196,7 @@ typedef struct phi_thread_info {
     /* Sum of all ended turns in all lanes, also of interrupted runs. Ended runs also add their
        discarded attempts. The usage of summaries that a model wrote is included. */
     phi_usage usage;
-    /* Unix time: when the thread or its first entry was made, and when its last entry was made; 0:
-       there is no entry */
+    /* Unix time: when the thread or its first entry was made; when the last was; 0: no entry */
     int64_t made_ms, changed_ms;
     phi_str title;    /* empty: none */
     phi_str metadata; /* JSON text, an object; empty: none */
@@ -225,7 +221,7 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, co
 
 /* ---- lanes ---- */
 
-/* Returns the name of lane i, from 0; NULL past the end. Terminated, valid as long as an entry's
+/* Returns the name of lane i, from 0, terminated; NULL past the end. Lives as an entry's
    strings. */
 PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i);
 

@@ -47,14 +47,12 @@ PHI__FN bool phi__fold_copy(phi_memory *memory, phi__fold *to, const phi__fold *
 PHI__FN bool phi__fold_of_view(phi_arena *arena, const phi_view_item *items, size_t count,
                                phi__fold *fold);
 
-/* Replaces `gone` items by n others. Room was reserved. The caller must update the fold's
-   tokens. */
+/* Replaces `gone` items by n others. Room was reserved. The caller updates fold->tokens. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 
-/* For each lane the last entry that counts for a view. limits[i].any is false if no entry of lane i
-   counts. phi__fold_limits returns one element for each lane, which the caller frees. NULL: no
-   memory. */
+/* The last entry of a lane that counts for a view; any false: none counts. phi__fold_limits returns
+   one for each lane, which the caller frees, or NULL: no memory. */
 typedef struct phi__limit {
     uint64_t seq;
     bool any;
@@ -90,8 +88,7 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 
 /* ---- append.c ---- */
 
-/* Revokes the rewrites of a lane from entry `from` to entry `to`, as if at `to`. True if there were
-   any. */
+/* Revokes a lane's rewrites from entry `from` to entry `to`, as if at `to`. False: none. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 
 /* Removes the marks of the lane's compactions between two entries. */
@@ -100,13 +97,11 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 /* Returns the slot of a run's start, or the free slot for it. */
 PHI__FN phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uint64_t hash);
 
-/* Saves the view before a rewrite of the active lane, if the run keeps nothing. False: no
-   memory. */
+/* Saves the view before a rewrite, if the run keeps nothing. False: no memory. */
 PHI__FN bool phi__runs_keep_undo(phi_thread *thread);
 PHI__FN void phi__runs_drop_undo(phi_thread *thread);
 
-/* Activates a lane whose messages are set (phi__lane_messages). The thread takes the fold. fold
-   NULL: an empty lane. */
+/* Activates a lane after phi__lane_messages. The thread owns the fold; NULL: an empty lane. */
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, phi__fold *fold);
 
 /* Sets the thread's list of messages to those of a lane. All entries must be in memory. False: no
@@ -149,8 +144,7 @@ typedef struct phi__effect_tree {
     const char *why;                          /* why the current effect is refused */
 } phi__effect_tree;
 
-/* Opens a tree for a text, which must be an object. Any failure gives PHI_NO_MEMORY. Close the tree
-   in any case. */
+/* Opens a tree for the text of an object; close it in any case. Every error is PHI_NO_MEMORY. */
 PHI__FN phi_status phi__effect_open(phi__effect_tree *tree, phi_memory *memory, phi_arena *arena,
                                     phi_str text);
 PHI__FN void phi__effect_close(phi__effect_tree *tree);
@@ -162,7 +156,6 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
 
 /* ---- check.c ---- */
 
-/* Like phi__compact_say, with the time, run and turn of `place`. */
 PHI__FN phi_message *phi__compact_say_at(phi_str text, const phi_message *place, phi_arena *arena);
 
 /* ---- load.c ---- */
@@ -180,8 +173,7 @@ PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 /* True if surely no later rewrite touches this one. False: all later rewrites must be checked. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 
-/* Apply a rewrite to its lane's view, which must be known, and revert it. After an error the thread
-   must be freed. */
+/* Apply a rewrite to its lane's known view, and revert it. After an error, free the thread. */
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 

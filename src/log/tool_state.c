@@ -421,7 +421,7 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
             (entry->lane == skip_lane && entry->seq >= skip_to))
             continue;
         if (entry->kind == PHI_ENTRY_LOOP_END && entry->keep == PHI_KEEP_NONE &&
-            entry->ordinal > 0) { /* the whole run is undone */
+            entry->ordinal > 0) { /* all of the run is undone */
             skip_lane = entry->lane;
             skip_to = (uint64_t)entry->ordinal - 1;
         }
@@ -560,8 +560,7 @@ PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
-/* Adds a note of the effects of a call, with the state after them if `whole` is given; or a note of
-   a state alone. */
+/* Adds a note of a call's effects, and of the state after them or of a state alone (`whole`). */
 static phi_status phi__state_note_add(phi_thread *thread, phi_str call_id, const phi__buf *applied,
                                       const phi__buf *denied, const phi_str *whole) {
     phi_status status = PHI_NO_MEMORY;
@@ -639,8 +638,7 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
 
 /* ---- the effects of a call ---- */
 
-/* Applies the effects to the tree, and writes two lists: the applied effects and the denied
-   ones. */
+/* Applies the effects, and writes two lists: the applied effects and the denied ones. */
 static phi_status phi__state_run(phi__effect_tree *tree, const phi_json *list,
                                  const phi__state_order *order, phi_arena *arena,
                                  phi__state_outcome *outcomes, phi__buf *applied,
