@@ -33,7 +33,6 @@ typedef struct phi__mock {
     char name[16];
 } phi__mock;
 
-/* An open answer. */
 typedef struct phi__mock_talk {
     const phi__mock_answer *answer; /* NULL: the script had no answer left */
     size_t number;                  /* number of its request, from 1 */

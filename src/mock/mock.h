@@ -33,8 +33,8 @@ typedef struct phi_mock {
     const phi_model_request *requests;
     size_t request_count;
     size_t answers_left; /* answers left in the script */
-    /* May be set: how much later the answers begin that are added from now on, by the runtime's
-       clock (default 0). */
+    /* May be set: how much later answers added from now on begin, by the runtime's clock (default
+       0). */
     uint32_t delay_ms;
     /* May be set: called if a request finds no answer left. It adds an answer, which may depend on
        the request (default: none) */
@@ -45,8 +45,7 @@ typedef struct phi_mock {
 /* Makes a mock and registers its provider. NULL: no memory. */
 PHI_API phi_mock *phi_mock_new(phi_runtime *rt);
 
-/* Add an answer to the script: a text, or a call of a tool with its arguments, a JSON object (NULL:
-   {}). */
+/* Add an answer to the script: a text, or a tool call (arguments: a JSON object; NULL: {}). */
 PHI_API void phi_mock_text(phi_mock *mock, const char *text);
 PHI_API void phi_mock_call(phi_mock *mock, const char *tool, const char *arguments);
 /* Adds one more call to the answer that was added last, so its tools run together. Does nothing if

@@ -1,5 +1,5 @@
-/* describe.c - prints a thread: its figures, then a line for each entry. Only entries that get a
-   line are read, since the others may be evicted. */
+/* describe.c - prints a thread: its figures, then a line for each entry. Other entries are not
+   read, since they may be evicted. */
 #include "persist/journal_in.h"
 #include "persist/introspect.h"
 
@@ -108,8 +108,7 @@ PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role ro
     return NULL;
 }
 
-/* ---- printing a thread; only entries that get a line are read, since others may be evicted
-   ---- */
+/* ---- printing a thread ---- */
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
@@ -120,8 +119,7 @@ enum {
 
 /* ---- texts ---- */
 
-/* Replaces line breaks and control characters: the text may come from anywhere, and a terminal
-   would obey them. */
+/* Escapes line breaks and control characters, which a terminal would obey. */
 static void phi__describe_clean(phi__buf *out, phi_str s) {
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.at[i];
@@ -170,11 +168,10 @@ typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;
     size_t text_bytes;
-    /* The open calls, newest first. They are walked from the end of the list, along with the
-       entries; the next call is at open_at - 1. */
+    /* The open calls, newest first. The next one to print is at open_at - 1. */
     const phi__figures_walk *open;
     size_t open_at;
-    const phi_view_item *items; /* the lane's view */
+    const phi_view_item *items;
     size_t item_count;
 } phi__describe;
 
@@ -403,7 +400,7 @@ static void phi__describe_other(phi__describe *d, const phi_entry *e) {
 
 /* ---- the whole description ---- */
 
-/* Returns one phi__describe_mark for each entry from `first` to before `end`. */
+/* Returns an array with a phi__describe_mark for each entry from `first` to before `end`. */
 static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, uint64_t first,
                                     uint64_t end, phi_arena *scratch) {
     uint8_t *marks = (uint8_t *)phi__arena_zero(scratch, (size_t)(end - first));
@@ -414,7 +411,7 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
             if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
             continue;
         }
-        /* a span with several messages is handled once */
+        /* several messages of one span are handled once */
         if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to) continue;
         for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
             if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)

@@ -1,6 +1,5 @@
-/* entries.c - entries of a thread as JSON. The functions that append a new entry also append an
-   entry that is read, and refuse invalid ones. Then the entry gets its stored time, run and
-   turn. */
+/* entries.c - entries as JSON. An entry that is read is appended as a new one is, so invalid
+   entries are refused. Then it gets its stored time, run and turn. */
 
 #include "persist/journal_in.h"
 
@@ -42,7 +41,6 @@ enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
 
-/* The members of a span. */
 enum {
     PHI__SPAN_IN_FROM,
     PHI__SPAN_IN_TO,
@@ -77,8 +75,7 @@ static void phi__get_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN
     phi__json_get_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
 }
 
-/* Copies a string into the scratch arena, with a zero at its end. *out is NULL if the member is no
-   string. */
+/* Copies a string into the scratch arena, terminated. *out is NULL if the member is no string. */
 static phi_status phi__get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
                                 const char **out) {
     phi_str copy;
@@ -123,7 +120,7 @@ static phi_status phi__get_extension(phi__entry_reader *r, const phi_json *more,
     return status == PHI_PARSE ? phi__get_bad(r, "more: %s", error.message) : status;
 }
 
-/* Reads a message from its members "message" and "more". Everything is in the scratch arena. */
+/* Reads a message from its members "message" and "more" into the scratch arena. */
 static phi_status phi__get_whole(phi__entry_reader *r, const phi_json *node, const phi_json *more,
                                  phi_message *out) {
     phi_parse_error error;
@@ -249,8 +246,7 @@ static const char *phi__entry_kind_word(int kind) {
     return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
 }
 
-/* Returns the index of `text` in a word list that ends with NULL; -1 if the text is not in the
-   list. */
+/* Returns the index of `text` in a word list that ends with NULL; -1: it is not there. */
 static int phi__part_number(phi_str text, const char *(*word)(int)) {
     for (int i = 0; word(i) != NULL; i++)
         if (phi__str_is(text, word(i))) return i;
@@ -292,8 +288,7 @@ static const phi__field phi__part_forgotten[] = {PHI__KEYED(phi_forgotten, from,
                                                  PHI__KEYED(phi_forgotten, bytes, UINT, ALWAYS),
                                                  PHI__KEYED(phi_forgotten, compacted, BOOL, SET)};
 
-/* ---- start of a run; its id may differ from the entry's, and its system prompt may be empty
-   ---- */
+/* ---- start of a run ---- */
 
 static void phi__part_put_loop(phi__buf *out, const phi__entry *entry) {
     size_t before = PHI__PART_BEFORE_ID;
@@ -438,8 +433,7 @@ static phi_status phi__part_read_forgotten(phi__entry_reader *r, const phi_json 
 
 /* ---- writing entries ---- */
 
-/* How a text of a message that should be JSON is written, and how it reads back, if it is not
-   JSON. */
+/* How a text that should be JSON is written if it is none, and so how it reads back. */
 typedef enum phi__entry_text {
     PHI__ENTRY_ARGUMENTS, /* not JSON: written as a string, mostly unchanged; empty: "{}" */
     PHI__ENTRY_REPLAY,    /* not JSON: left out */
@@ -465,14 +459,14 @@ static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound
     return !read;
 }
 
-/* True if the text reads back as a different text, because writing removes blanks from JSON. */
+/* True if the text reads back differently. Writing it as JSON removes blanks. */
 static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what,
                                phi_arena *scratch) {
     phi__buf made, sound;
     if (text.len == 0) return what != PHI__ENTRY_REPLAY;
     phi__buf_init(&made, out->memory);
     phi__buf_init(&sound, out->memory);
-    phi__utf8_repair(&sound, text); /* the text as it is read back if it is written under `exact` */
+    phi__utf8_repair(&sound, text); /* as it would read back from `exact` */
     bool json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
     bool changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
                         : what != PHI__ENTRY_ARGUMENTS ||
@@ -483,7 +477,6 @@ static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what
     return changes;
 }
 
-/* Writes the members "message" and, if the message has more data, "more". */
 PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool extension = message->role == PHI_ROLE_EXTENSION;
     phi__json_write_key(out, PHI__LIT("message"));
@@ -653,7 +646,7 @@ static phi_status phi__read_message(phi__entry_reader *r, const phi_json *const 
     return PHI_OK;
 }
 
-/* Appends an entry of a kind that changes no lane. `like` has its kind, loop and lane. */
+/* Appends an entry that changes no lane. `like` has its kind, loop and lane. */
 static phi_status phi__read_plain(phi__entry_reader *r, const phi_json *root,
                                   const phi_json *const *in, const phi__entry *like) {
     phi_thread *thread = r->thread;
@@ -744,7 +737,7 @@ static phi_status phi__read_check_place(phi__entry_reader *r, const phi_json *ro
     uint64_t seq = phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX);
     if (!phi_json_is(root, PHI_JSON_OBJECT)) return phi__get_bad(r, "expected an object: an entry");
     *kind = phi__part_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
-    /* A log begins with entry 0, or with an entry about the forgotten entries before it. */
+    /* A log begins with entry 0, or with its FORGOTTEN entry. */
     if (*kind == PHI_ENTRY_FORGOTTEN && thread->log.count == 0 && seq < PHI__ENTRY_SEQ_MOST)
         thread->log.base = thread->log.count = (size_t)seq;
     if (seq != thread->log.count)
@@ -796,8 +789,8 @@ static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* An entry has a stored time, so the clock is not needed. If it were read, a recording would need
-   the time of each call. */
+/* An entry has a stored time, so the clock is not read. A recording would have to keep each
+   time. */
 static phi_status phi__read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     reader->thread->log.io = NULL;

@@ -60,11 +60,10 @@ typedef struct phi__file_line {
    The lock file of a document is never removed. The Rust original shares it: that program opens the
    lock file and then waits for the lock, and it would wait on a removed file while another writer
    makes a new one.
-   The lock file of a thread, which only phi uses, is removed while it is still locked, so it does
-   not stay after use. A writer that gets a lock therefore checks that the name still belongs to the
-   file that it locked. */
+   The lock file of a thread, which only phi uses, is removed before it is unlocked. A writer that
+   gets a lock therefore checks that the name still belongs to the locked file. */
 
-/* An attempt fails each time another writer locks and unlocks in between. */
+/* An attempt fails if another writer locks and unlocks meanwhile. */
 enum { PHI__FILE_STORE_LOCK_TRIES = 64 };
 
 /* Returns the buffer as a struct, with an empty text in it. */
@@ -96,7 +95,6 @@ static phi_status phi__store_no_memory(phi__store_to to) {
     return PHI_NO_MEMORY;
 }
 
-/* Returns PHI_OK or PHI_BAD_ARG. */
 static phi_status phi__store_check_id(const char *id, phi__store_to to) {
     if (phi__journal_id_fits(id)) return PHI_OK;
     phi__store_say(
@@ -112,8 +110,7 @@ static void phi__store_path_of(const phi__file_store *fs, phi__store_path *out, 
 
 /* ---- locks ---- */
 
-/* Makes the directory and its parents. With fs->sync it also syncs the parents, so the new names
-   survive a power failure. */
+/* Makes the directory and its parents, and with fs->sync also syncs their names. */
 static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
@@ -280,8 +277,8 @@ static bool phi__line_read(phi_str line, phi__file_line *out) {
 
 /* ---- documents of the file store: a temporary file, then a rename; and the lists ---- */
 
-/* Each id has one temporary file, written under the id's lock. If a process is killed, its
-   temporary file is overwritten by the next save, and removed with the document. */
+/* Each id has one temporary file, written under the id's lock. If a process dies, the next save
+   overwrites this file, and a removal of the document removes it. */
 
 #define PHI__FILE_STORE_AGENT_HEAD "{\"phi_agent_id\":"
 
@@ -426,7 +423,7 @@ static phi_status phi__doc_load(void *user_data, const char *id, phi_arena *aren
     return PHI_OK;
 }
 
-/* Removes a document or a thread while it is locked. */
+/* Locks and removes a document or a thread. */
 static phi_status phi__store_remove(phi__file_store *fs, const char *id, const char *suffix,
                                     phi__store_to to) {
     const phi__disk *disk = &fs->disk;
@@ -487,8 +484,8 @@ typedef struct phi__store_listing {
     phi__words *words;
 } phi__store_listing;
 
-/* Finds the agent of a document, and subtracts the extra first line from item->bytes. Returns
-   PHI_NOT_FOUND if the document was removed meanwhile. */
+/* Finds a document's agent, and subtracts the extra first line from item->bytes. PHI_NOT_FOUND: the
+   document was removed meanwhile. */
 static phi_status phi__doc_look(phi__store_listing *l, const char *path, phi_store_item *item) {
     const phi__disk *disk = &l->fs->disk;
     phi_arena scratch;
@@ -690,7 +687,6 @@ typedef struct phi__tfile_scan {
     uint64_t count, end; /* entries of the whole groups so far, and the offset after them */
 } phi__tfile_scan;
 
-/* Reads more bytes of the file into s->buf. */
 static phi_status phi__tfile_more(phi__tfile_scan *s) {
     const phi__disk *disk = &s->fs->disk;
     size_t got;
@@ -715,8 +711,7 @@ static phi_status phi__tfile_more(phi__tfile_scan *s) {
     return PHI_OK;
 }
 
-/* Returns the next line without its line break. PHI_NOT_FOUND: no whole line is left, and *line is
-   the rest of the file. */
+/* Returns the next line without its line break. PHI_NOT_FOUND: no line break; *line is the rest. */
 static phi_status phi__tfile_next(phi__tfile_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
@@ -736,8 +731,7 @@ static phi_status phi__tfile_next(phi__tfile_scan *s, phi_str *line) {
     }
 }
 
-/* Passes the entries of a whole group to `each`. The lines of the group begin at s->keep in the
-   buffer. */
+/* Passes the entries of a whole group, which begins at s->keep, to `each`. */
 static phi_status phi__tfile_give(phi__tfile_scan *s, uint64_t seq) {
     phi_status status = PHI_OK;
     phi__tfile_place place;
@@ -758,8 +752,7 @@ static phi_status phi__tfile_damaged(phi__tfile_scan *s, uint64_t line, const ch
     return PHI_PARSE;
 }
 
-/* Decides about a line with a wrong check value. PHI_OK: the rest of the file is torn. PHI_PARSE:
-   the line is damaged. */
+/* Decides about a bad line. PHI_OK: the rest of the file is torn. PHI_PARSE: it is damaged. */
 static phi_status phi__tfile_torn(phi__tfile_scan *s) {
     uint64_t bad = s->line;
     phi__file_line line;
@@ -798,7 +791,7 @@ static phi_status phi__tfile_header(phi__tfile_scan *s) {
                                   : "is damaged: it is not a thread's header");
 }
 
-/* Reads the whole file. */
+/* Scans the whole file, and passes its entries to `each`. */
 static phi_status phi__tfile_run(phi__tfile_scan *s) {
     phi__file_line line;
     phi_str text;
@@ -811,8 +804,8 @@ static phi_status phi__tfile_run(phi__tfile_scan *s) {
         if (status == PHI_NOT_FOUND) return PHI_OK;
         if (status != PHI_OK) break;
         if (!phi__line_checks(text)) {
-            /* A writer may have cut off a torn group and written over it during this read. So the
-               group is read once more before its bytes count as damaged. */
+            /* A writer may have cut off and replaced a torn group during this read. So the group is
+               read once more before its bytes count as damaged. */
             if (s->again) return phi__tfile_torn(s);
             s->again = true;
             s->over = false;
@@ -873,8 +866,8 @@ static phi_status phi__tfile_refuse(phi__store_to to, phi_status status, const c
 
 /* ---- the end of a file ---- */
 
-/* Finds the end of the file from its last line alone. True if that line is whole, near the end and
-   a group of one entry; then only the file's identity is missing in *tail. */
+/* Finds the end of the file from its last line. True if that line is whole, near the end and a
+   group of one entry; then only the file's identity is missing in *tail. */
 static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, uint64_t bytes,
                               phi__store_tail *tail) {
     char piece[4096];
@@ -947,8 +940,7 @@ static phi_status phi__tfile_check(const phi_str *entries, size_t count, phi__st
     return PHI_TOO_BIG;
 }
 
-/* Opens the thread's file, finds its end and cuts off torn lines. PHI_NOT_FOUND: there is no such
-   file. */
+/* Opens the thread's file, finds its end and cuts off torn lines. PHI_NOT_FOUND: no file. */
 static phi_status phi__tfile_open(phi__tfile_write *w, phi__disk_how how) {
     const phi__disk *disk = &w->fs->disk;
     phi__disk_info info;

@@ -39,8 +39,7 @@ typedef struct phi_file_store_desc {
    Threads: one at a time for each store. Stores with the same directory, in one process or in
    several, exclude each other by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
-/* Releases the locks of a store and frees the store. Detach all threads first. Does nothing for a
-   zeroed store. */
+/* Releases a store's locks and frees the store. Detach all threads first. May be zeroed. */
 PHI_API void phi_file_store_close(phi_store *store);
 
 #ifdef __cplusplus

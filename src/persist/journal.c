@@ -179,7 +179,7 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     return PHI_OK;
 }
 
-/* Called if the store has more entries than it acknowledged: an append that failed may have been
+/* Called if the store has more entries than it acknowledged, as after an append that failed but was
    stored. Stored entries equal to the thread's own count as stored. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;

@@ -1,4 +1,4 @@
-/* journal_in.h - what the files of src/persist share and no other room needs. */
+/* journal_in.h - shared by the files of src/persist, not for other rooms. */
 #ifndef PHI_PERSIST_JOURNAL_IN_H
 #define PHI_PERSIST_JOURNAL_IN_H
 
@@ -22,7 +22,7 @@ PHI__FN void phi__journal_skip(phi_thread *thread);
 
 /* ---- entries.c ---- */
 
-/* Appends the entry as JSON to a buffer. All memory of `scratch` is reset. */
+/* Appends the entry as JSON to a buffer. `scratch` is used only during the call. */
 PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                              phi_arena *scratch);
 

@@ -43,8 +43,7 @@ PHI__FN phi_status phi__get_rewrite(phi__entry_reader *reader, const phi_json *h
                                     phi_rewrite *out);
 
 /* Reads all evicted entries back from the store; pointers to entries in memory stay valid. PHI_OK:
-   all entries are in memory. Otherwise returns the store's status or PHI_NO_MEMORY, and nothing
-   changed. */
+   all entries are in memory. After another status (PHI_NO_MEMORY, the store's) nothing changed. */
 PHI__FN phi_status phi__recall(const phi_thread *thread);
 
 /* Returns message i of the active lane, and recalls the log if the message is evicted. NULL: there
@@ -52,20 +51,17 @@ PHI__FN phi_status phi__recall(const phi_thread *thread);
 PHI__FN const phi_message *phi__recall_message(const phi_thread *thread, size_t i,
                                                phi_status *status);
 
-/* Recalls evicted entries if a lane's view after entry `upto` needs them. Returns a status as
-   phi__recall does. */
+/* Calls phi__recall if a lane's view after entry `upto` needs evicted entries. */
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto);
 
-/* Recalls evicted entries if appending the end of a run needs them. Returns a status as phi__recall
-   does. */
+/* Calls phi__recall if appending the end of a run needs evicted entries. */
 PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
 
-/* Sets *had to true if the log, evicted entries included, has a run with this id. Returns a status
-   as phi__recall does. */
+/* Sets *had if the log has a run with this id. Calls phi__recall if this needs evicted entries. */
 PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had);
 
-/* Applies a rewrite as phi_thread_rewrite does, but also during a run. Recalls evicted entries if
-   the rewrite needs them. loop_id and turn_index name the run and turn that make the rewrite. */
+/* Applies a rewrite as phi_thread_rewrite does, but also during a run: loop_id and turn_index name
+   the run and turn that make it. Recalls evicted entries if the rewrite needs them. */
 PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);
@@ -92,23 +88,20 @@ PHI__FN bool phi__journal_id_fits(const char *id);
 PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
 
-/* Writes one batch of entries if the store lacks some. Does nothing if the thread is in no
-   store. */
+/* Writes one batch of entries if the store lacks some. PHI_OK if the thread is in no store. */
 PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
 PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
 
 /* Unlocks and frees the journal, without writing entries. Harmless if the thread is in no store. */
 PHI__FN void phi__journal_close(phi_thread *thread);
 
-/* Puts the thread's journal into a list, unless it is already in it or the thread has no
-   runtime. */
+/* Adds the thread's journal to a list. Does nothing if it is there, or if there is no runtime. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 
 /* Removes and returns the oldest journal of the list. NULL: the list is empty. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 
-/* Frees a thread as phi__thread_destroy does. If the thread is in a store, missing entries are
-   written first. */
+/* Frees a thread, like phi__thread_destroy. First writes missing entries to its store, if any. */
 PHI__FN void phi__journal_free_thread(phi_thread *thread);
 
 /* Returns the thread's id, and makes one if the thread has none. Empty: no memory. */

@@ -14,8 +14,7 @@
 extern "C" {
 #endif
 
-/* Says what to plan. Set exactly one of the first three fields. Zero means default for the
-   others. */
+/* Says what to plan. Set one of the first three fields. Zero means default for the others. */
 typedef struct phi_plan {
     const phi_compaction_config *compaction; /* cuts long results and sums up old turns */
     const phi_prune *prune;                  /* removes the oldest answers */
@@ -29,7 +28,7 @@ typedef struct phi_plan {
 /* Plans a change of the active lane's view. Everything that *out points to is in the arena or
    borrowed from the thread. out->span_count is 0 if there is nothing to do. For a prune or a
    revert, out->meta has the outcome as JSON. PHI_BAD_ARG: not exactly one of the three fields is
-   set, a prune has no tokens, or a revert has no category. Else PHI_NO_MEMORY or the store's
+   set, a prune has no tokens, or a revert has no category. Or PHI_NO_MEMORY, or the store's
    status. */
 PHI_API phi_status phi_thread_plan(const phi_thread *thread, const phi_plan *plan, phi_arena *arena,
                                    phi_rewrite *out);

@@ -61,8 +61,8 @@ typedef struct phi_store {
                                 size_t message_size);
     phi_status (*list_threads)(void *user_data, phi_arena *arena, const phi_store_item **out,
                                size_t *count, char *message, size_t message_size);
-    /* Locks a thread for writing. PHI_BUSY: another writer has the lock. `unlock` without `lock` is
-       harmless. */
+    /* Locks a thread for writing. PHI_BUSY: another writer has the lock. unlock without lock must
+       be harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *message, size_t message_size);
     void (*unlock)(void *user_data, const char *thread_id);
     /* The result of phi_store_journal(), the code that keeps an agent's thread in a store.
@@ -71,8 +71,7 @@ typedef struct phi_store {
     const struct phi__journal_ops *journal;
 } phi_store;
 
-/* Returns the functions that write a thread to a store and read it back, for phi_store.journal. The
-   table is static. */
+/* Returns the value for phi_store.journal: functions that write a thread and read it. Static. */
 PHI_API const struct phi__journal_ops *phi_store_journal(void);
 
 /* ---- a thread in a store ---- */

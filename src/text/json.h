@@ -51,9 +51,8 @@ typedef enum phi_json_type {
 /* Bytes that are not UTF-8, and lone surrogates, become U+FFFD: one for each maximal subpart of a
    sequence, as in browsers. Without this flag they are errors. */
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
-/* Allows what people write into files: comments (two slashes to the end of the line, or as in C), a
-   comma after the last member or item, and a byte order mark. Without this flag these are
-   errors. */
+/* Allows comments (two slashes to the end of the line, or as in C), a comma after the last member
+   or item, and a byte order mark. Without this flag these are errors. */
 #define PHI_JSON_RELAXED 4u
 
 #define PHI_JSON_MAX_FILE_BYTES 67108864u /* the largest file for phi_json_load_file: 64 MiB */
@@ -72,8 +71,7 @@ PHI_API phi_json *phi_json_load(phi_str text, uint32_t flags, phi_memory *memory
    with PHI_NO_FILES. Line and column are 0 for these. */
 PHI_API phi_json *phi_json_load_file(const char *path, uint32_t flags, phi_memory *memory,
                                      phi_parse_error *error);
-/* Frees a document and everything in its arena. NULL, or a node that is not the root of a document,
-   changes nothing. */
+/* Frees a document and everything in its arena. Ignores NULL and nodes that are no document. */
 PHI_API void phi_json_unload(phi_json *root);
 /* Returns the arena of a document, for changing and writing the document:
        phi_arena *arena = phi_json_arena(game);
@@ -95,8 +93,7 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node);
    pointer NULL is PHI_JSON_NONE; JSON's null is PHI_JSON_NULL. */
 PHI_API bool phi_json_is(const phi_json *node, phi_json_type type);
 
-/* Return the node's value, or the fallback if the node has another type or its value does not
-   fit. */
+/* Return the node's value, or the fallback if the type is another one or the value does not fit. */
 PHI_API bool phi_json_bool(const phi_json *node, bool fallback);
 PHI_API int64_t phi_json_int(const phi_json *node, int64_t fallback);
 PHI_API double phi_json_num(const phi_json *node, double fallback);
@@ -105,11 +102,10 @@ PHI_API phi_str phi_json_str(const phi_json *node, const char *fallback);
 
 /* Returns the number of members or items. */
 PHI_API size_t phi_json_count(const phi_json *node);
-/* Returns the member with this name, or the last one of several. NULL: there is no such member, or
-   the node is no object. */
+/* Returns the member with this name, the last one of several. NULL: no member, or no object. */
 PHI_API phi_json *phi_json_get(const phi_json *object, const char *key);
-/* Returns an item by its index, from 0. NULL: there is no such item. Each call walks the list, so
-   use phi_json_each for a loop. */
+/* Returns an item by its index, from 0, or NULL. Each call walks the list: use phi_json_each for a
+   loop. */
 PHI_API phi_json *phi_json_at(const phi_json *array, size_t index);
 /* Returns the node at a path such as "choices[0].delta.content". NULL: there is no such node. Use
    phi_json_get for a key that contains one of ". [ ]". */
@@ -130,8 +126,7 @@ PHI_API phi_json *phi_json_next(phi_json_iter *it);
 /* ---- building ---- */
 
 /* Return a new node; NULL: no memory, or arena is NULL. Strings are copied. Bytes that are not
-   UTF-8 are kept, and replaced when written. A double that is not finite is kept, and written as
-   null. */
+   UTF-8 are kept, and replaced when written. A double that is not finite is written as null. */
 PHI_API phi_json *phi_json_new_bool(phi_arena *arena, bool value);
 PHI_API phi_json *phi_json_new_int(phi_arena *arena, int64_t value);
 PHI_API phi_json *phi_json_new_num(phi_arena *arena, double value);

@@ -1,5 +1,4 @@
-/* json_cursor.c - scans a JSON text value by value, without a tree, and finds a value by its
-   path. */
+/* json_cursor.c - scans a JSON text value by value, without a tree; finds a value by its path. */
 #include "text/json_in.h"
 
 /* Skips white space and returns the next byte. 0: the text ended or was bad before. */
@@ -70,8 +69,7 @@ static inline bool phi__cursor_skip_string(phi__json_cursor *c) {
     return true;
 }
 
-/* Skips from an opening bracket to its closing bracket. A bit for each level says which kind of
-   bracket is open. */
+/* Skips from an opening bracket to its closing one. `kinds` has a bit for each open bracket. */
 static bool phi__cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {

@@ -1,5 +1,4 @@
-/* json_get.c - reads, compares, builds and changes trees; loads documents; looks up members by
-   name. */
+/* json_get.c - reads, compares, builds, changes and loads trees; looks up members by name. */
 #include "text/text_in.h"
 
 #include <errno.h>
@@ -10,8 +9,7 @@ PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
         *out = n->v.i;
         return true;
     }
-    /* -2^63 itself is stored as an integer. As a double it is mostly a smaller integer that was
-       rounded. */
+    /* An integer node has -2^63 itself. The double -2^63 is mostly a smaller number, rounded. */
     if (n->kind != PHI__JSON_DOUBLE || !(n->v.d > -9223372036854775808.0) ||
         !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
         return false;
@@ -323,7 +321,7 @@ static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     return node;
 }
 
-/* Checks if a value may be put into a container. Returns PHI_OK or the status for the caller. */
+/* Returns PHI_OK if a value may be put into a container, else the status for the caller. */
 static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
                                           const phi_json *value) {
     if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
@@ -342,8 +340,7 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-/* Unlinks all members of that name except `keep`. Returns the last member of that name, which may
-   be `keep`. */
+/* Unlinks all members of that name but `keep`. Returns the last one, `keep` included. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
@@ -477,7 +474,7 @@ PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_st
     (void)phi__json_edit_unlink_named(object, copy, old);
     phi_json *before = old;
     while (before->next != old) before = before->next;
-    value->next = before == old ? value : old->next; /* alone in the ring, or not */
+    value->next = before == old ? value : old->next; /* `old` may be alone in the ring */
     if (before != old) before->next = value;
     if (object->v.last == old) object->v.last = value;
     old->next = NULL;
@@ -516,7 +513,7 @@ PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
 /* ---- documents: JSON texts in their own arena ---- */
 
 typedef struct phi__json_load_document {
-    phi_memory own;     /* used if the caller gave no memory */
+    phi_memory own;     /* for a caller without memory */
     phi_memory *memory; /* &own, or the caller's memory */
     phi_arena arena;
     phi_json root; /* the node that the caller gets */
@@ -560,7 +557,7 @@ static void phi__json_load_free(phi__json_load_document *d) {
 
 #ifndef PHI_NO_FILES
 
-/* Sets *error by the errno of a file that was not read. Returns NULL. */
+/* Sets *error from the errno of a failed read. Returns NULL. */
 static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path, int code) {
     if (code == ENOENT) return phi__json_load_fail(error, PHI_NOT_FOUND, "there is no file ", path);
     if (code == EISDIR) return phi__json_load_fail(error, PHI_IO, "a directory: ", path);
@@ -783,7 +780,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
         return true;
     }
     phi_json *old = entry->node;
-    if (entry->before == old) entry->before = value; /* alone in the ring */
+    if (entry->before == old) entry->before = value; /* `old` is alone in the ring */
     value->next = old->next == old ? value : old->next;
     entry->before->next = value;
     entry->node = value;

@@ -19,8 +19,7 @@ PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 
 /* ---- strings ---- */
 #if defined(__SSE2__)
-/* Returns a bit for each byte that is not plain. The comparison is signed, so bytes from 0x80 count
-   as less than a space. */
+/* Returns a bit for each byte that is not plain. Signed, bytes from 0x80 are less than a space. */
 static inline int phi__json_special(__m128i block) {
     return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                                        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
@@ -30,8 +29,7 @@ static inline int phi__json_special(__m128i block) {
 #endif
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-/* Returns a word with the highest bit of each zero byte set. Bytes above the first zero byte may be
-   marked wrongly. */
+/* Returns a word with the highest bit of each zero byte set; only the lowest set bit is sure. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
@@ -51,8 +49,7 @@ static inline bool phi__json_special_word(const char *at) {
             PHI__JSON_ONES << 7) != 0;
 }
 
-/* Returns the first byte that is not plain, or end. Fast for short texts: the first bytes are
-   checked inline. */
+/* Returns the first byte that is not plain, or end; the first bytes are checked inline. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -65,7 +62,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
     return phi__json_text_plain_end(at, end);
 }
 
-/* Does the work of phi__json_text_quote, fast for short strings. */
+/* Like phi__json_text_quote; the first bytes are checked inline. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -82,15 +79,14 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
     return phi__json_text_quote(at, end, escaped);
 }
 
-/* Returns the length of the escape at the backslash `at`, with its code point in *code: 2, 6, or 12
-   for a surrogate pair. For a lone surrogate the length is 6, and *code is the surrogate. 0: no
-   escape, or it is cut. */
+/* Returns the length of the escape at the backslash `at`: 2, 6, or 12 for a surrogate pair. Sets
+   *code to its code point, or to a lone surrogate. 0: no escape, or it is cut. */
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 
-/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, and
-   no part of a sequence. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes
-   and writes at most three times as many. Without bad bytes it never writes more than it takes, so
-   it may work in place. Returns the first byte that was not taken. */
+/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, no
+   part of a sequence, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
+   many. Bad bytes become U+FFFD; without them it never writes more than it takes, so it may work in
+   place. Returns the first byte that was not taken. */
 #define PHI__JSON_RUN_MORE 12
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);

@@ -8,7 +8,7 @@
 #include "text/json_in.h"
 
 #define PHI__JSON_POW_LEAST (-342) /* with 19 digits, less is below half of the least double */
-#define PHI__JSON_POW_MOST 324     /* needed to write the least double */
+#define PHI__JSON_POW_MOST 324     /* the largest power that writing needs */
 #define PHI__JSON_POW_FIRST (-351) /* power of the first base; a multiple of 27 */
 
 /* The upper 128 bits of 10^-351, 10^-324, ..., 10^324, as two words each. */
@@ -181,8 +181,8 @@ static void phi__number_big_shift(phi__json_big *big, unsigned bits) {
     big->count += limbs;
 }
 
-/* Sets *big to all digits, or to the first PHI__JSON_DIGITS and a 1 for the others. Returns the
-   power of ten. */
+/* Sets *big to the first PHI__JSON_DIGITS digits, with a 1 after them if there are more. Returns
+   the power of ten. */
 static int phi__number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;

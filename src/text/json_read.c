@@ -205,8 +205,7 @@ static void phi__json_read_found_words(const phi__json_reader *r, const char *at
         (void)snprintf(out, cap, "byte 0x%02x", c);
 }
 
-/* Sets the error "expected {what}, found {the byte}", or only `what` if `expected` is false.
-   Returns `at`. */
+/* Sets the error "expected {what}, found {the byte}", or only `what`. Returns `at`. */
 static const char *phi__json_read_fail(phi__json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];

@@ -63,7 +63,7 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
 
-/* Copies plain bytes up to the first other byte. May write up to PHI__JSON_OVER bytes too many. */
+/* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
 #if defined(__SSE2__)
@@ -89,8 +89,7 @@ static inline const char *phi__json_write_copy_plain(const char *at, const char 
     return at;
 }
 
-/* Escapes about `most` bytes of [at, end), at least one character. Returns the first byte that was
-   not read. */
+/* Escapes about `most` bytes of [at, end), at least one character. Returns its end. */
 static const char *phi__json_write_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                        bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;

@@ -1,5 +1,4 @@
-/* marks.c - positions of nodes in a hash table with open addressing, at most three quarters
-   full. */
+/* marks.c - positions of nodes: open addressing, at most three quarters full. */
 #include "text/text_in.h"
 
 enum { PHI__MARKS_FIRST = 64 }; /* slots of the first table */
@@ -17,7 +16,7 @@ static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json
     return &marks->slots[i];
 }
 
-/* The old table stays in the arena. All tables together take twice the memory of the last one. */
+/* The old table stays in the arena. All tables together take twice the last one's memory. */
 static bool phi__marks_grow(phi__marks *marks) {
     phi__marks grown = *marks;
     grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);

@@ -26,7 +26,7 @@ typedef struct phi__schema {
     char place[128];         /* such as arguments.list[2].name; cut if too long */
     size_t place_len;
     uint32_t depth, quiet, work;
-    phi_status status; /* errors that are no mismatch */
+    phi_status status; /* PHI_OK, or an error that is no mismatch */
     phi__map names;    /* members of large objects; not used if its memory is NULL */
     phi__schema_memo memo[PHI__SCHEMA_MEMO];
     phi__schema_ref refs[PHI__SCHEMA_REFS];
@@ -244,8 +244,7 @@ static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     return at;
 }
 
-/* Returns the schema that "#" or "#/a/b" names. NULL: there is none, or it is in another
-   document. */
+/* Returns the schema that "#" or "#/a/b" names. NULL: none, or in another document. */
 static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     phi__schema_ref *known =
         &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
@@ -308,8 +307,7 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     return false;
 }
 
-/* Returns a negative value, 0 or a positive value, if a is less than, equal to or greater than
-   b. */
+/* Returns a negative value, 0 or a positive value if a < b, a == b or a > b. */
 static int phi__schema_order(const phi_json *a, const phi_json *b) {
     double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
     if (x != y) return x < y ? -1 : 1;
@@ -343,8 +341,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     return true;
 }
 
-/* Checks `count` against the limits least_key and most_key of a schema; `noun` names the counted
-   things. */
+/* Checks `count` against two limits of a schema. `noun` names the counted things. */
 static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
                               const char *most_key, size_t count, const char *noun) {
     const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
@@ -443,8 +440,7 @@ static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const 
     return fit;
 }
 
-/* Begins the message that no schema of anyOf or oneOf fits. If each of them has a type, the message
-   names the types. */
+/* Says that no schema of anyOf or oneOf fits. If each has a type, the message names the types. */
 static void phi__schema_say_none(phi__schema *c, const phi_json *list, const char *word,
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);

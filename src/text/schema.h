@@ -21,8 +21,7 @@
 extern "C" {
 #endif
 
-/* Why a value does not fit, in words that a model understands: "arguments.path: expected string,
-   got number". */
+/* Why a value does not fit, for a model: "arguments.path: expected string, got number". */
 typedef struct phi_schema_error {
     char message[256]; /* terminated; cut between two characters if too long */
 } phi_schema_error;

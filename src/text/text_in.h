@@ -25,7 +25,7 @@ enum phi__json_kind {
 /* How a value was written in TOML, or PHI__JSON_DOCUMENT for the root of a document; 0 in all other
    trees. The functions of json.h keep this form, and treat a date as a string. */
 enum phi__json_form {
-    PHI__JSON_OFFSET_DATETIME = 1, /* the date and time forms are of strings */
+    PHI__JSON_OFFSET_DATETIME = 1, /* this form and the next three: a string */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
@@ -79,7 +79,7 @@ typedef struct phi__json_reader {
     const char *base, *at, *end;    /* the text being read: the copy or the caller's text */
     const char *line_at;            /* start of the current line */
     const char *mark, *odd, *quote; /* current string: first byte, first escape, end */
-    char *string, *to;              /* its first unescaped byte, and the next place */
+    char *string, *to;              /* unescaped string: its start, and where the next byte goes */
     const char *key;                /* key of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* allocated nodes that are not used yet */
@@ -92,9 +92,8 @@ typedef struct phi__json_reader {
     phi_parse_error error;
 } phi__json_reader;
 
-/* Begins to read a text. max_depth limits how deeply arrays and objects are nested (default 512, at
-   most PHI_JSON_MAX_DEPTH). `text` is borrowed until the result; with PHI_JSON_BORROW, as long as
-   the tree. */
+/* Begins to read a text, which is borrowed until the result (with PHI_JSON_BORROW, as long as the
+   tree). max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
 PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth);
 
@@ -105,8 +104,7 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units
 PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-/* Returns "null", "boolean", "number", "string", "array" or "object"; "nothing" if node is NULL.
-   The string is static. */
+/* Returns "null", "boolean", "number", "string", "array", "object" or, for NULL, "nothing". */
 PHI__FN const char *phi__json_get_type_name(const phi_json *node);
 
 /* Like phi_json_int, for unsigned values. */
@@ -117,8 +115,7 @@ PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key);
 PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
                                       phi_json *value);
 
-/* True if both values are equal. Numbers are compared by value (1 equals 1.0), objects in any order
-   of members. */
+/* True if values are equal: numbers by value (1 equals 1.0), objects in any order of members. */
 PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
 
 /* Return a new node, like phi_json_new_int. A text of NULL gives an empty string. */
@@ -144,8 +141,7 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found);
 
-/* Writes "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD, so the output is
-   always valid JSON. */
+/* Writes "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD. */
 PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text);
 
 /* Writes a piece of a string, without quotes. A piece must not end inside a UTF-8 sequence. */
@@ -171,8 +167,7 @@ PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
 
 /* A writer of a tree in slices: call begin, then advance until it does not return PHI_BUSY, then
-   end. The tree must not change meanwhile. `out` is borrowed until the end, and may be emptied
-   between calls. */
+   end. The tree must not change meanwhile. `out` is borrowed, and may be emptied between calls. */
 #define PHI__JSON_STACK 24
 
 typedef struct phi__json_writer {
@@ -202,19 +197,16 @@ typedef struct phi__json_number {
 } phi__json_number;
 
 /* Reads a number in JSON's grammar at the start of [at, end). Returns the byte after the number.
-   NULL: there is no valid number, and *bad is the place of the error; for a value that no double
-   can hold, it is the number's start. */
+   NULL: no number; *bad is the first wrong byte, or `at` if no double can hold the value. */
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 
-/* Set *out to the number's value. False: the value does not fit. A double without a fraction counts
-   as an integer. */
+/* Set *out to the number's value. False: it does not fit. 3.0 counts as an integer. */
 PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out);
 PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out);
 PHI__FN double phi__json_get_number_double(const phi__json_number *n);
 
-/* Writes the shortest text of a finite double to `out`, which has room for 32 bytes. Returns the
-   length. */
+/* Writes the shortest text of a finite double to `out` (32 bytes). Returns its length. */
 PHI__FN size_t phi__json_number_double_text(double d, char *out);
 
 typedef struct phi__json_step {
@@ -223,8 +215,8 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* Reads the next step of a path such as "a.b[0].c", and advances *path past it. False: the path
-   ends (**path is 0) or is malformed from there on. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path ends (then
+   **path is 0) or is malformed there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
 /* A value in a JSON text that was not parsed yet. */
@@ -234,15 +226,14 @@ typedef struct phi__json_found {
     bool escaped; /* the string has escapes */
 } phi__json_found;
 
-/* Finds the value at a path (as for phi_json_path) by scanning the text. Arrays are scanned up to
-   the item, objects to their end, because the last of several equal keys counts, as with
-   phi_json_get. PHI_OK, PHI_NOT_FOUND, PHI_BAD_ARG (a malformed path), or PHI_PARSE if the scanned
-   text is broken. In skipped values only brackets and the ends of strings are checked. */
+/* Finds the value at a path (see phi_json_path) by scanning the text: arrays up to the item,
+   objects to their end, because the last of several equal keys counts. PHI_OK, PHI_NOT_FOUND,
+   PHI_BAD_ARG (a malformed path), or PHI_PARSE if the scanned text is broken. In skipped values
+   only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* Return the found value as a text or a number. The text is borrowed, or unescaped into the arena;
-   bad UTF-8 and lone surrogates become U+FFFD. False: no memory, the value has another type, or the
-   number does not fit. */
+/* Return the found value as a text (borrowed, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD) or a number. False: no memory, another type, or it does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -256,8 +247,7 @@ static inline bool phi__json_white(char c) {
    character or a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 
-/* Returns the value of the next `digits` hexadecimal digits (at most 8). UINT32_MAX: there are
-   fewer digits. */
+/* Returns the value of so many hexadecimal digits (at most 8). UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 
 /* Returns the closing quote of the string that begins at `at`, after its opening quote; NULL: no
@@ -294,12 +284,10 @@ PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
 PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
 
-/* Returns true with the next key; the key's value must be consumed next. False: the object ended,
-   or the text is bad. */
+/* Returns the next key, whose value must be consumed next. False: the object ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True: there is another item, which must be consumed next. False: the array ended, or the text is
-   bad. */
+/* True: there is an item, which must be consumed next. False: the array ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
 /* Consumes the next item and returns its whole text. */
@@ -309,8 +297,7 @@ PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 /* Consumes the next value and returns its whole text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
-/* Consume the next value. False: the value has another type, does not fit or is broken, and *out is
-   unchanged. */
+/* Consume the next value. False: another type, too large, or broken; *out is unchanged. */
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
 PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* accepts 3.0 too */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
@@ -319,8 +306,7 @@ PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 /* True if the whole text was consumed and was not bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
-/* Appends the text unescaped. Lone surrogates, wrong escapes and bytes that are not UTF-8 become
-   U+FFFD. */
+/* Appends the text unescaped. Bad UTF-8, wrong escapes and lone surrogates become U+FFFD. */
 PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text);
 
 /* Copies the text unescaped into the arena, with a terminator. False: no memory. */
@@ -368,8 +354,7 @@ typedef struct phi__json_member {
 #define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
     { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
 
-/* A member that a function reads. The function gets the address of a field, or of the whole
-   struct. */
+/* A member that a function reads. It gets the address of a field, or of the whole struct. */
 #define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
     {                                                                                              \
         (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
@@ -464,8 +449,7 @@ PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t li
 PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
                                 uint32_t column);
 
-/* Finds the position of a node's value. False: no position is stored, and *line and *column are
-   0. */
+/* Finds the position of a node's value. False: there is none, and *line and *column are 0. */
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column);
 
@@ -476,8 +460,7 @@ PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint3
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. A value that is too large becomes the largest
-       one. */
+    /* Any integer or enum that is not negative. A value that is too large becomes the largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
     /* int64_t in Unix milliseconds; in JSON a date and time in UTC. */
@@ -517,9 +500,8 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
 #define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
     phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
 
-/* Sets every field of the table. A member that is missing or of another type gives an empty string,
-   false or zero. Strings are borrowed from the tree, or copied if there is an arena. False: no
-   memory for a string. */
+/* Sets every field of the table. A member that is missing or of another type gives "", false or
+   zero. Strings are borrowed from the tree, or copied if there is an arena. False: no memory. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
@@ -567,8 +549,7 @@ typedef struct phi__sse_event {
     phi_str data;
 } phi__sse_event;
 
-/* Where to resume a broken stream, after its last complete event. The owner of the struct calls
-   init and free. */
+/* Where to resume a stream: after its last complete event. The owner calls init and free. */
 typedef struct phi__sse_resume {
     phi__buf id;      /* id of the last event that had one, even without data; empty: none */
     phi__buf id_next; /* id of the current event */
@@ -597,8 +578,7 @@ typedef struct phi__sse {
     phi__sse_resume *resume; /* gets ids and retries; borrowed; set after init; NULL: ignore them */
 } phi__sse;
 
-/* max_event_bytes limits the data and name of one event, and one line (default 16 MiB). Allocates
-   nothing yet. */
+/* max_event_bytes limits the data and name of one event, and one line (default 16 MiB). */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
 
@@ -606,16 +586,14 @@ PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
    event that was cut in an earlier stream is dropped. */
 PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
 
-/* Passes the next bytes of the stream; they are borrowed. All bytes fed before must be read: next
-   returned 0. */
+/* Passes the next bytes, which are borrowed. Earlier bytes must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* Returns 1: an event; 0: more bytes are needed; PHI_TOO_BIG or PHI_NO_MEMORY: nothing more is read
-   until phi__sse_free. */
+/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: unusable until freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
-/* Call this after the last byte, when next has returned 0. Returns 1 with an event that no blank
-   line ended, or a result of next. Returns 0 when called again. */
+/* Call this after the last byte, when next has returned 0. It returns an event that no blank line
+   ended, like next, and then 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 #endif

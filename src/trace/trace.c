@@ -1,5 +1,4 @@
-/* trace.c - walks the threads of a trace in slices, and writes the page or the spans to a sink or a
-   file. */
+/* trace.c - walks the threads of a trace in slices, and writes to a sink or a file. */
 #include "trace/trace_in.h"
 
 #include "agent/agent_history.h"
@@ -74,8 +73,7 @@ static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
     if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
 }
 
-/* Updates the view after an entry. If there is no memory, the fold is built again when it is
-   needed. */
+/* Updates the view after an entry. Without memory for it, the fold is built again later. */
 static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     phi__trace_view *v = &t->view;
     if (!v->valid) return;
@@ -130,8 +128,7 @@ static bool phi__trace_view_see(phi_trace *t, size_t keep) {
 
 /* ---- items that a policy left out ---- */
 
-/* "g" is a list of [n, verdict]: the next n items have this verdict. 9 stands for an item of no
-   group. */
+/* "g" is a list of [n, verdict]: the next n items have this verdict; 9: they are in no group. */
 enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
 
 static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
@@ -367,7 +364,6 @@ static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
     return phi__str("", 0);
 }
 
-/* Writes the members of the entry's kind. */
 static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
     const phi__lane *lanes = t->thread->lanes.at;
     switch ((int)e->kind) {
@@ -795,8 +791,7 @@ static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t 
     return phi__files_write(to->file, bytes, len, &to->words);
 }
 
-/* Opens the file for writing. Symbolic links in the path are followed, so their target is
-   replaced. */
+/* Opens the file for writing. The target of a symbolic link is replaced, not the link. */
 static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
                                   phi__trace_file *to) {
     phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);

@@ -41,8 +41,7 @@ typedef struct phi_trace_sink {
     void *user_data;
 } phi_trace_sink;
 
-/* Zero means default for every field. The struct and everything it points to are borrowed until the
-   trace ends. */
+/* Zero means default for every field. Everything is borrowed until the trace ends. */
 typedef struct phi_trace_desc {
     /* An agent that fills the unset fields below: its policy, its token counter, its tools, its
        model and the models of its failover, all as they are now. The agent must not be freed or get

@@ -77,9 +77,8 @@ struct phi_trace {
 
 /* ---- trace_out.c ---- */
 
-/* Returns the LOOP_START with the system prompt of the entry's run, plus 1. A LOOP_START has a
-   prompt only if it differs from that of the run before. 0: not known, as for runs copied from
-   another log. */
+/* Returns the LOOP_START with the system prompt of the entry's run, plus 1. An unchanged prompt is
+   in the LOOP_START of an earlier run. 0: not known, as for runs copied from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */

@@ -16,8 +16,7 @@ static size_t phi__tout_most(const phi_trace *t) {
     return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
 }
 
-/* Returns the text without secrets. If it was cut, a secret that begins at its end is hidden
-   too. */
+/* Returns the text without secrets. If it was `cut`, a secret cut at its end is hidden too. */
 static phi_str phi__tout_hidden(phi_trace *t, phi_str text, bool cut) {
     if (t->secrets.count == 0 || text.len == 0) return text;
     char *copy = phi__arena_bytes(&t->scratch, text.len);

@@ -2,9 +2,8 @@
    start of the turn to the answer, a tool call from the answer to its result.
 
    There are two walks. The first finds runs that a tool call began or that are inside another run,
-   so that each span knows its parent. The second writes a span when its end is reached. Open runs
-   are in a list. Copies of a thread have runs with the same ids; these are twins, and are
-   numbered. */
+   so that each span knows its parent. The second writes a span when its end is reached. Copies of a
+   thread have runs with the same ids; these are twins, and are numbered. */
 #include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/model_in.h"
@@ -22,7 +21,7 @@ typedef struct phi__trace_name {
 
 /* The parent of a run: another run, or a tool call of another run. */
 typedef struct phi__trace_link {
-    phi_str child; /* its loop id */
+    phi_str child; /* loop id of the run */
     phi__trace_name above;
     phi_str call; /* the call's name within the parent run; empty: no call */
     phi_str tool; /* name of the call's tool */
@@ -36,7 +35,7 @@ typedef struct phi__trace_call {
 
 /* An open run. */
 typedef struct phi__trace_run {
-    struct phi__trace_run *outer; /* the run around it, if it is a copy from another log */
+    struct phi__trace_run *outer; /* the run around it; copied runs are inside others */
     uint64_t start;               /* seq of its LOOP_START */
     uint64_t input;               /* the first entry that is new in the next request */
     uint64_t turn;                /* seq of the turn's TURN_START */
@@ -264,8 +263,7 @@ static phi_str phi__span_provider(phi_str provider) {
 
 /* ---- start and end of a span ---- */
 
-/* Begins a span. call empty: the span of the run; else a span within the run, whose parent is the
-   run. */
+/* Begins the span of a run, or (with `call`) a span whose parent is the run. */
 static void phi__span_open(phi_trace *t, const char *what, const phi__trace_name *run,
                            phi_str call) {
     phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
@@ -292,8 +290,7 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
-/* Ends a span. error empty: no error. before: the run that this run continues, in another trace;
-   NULL: none. */
+/* Ends a span. error empty: none. before: the run that this one continues, in another trace. */
 static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
                             const phi__trace_name *before) {
     phi__span_text(t, "error.type", error);
@@ -597,8 +594,7 @@ static void phi__spans_over(phi_trace *t, const phi__entry *end) {
 
 static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
     size_t deep = 0;
-    /* A run that is not a copy can only begin when no run is open, so open runs died with their
-       process. */
+    /* A run that is no copy begins when no run is open: open runs died with their process. */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL) phi__spans_over(t, NULL);
     for (phi__trace_run *r = t->spans.run; r != NULL; r = r->outer) deep++;
     if (deep >= PHI__TRACE_SPANS_DEEP) return;
