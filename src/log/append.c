@@ -53,7 +53,7 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 
 /* ---- the tool state of the active lane ---- */
 
-/* A run that may keep nothing saves the state before its first change. Its end needs no memory. */
+/* A run that may keep nothing saves its first state, so that its end needs no memory. */
 
 PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text) {
     phi__free(memory, text->at, text->at != NULL ? text->len + 1 : 0);
@@ -430,8 +430,8 @@ static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids
     return true;
 }
 
-/* Answers the calls that have no result. Results are mostly in the order of the calls; only if one
-   is not, a list of them is made. */
+/* Answers the calls that have no result. A list of the results is made only if one is not in the
+   order of the calls. */
 static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
                                 const phi_message *caller, size_t first, phi__ids *results) {
     size_t end = thread->fold.count, next = first;

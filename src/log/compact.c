@@ -145,7 +145,7 @@ typedef struct phi__compact_section {
 } phi__compact_section;
 
 enum {
-    PHI__COMPACT_FRAME = 20,       /* tokens of a summary beyond its lines: its role and marker */
+    PHI__COMPACT_FRAME = 20,       /* tokens of a summary's role and marker */
     PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary, at most */
 };
 
@@ -414,8 +414,8 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
 
 /* ---- sections ---- */
 
-/* Sums the tokens of the items that do not stay. True if some of them are in no summary yet.
-   *summaries: some of them are summaries. */
+/* Sums the tokens of the items that do not stay. True if some of these items are in no summary yet.
+   *summaries: some are summaries. */
 static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
     *summaries = false;
@@ -600,7 +600,7 @@ static phi_status phi__compact_all(phi__compacting *c) {
 static phi_status phi__compact_whole(phi__compacting *c) {
     phi_status status = phi__compact_find_turns(c);
     if (status != PHI_OK) return status;
-    size_t real = 0; /* the last turn that is no marker; it decides the run */
+    size_t real = 0; /* the last turn that is no marker */
     for (size_t t = 0; t < c->turn_count; t++) {
         if (t > 0 && !phi__compact_is_marker(c, t)) {
             if (!phi_str_equal(c->items[c->turns[t].from].message->loop_id,
@@ -815,8 +815,8 @@ static size_t phi__levels_summary(const phi__compact_levels *l) {
     return l->count > 0 && phi__levels_is(l, l->list[0], PHI_TEXT_SUMMARY, &n) ? 1 : 0;
 }
 
-/* Returns the start of the newest groups that fit together with a marker; if not even the newest
-   group does, of those that fit without a marker. The first `kept` messages stay in any case. */
+/* Returns the start of the newest groups that fit together with a marker (then *marked is true), or
+   else of the newest groups that fit. The first `kept` messages stay in any case. */
 static size_t phi__levels_newest_from(phi__compact_levels *l, const size_t *ends, size_t groups,
                                       size_t kept, bool *marked) {
     uint64_t tokens = phi__levels_tokens(l, 0, kept);

@@ -14,8 +14,8 @@ typedef enum phi_compaction_scope {
 
 /* Zero means default for every field. */
 typedef struct phi_compaction_config {
-    /* Only in phi_agent_desc: runs do not compact by themselves. A prompt that the provider finds
-       too long is cut nevertheless. */
+    /* Only in phi_agent_desc: runs do not compact by themselves. A prompt that is too long for the
+       provider is still cut. */
     bool disable;
     uint64_t max_context_tokens; /* (default: the model's window; without an agent 100,000) */
     /* (default: an estimate of the agent's prompt, tools and format; without an agent 4,000) */

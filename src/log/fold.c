@@ -1,6 +1,6 @@
 /* fold.c - the items of a lane's view: its entries in order, with the rewrites applied.
 
-   A fold depends only on the entries: it is the same after appending them and after a rebuild. */
+   A fold depends only on the entries: appending them and rebuilding give the same items. */
 #include "log/thread_in.h"
 
 PHI__FN bool phi__groups_ids_make(phi_memory *memory, phi__ids *ids, size_t n) {

@@ -206,7 +206,7 @@ static bool phi__load_sweep(phi__load_lane *lane) {
     return n < before;
 }
 
-/* Returns how many spans a new span covers, from *at on. SIZE_MAX: it covers one in part. */
+/* Returns how many spans a new span covers, from *at on. SIZE_MAX: the new span cuts a span. */
 static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_t *at) {
     size_t end;
     *at = end = phi__load_find_span(lane, span->from);
@@ -421,7 +421,7 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     return true;
 }
 
-/* Returns how many messages a lane has at an entry; before its fork, those of its parent. */
+/* Returns how many messages a lane has at an entry; before its fork, how many its parent has. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)

@@ -165,7 +165,7 @@ PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason); /* such a
 
 /* A plan of a compaction, with its figures. */
 typedef struct phi__compacted {
-    phi_rewrite rewrite; /* span_count 0: it would save nothing */
+    phi_rewrite rewrite; /* span_count 0: the plan would save nothing */
     uint64_t tokens_before, tokens_after;
     size_t runs; /* runs in which something is replaced */
 } phi__compacted;
@@ -184,8 +184,8 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
                                         const phi_token_counter *counter, phi_arena *arena,
                                         phi_rewrite *out);
 
-/* Plans a compaction with its figures. If `again`, the plan is for a writer that sums up everything
-   the plan replaces: then it includes earlier summaries, also those of runs beyond the scope. */
+/* Plans a compaction with its figures. `again`: a writer sums up everything that the plan replaces,
+   so earlier summaries are replaced too, also those of runs beyond the scope. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
                                      const phi_token_counter *counter, phi_arena *arena, bool again,
@@ -201,7 +201,7 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 /* A lane's view. Each item is a message of the log or of a rewrite. */
 typedef struct phi__fold {
-    phi__item *items; /* extensions too, which encoders leave out */
+    phi__item *items; /* with extensions, which encoders leave out */
     size_t count, cap;
     uint64_t tokens;              /* estimate */
     size_t durable;               /* number of durable items */
@@ -256,7 +256,7 @@ PHI__FN size_t *phi__groups_find(phi_memory *memory, const void *at, size_t stri
    results of the same call. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
-/* Begin and end the reading of a thread. apart: it is read for phi__thread_rejoin. */
+/* Begin and end the reading of a thread. apart: the thread is read for phi__thread_rejoin. */
 PHI__FN phi_status phi__load_begin(phi_thread *thread, bool apart);
 PHI__FN phi_status phi__load_end(phi_thread *thread);
 PHI__FN void phi__load_drop(phi_thread *thread); /* harmless if the thread is not being read */
@@ -282,7 +282,8 @@ PHI__FN phi_status phi__prune_plan(const phi_view_item *items, size_t count, con
 PHI__FN uint64_t phi__prune_from(const phi_thread *thread);
 
 /* Returns "[Pruned context summary: {memo}]" as a user message with the place and time of `first`,
-   the first removed message. It is in the arena, but borrows the loop id. NULL: no memory. */
+   the first removed message. The message is in the arena, but borrows the loop id. NULL: no
+   memory. */
 PHI__FN phi_message *phi__prune_memo(phi_str memo, const phi_message *first, const phi_texts *texts,
                                      phi_arena *arena);
 
@@ -311,7 +312,7 @@ PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *
 /* The last start of each run, in an open table by the hash of the run's id; at most half full. */
 typedef struct phi__loop_start {
     uint64_t hash; /* 0: free slot */
-    uint64_t seq;  /* the seq of its LOOP_START plus 1; 0: it has ended */
+    uint64_t seq;  /* the seq of its LOOP_START plus 1; 0: the run has ended */
 } phi__loop_start;
 
 typedef struct phi__loops {
@@ -345,8 +346,8 @@ PHI__FN bool phi__loops_info_prompt(const phi_thread *thread, phi_arena *arena, 
 /* Makes room for one more run in the table. False: no memory. */
 PHI__FN bool phi__loops_room(phi_thread *thread);
 
-/* A lane's view before the active run changed it by a rewrite. A run that keeps nothing restores
-   this view. It may also have items of that run. */
+/* A lane's view before the active run changed it by a rewrite; the view may have items of that run.
+   A run that keeps nothing restores this view. */
 typedef struct phi__undo {
     phi__fold fold;
     uint64_t start; /* the seq of the run's LOOP_START plus 1; 0: no view is saved */
@@ -464,8 +465,8 @@ enum {
 
 typedef struct phi__state_outcome {
     uint32_t op;         /* a PHI_EFFECT_ bit; 0: no valid op */
-    phi_str name, value; /* EMIT: its name, and its value as JSON in the arena */
-    const char *why;     /* why the effect was not applied, static; NULL: it was applied */
+    phi_str name, value; /* EMIT: the name, and the value as JSON in the arena */
+    const char *why;     /* why the effect was not applied, static; NULL: the effect was applied */
 } phi__state_outcome;
 
 typedef struct phi__state_order {
@@ -693,7 +694,7 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi__carry_fn carry, phi_forgotten **made);
 
-/* Estimates the bytes of a fold's messages in a log, or of those items with keep[i] set. */
+/* Estimates the bytes of a fold's messages in a log. keep[i]: count item i; keep NULL: all. */
 PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 typedef struct phi__proj_order {

@@ -388,7 +388,7 @@ static void phi__proj_shorten(phi__projecting *p, phi_content *c, size_t most) {
     c->replay = c->signature = phi__str(NULL, 0);
 }
 
-/* Returns a result with its texts cut to `most` bytes, or itself if no text is too long. */
+/* Returns a result with texts cut to `most` bytes, or the result itself if none is longer. */
 static const phi_message *phi__proj_cut(phi__projecting *p, const phi_message *m, size_t most) {
     phi_content *content;
     size_t i = 0;
@@ -442,7 +442,7 @@ static size_t phi__proj_longest(const phi__projecting *p) {
 /* Returns how many bytes of each result the newest turn may have to fit into `room`, or 0. */
 static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
     size_t over = phi__proj_longest(p), most = over, middle;
-    if (over / 8 > room) most = (size_t)room * 8; /* no text has so many bytes per token */
+    if (over / 8 > room) most = (size_t)room * 8; /* a token has less than 8 bytes */
     do {
         if (most == PHI__PROJECT_LEAST || p->failed) return 0;
         over = most;

@@ -20,7 +20,7 @@ typedef struct phi__plan {
     size_t count;
     uint64_t tokens; /* of the entries removed so far */
     size_t removed;  /* number of items removed so far */
-    size_t also;     /* an item that is removed too, but not counted; SIZE_MAX: none */
+    size_t also;     /* one more removed item, which is not counted; SIZE_MAX: none */
 } phi__plan;
 
 /* ---- blocks: items of a view that leave it together; the oldest leave first ---- */
@@ -444,7 +444,7 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
 
 enum {
     PHI__REVERT_FRESH_TURNS = 5, /* turns for which the message of a failure or tangent stays */
-    PHI__REVERT_NEWEST = 3       /* so many newest messages of a category stay longer */
+    PHI__REVERT_NEWEST = 3       /* number of newest messages of a category that stay longer */
 };
 
 typedef struct phi__reverting {
@@ -526,9 +526,9 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
 
 /* ---- messages of earlier reverts ---- */
 
-/* Returns the category of the failure or tangent whose revert left this message. 0: the message is
-   from no such revert, or other messages are in its place too, as in a history that was carried
-   over. The messages of completions and step summaries stay, so they give 0 too. */
+/* Returns the category of the failure or tangent whose revert left this message. 0: no revert left
+   it, or other messages are in its place too, as in a history that was carried over, or it is from
+   a completion or step summary, whose messages always stay. */
 static phi_revert_category phi__revert_ages(const phi__reverting *r, size_t at) {
     const phi_texts *texts = r->revert->texts;
     const phi__fold *fold = &r->thread->fold;

@@ -55,7 +55,7 @@ static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str 
     if (from->kind == PHI_ENTRY_LOOP_START && from->of.loop != NULL) {
         phi_loop_info *info = phi__loops_copy_info(room, from->of.loop);
         if (info == NULL) return false;
-        /* It would count as the prompt of this log's own agent. */
+        /* The prompt would count as that of this log's own agent. */
         info->has_system_prompt = false;
         info->system_prompt = phi__str("", 0);
         to->of.loop = info;
@@ -253,7 +253,7 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
-/* True for scratch lanes of strategies, such as "~tot/...", which no conversation needs. */
+/* True for scratch lanes of strategies, such as "~tot/...": they are no part of a conversation. */
 static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
     phi_str name = before->lanes.at[lane].name;
     return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';

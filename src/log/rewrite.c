@@ -14,8 +14,8 @@ typedef struct phi__rewriting {
     phi__fold *fold;     /* the current view of `lane` */
     phi__fold made;      /* the view that `fold` points to, if the lane is not active */
     bool moves;          /* switch_to names another lane than the active one */
-    uint32_t next;       /* that lane; PHI__LANE_NONE: it must begin */
-    phi__fold projected; /* its view, without the rewrite */
+    uint32_t next;       /* the lane of switch_to; PHI__LANE_NONE: it must begin */
+    phi__fold projected; /* the view of `next`, without the rewrite */
     char *words;
     size_t words_size;
 } phi__rewriting;
@@ -555,7 +555,7 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         return PHI_NO_MEMORY;
     }
     phi__ops_unmark(thread, target->lane, target->seq, target->seq);
-    phi__runs_drop_undo(thread); /* its view includes the revoked rewrite */
+    phi__runs_drop_undo(thread); /* the undo has the revoked rewrite */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }

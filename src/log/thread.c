@@ -4,7 +4,7 @@
 
 /* ---- notes ---- */
 
-/* Parses a note. PHI_BAD_ARG: it must be an object, and is not. Or the parser's status. */
+/* Parses a note. PHI_BAD_ARG: `object` is set, and the note is none. Or the parser's status. */
 static phi_status phi__note_parse(const phi_thread *thread, phi_str json, bool object) {
     phi_arena scratch;
     phi_json *root = NULL;

@@ -137,7 +137,7 @@ typedef struct phi_entry {
     const phi_forgotten *forgotten;                        /* FORGOTTEN */
 } phi_entry;
 
-/* Returns the number of entries: the last seq plus 1. It also serves as a revision number. */
+/* Returns the number of entries: the last seq plus 1. The number also serves as a revision. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 /* Gets entry `seq`. PHI_NOT_FOUND: past the end, or forgotten. Or the store's status. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);

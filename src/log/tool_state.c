@@ -210,7 +210,7 @@ static bool phi__effect_remove(phi__effect_tree *tree, phi_json *object, phi_str
     return phi__json_index_remove(&tree->index, object, key, &was) || phi__effect_lost(tree);
 }
 
-/* The place for a value: that of `was`, or the end. */
+/* The place for a value: the place of `was`, or the end of the container. */
 typedef struct phi__effect_place {
     phi_json *container, *was;
     phi_str key;    /* if the container is an object */

@@ -752,7 +752,7 @@ static phi_status phi__tfile_damaged(phi__tfile_scan *s, uint64_t line, const ch
     return PHI_PARSE;
 }
 
-/* Decides about a bad line. PHI_OK: the rest of the file is torn. PHI_PARSE: it is damaged. */
+/* Judges a bad line. PHI_OK: the rest of the file is torn. PHI_PARSE: the line is damaged. */
 static phi_status phi__tfile_torn(phi__tfile_scan *s) {
     uint64_t bad = s->line;
     phi__file_line line;

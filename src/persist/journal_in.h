@@ -5,7 +5,7 @@
 #include "persist/file_store.h"
 #include "persist/persist_in.h"
 
-/* The type of phi_store.journal. Functions of persist_in.h with the same names call these. */
+/* The type of phi_store.journal. The functions of persist_in.h with these names call them. */
 typedef struct phi__journal_ops {
     phi_status (*open)(phi_thread *thread, const phi_store *store, const char *id, uint64_t *torn,
                        char *words, size_t words_size);

@@ -226,7 +226,7 @@ static int phi__number_against_middle(const phi__json_decimal *d, uint64_t m, in
     return 0;
 }
 
-/* Returns the bits of the nearest double. If the value is too large, returns those of infinity. */
+/* Returns the bits of the nearest double; if the value is too large, the bits of infinity. */
 static uint64_t phi__number_nearest(const phi__json_decimal *d) {
     uint64_t bits, above;
     if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
@@ -353,8 +353,8 @@ static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
     return high | (low > 1);
 }
 
-/* Returns the shortest digits for a positive double, so that digits * 10^*power reads back as the
-   same value. Of several, returns the nearest. */
+/* Returns the shortest digits such that digits * 10^*power reads back as a positive double; of
+   several, the nearest. */
 static uint64_t phi__number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;

@@ -715,7 +715,7 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* it went back to the first escape */
+            stop = at + units; /* `at` went back to the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);

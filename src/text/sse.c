@@ -155,7 +155,8 @@ static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
     return true;
 }
 
-/* Skips a byte order mark, which may come in pieces. Its first bytes alone are part of a line. */
+/* Skips a byte order mark, which may come in pieces. If only its first bytes come, they begin the
+   first line. */
 static bool phi__sse_mark(phi__sse *sse) {
     static const char mark[] = "\xEF\xBB\xBF";
     while (sse->bom < 3 && sse->at < sse->end) {

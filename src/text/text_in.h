@@ -570,7 +570,7 @@ typedef struct phi__sse {
     size_t max_event_bytes;
     uint64_t comments; /* comment lines so far; servers send them as keep-alives */
     uint64_t events;   /* events returned so far */
-    uint32_t bom;      /* bytes of a byte order mark seen; 3: it was skipped or is missing */
+    uint32_t bom;      /* bytes of a byte order mark seen; 3: skipped, or missing */
     bool has_data, viewed, skip_lf, handed;
     bool strays; /* accept stray JSON lines as events; set after init */
     bool stray;  /* the current or last returned event is stray JSON */
@@ -592,8 +592,8 @@ PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 /* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: unusable until freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
-/* Call this after the last byte, when next has returned 0. It returns an event that no blank line
-   ended, like next, and then 0. */
+/* Call this after the last byte, when next has returned 0. Returns an event that no blank line
+   ended, as next would; then 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 #endif

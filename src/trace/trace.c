@@ -351,7 +351,7 @@ static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
         phi__records_u64(&t->text, "http", (uint64_t)failure->http_status);
 }
 
-/* Returns the model of a turn, whose rates apply: that of the last answer before the turn's end. */
+/* Returns the model whose rates apply to a turn: the model of its last answer. */
 static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
     uint64_t seq = end->seq, most = 512; /* limit of entries that are searched */
     while (seq > t->base && most-- > 0) {
@@ -405,7 +405,7 @@ static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
     }
 }
 
-/* Writes the lane and run of an entry, if they differ from those of the entry before. */
+/* Writes an entry's lane and run, if they differ from those of the last entry. */
 static void phi__tentry_of(phi_trace *t, const phi__entry *e) {
     uint32_t lane = e->kind == PHI_ENTRY_REWRITE ? e->of.op->lane : e->lane;
     phi_str loop_id = e->loop_id;
@@ -800,7 +800,7 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
     phi_status status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
-    if (status == PHI_OK) phi__files_private(to->file); /* it has a conversation */
+    if (status == PHI_OK) phi__files_private(to->file); /* the file has a conversation */
     phi__free(memory, r, sizeof *r);
     sink->write = phi__trace_to_file;
     sink->user_data = to;

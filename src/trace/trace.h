@@ -80,10 +80,10 @@ typedef struct phi_trace phi_trace;
 /* Begins a trace in slices: call begin, then advance until it does not return PHI_BUSY, then end.
    desc NULL: the defaults. thread NULL: the thread of desc->agent. The bytes written before a
    failure are not a complete trace.
-   Ownership: the caller ends *trace with phi_trace_end. Its memory comes from the runtime, except
-   for one view, which comes from the thread's memory. *out is copied.
+   Ownership: the caller ends *trace with phi_trace_end. The trace's memory comes from the runtime,
+   except for one view, which comes from the thread's memory. *out is copied.
    Lifetime: the threads must not be freed, nor begin another log, before phi_trace_end. They may
-   grow: entries after phi_trace_begin are not in the trace.
+   get entries meanwhile, which are not in the trace.
    PHI_BAD_ARG, PHI_STALE (the agent), PHI_NO_MEMORY: *trace is NULL. */
 PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind,
                                    const phi_trace_desc *desc, const phi_trace_sink *out,

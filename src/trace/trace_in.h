@@ -23,7 +23,7 @@ typedef struct phi__trace_view {
     phi__fold fold; /* allocated from the thread's memory */
     bool valid;     /* `fold` is the view of `lane` before the current entry */
     uint32_t lane;
-    size_t same; /* so many first items of the fold equal those of `seen` */
+    size_t same; /* number of first items that are equal in fold and `seen` */
     phi__trace_seen *seen;
     size_t seen_count, seen_cap;
     size_t work;    /* items that were looked at in this unit */

@@ -30,7 +30,7 @@ typedef struct phi__trace_link {
 typedef struct phi__trace_call {
     uint64_t answer; /* seq of the answer's entry */
     uint32_t block;
-    bool done, spawned; /* it has a result; it began a run */
+    bool done, spawned; /* the call has a result; it began a run */
 } phi__trace_call;
 
 /* An open run. */
@@ -82,7 +82,7 @@ static void phi__span_hash(const char *what, const phi__trace_name *run, phi_str
 
 /* ---- runs inside other runs, and twins ---- */
 
-/* Finds the parent of a run. NULL: it has none. */
+/* Finds the parent of a run. NULL: the run has no parent. */
 static const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
     const phi__trace_link *link;
