@@ -536,7 +536,7 @@ PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_k
     entry->lane = lane;
 }
 
-/* Appends the entry of a new lane and reserves `more` entries after it. NULL: nothing changed. */
+/* Appends the entry of a new lane and reserves `more` entries after it. NULL: no memory. */
 static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));

@@ -135,11 +135,11 @@ typedef struct phi__compacting {
 
 /* A sequence of turns that becomes a span. */
 typedef struct phi__compact_section {
-    size_t first, end;        /* items */
+    size_t first, end;        /* first item; end of the items */
     const phi_message *named; /* the summary gets the run and turn of this message */
     phi_message messages[2];
     size_t message_count;
-    uint64_t before, after; /* tokens */
+    uint64_t before, after; /* tokens before and after the plan */
     bool carries;           /* keep only the lines of earlier summaries */
     bool worth;             /* the section gets smaller */
 } phi__compact_section;

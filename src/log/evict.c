@@ -109,7 +109,8 @@ static void phi__evict_shed_ids(phi_thread *thread) {
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segments *segments = &thread->log.segments;
     phi_str state;
-    if (phi__state_now(thread, &state) != PHI_OK) return false; /* its notes may be evicted */
+    /* The state's notes may be evicted. */
+    if (phi__state_now(thread, &state) != PHI_OK) return false;
     segments->first.live = false;
     for (phi__segment *s = segments->others; s != NULL; s = s->older) s->live = false;
     phi__segments_pin(segments->current);

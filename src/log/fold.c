@@ -266,7 +266,7 @@ typedef struct phi__folding {
     size_t end;           /* the end of the items that the spans reach */
     phi__fold out;        /* these items after the rewrite, with the tokens of the whole view */
     uint8_t *durable;     /* 1 for each item of `in` that stays; NULL: none */
-    size_t span, message; /* the next span, and the next message of all spans */
+    size_t span, message; /* next span; next message, counted over all spans */
     bool open;            /* the messages of this span were already placed */
 } phi__folding;
 

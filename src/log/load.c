@@ -40,9 +40,9 @@ struct phi__loading {
 struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
-    phi__load_span *under; /* spans that its spans cover */
+    phi__load_span *under; /* earlier spans that its spans cover */
     size_t under_count;
-    size_t touched;  /* how many of its spans later rewrites cover */
+    size_t touched;  /* number of its spans that later rewrites cover */
     uint64_t tokens; /* tokens that it added to its lane's view (modulo 2^64) */
 };
 

@@ -84,19 +84,19 @@ typedef struct phi__entry {
     size_t ordinal;
     int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind : 8;
-    phi_trigger trigger : 8; /* TURN_START */
-    phi_keep keep : 8;       /* LOOP_END */
+    phi_trigger trigger : 8; /* for TURN_START */
+    phi_keep keep : 8;       /* for LOOP_END */
     uint32_t flags : 8;
     uint32_t lane;
     uint32_t turn_index;
-    phi_status status; /* LOOP_END */
+    phi_status status; /* for LOOP_END */
     phi_str loop_id;
     const phi_message *message;     /* MESSAGE */
-    const phi_usage *usage;         /* TURN_END, LOOP_END, FORGOTTEN */
+    const phi_usage *usage;         /* for TURN_END, LOOP_END, FORGOTTEN */
     union {                         /* by kind; NULL if there is no detail */
-        phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
-        const phi_loop_info *loop;  /* LOOP_START */
-        const phi_failure *failure; /* LOOP_END that failed */
+        phi__rendered *rendered;    /* for MESSAGE: its blocks in wire formats */
+        const phi_loop_info *loop;  /* for LOOP_START */
+        const phi_failure *failure; /* for a LOOP_END that failed */
         phi__op *op;
         phi__child_run *spawn;
         phi__note *note;
@@ -109,7 +109,7 @@ typedef struct phi__segments {
     phi__segment first;    /* part of the struct, enough for a short log */
     phi__segment *others;  /* newest first */
     phi__segment *current; /* `first` or one of `others` */
-    size_t full_bytes;     /* a segment with so many bytes is full */
+    size_t full_bytes;     /* bytes of a full segment */
     size_t limit_bytes;    /* the agent's memory limit; 0: none */
 } phi__segments;
 
@@ -122,7 +122,7 @@ typedef struct phi__log {
     size_t count; /* the last entry's seq plus 1; `held` entries are in memory, in order */
     phi__entry **entries;
     size_t held, cap;
-    int64_t made_ms, changed_ms; /* phi_thread_info */
+    int64_t made_ms, changed_ms; /* see phi_thread_info */
     bool left;                   /* an entry left the view since the last eviction */
     phi__grown *grown;           /* the lists of the runtime; NULL: no lists */
     phi__dirty *dirty;           /* the links in these lists; NULL: the log is in no store */
@@ -203,11 +203,11 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 typedef struct phi__fold {
     phi__item *items; /* with extensions, which encoders leave out */
     size_t count, cap;
-    uint64_t tokens;              /* estimate */
+    uint64_t tokens;              /* tokens by estimate */
     size_t durable;               /* number of durable items */
     bool overlaps;                /* a summary may come before items that it kept */
     bool opaque;                  /* an item has an opaque block, or a removed item had one */
-    size_t linked, groups;        /* phi__fold_link: linked items; groups */
+    size_t linked, groups;        /* phi__fold_link: linked items, their groups */
     phi_token_counter counted_by; /* phi__fold_tokens: the counter for the first `counted` items */
     size_t counted;
     uint64_t counted_tokens;
@@ -523,19 +523,19 @@ typedef struct phi__messages {
 typedef struct phi__counted {
     phi__hashes ids;    /* hashes of all tool call ids so far */
     phi_usage usage;    /* phi_thread_info.usage */
-    phi_usage of_turns; /* of the ended turns of the active run; `usage` includes them */
+    phi_usage of_turns; /* of the active run's ended turns; part of `usage` */
 } phi__counted;
 
 struct phi_thread {
     phi__log log; /* see log.c; the other parts belong to append.c, if not named otherwise */
     phi__lanes lanes;
-    phi__messages messages; /* of the active lane */
-    phi__fold fold;         /* of the active lane; see fold.c */
+    phi__messages messages; /* messages of the active lane */
+    phi__fold fold;         /* view of the active lane; see fold.c */
     phi__ops ops;
     phi__loops loops;
     phi__undo undo;
     phi__counted counted;
-    phi__tool_state state;        /* of the active lane; see tool_state.c */
+    phi__tool_state state;        /* state of the active lane; see tool_state.c */
     phi_str id;                   /* allocated, if the thread is in no store; NULL: not made yet */
     struct phi__about *about;     /* NULL: no title, metadata or origin */
     struct phi__loading *loading; /* see load.c; NULL: the thread is not being read */

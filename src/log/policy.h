@@ -44,7 +44,7 @@ typedef struct phi_policy {
     /* a limit that applies after max_turns and never cuts the newest turn (default: none) */
     uint32_t max_messages;
     uint32_t max_turns;       /* only the newest turns (default: no limit) */
-    uint32_t keep_last_turns; /* so many newest turns are sent whatever the budget (default 3) */
+    uint32_t keep_last_turns; /* number of newest turns that are always sent (default 3) */
     bool keep_no_turns;       /* only the newest turn is protected, whatever keep_last_turns says */
     phi_summaries summaries;
     /* the role of a summary: PHI_ROLE_USER (the default) or _ASSISTANT */

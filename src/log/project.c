@@ -18,8 +18,8 @@ enum {
     PHI__POLICY_LONG_INPUT = 100000,
     PHI__POLICY_LONG_TURNS = 10,
     PHI__POLICY_TOOL_TURNS = 5,
-    PHI__POLICY_WINDOW = 128000, /* of a model without a window, as for agents */
-    PHI__POLICY_OUTPUT = 8192    /* of a model without max_tokens */
+    PHI__POLICY_WINDOW = 128000, /* window of a model that names none, as for agents */
+    PHI__POLICY_OUTPUT = 8192    /* output limit of a model that names none */
 };
 
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy) {

@@ -18,7 +18,7 @@ typedef struct phi__plan_item {
 typedef struct phi__plan {
     phi__plan_item *items;
     size_t count;
-    uint64_t tokens; /* of the entries removed so far */
+    uint64_t tokens; /* tokens removed so far */
     size_t removed;  /* number of items removed so far */
     size_t also;     /* one more removed item, which is not counted; SIZE_MAX: none */
 } phi__plan;

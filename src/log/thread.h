@@ -121,20 +121,20 @@ typedef struct phi_entry {
     phi_str lane;
     phi_str loop_id;
     uint32_t turn_index;
-    const phi_message *message; /* MESSAGE */
-    const phi_rewrite *rewrite; /* REWRITE */
-    /* LANE: the lane that was forked; empty: the new lane begins empty */
+    const phi_message *message; /* for MESSAGE */
+    const phi_rewrite *rewrite; /* for REWRITE */
+    /* for LANE: the lane that was forked; empty: the new lane begins empty */
     phi_str parent_lane;
-    uint64_t fork_seq;      /* LANE: the last entry that both lanes share */
-    phi_trigger trigger;    /* TURN_START */
-    phi_status status;      /* LOOP_END */
-    phi_keep keep;          /* LOOP_END */
-    const phi_usage *usage; /* TURN_END, LOOP_END, FORGOTTEN (the sum of all runs); NULL: none */
-    const phi_failure *failure;                            /* LOOP_END that failed */
-    const phi_loop_info *loop;                             /* LOOP_START */
-    phi_str tool_call_id, child_session_id, child_loop_id; /* SPAWN */
-    phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
-    const phi_forgotten *forgotten;                        /* FORGOTTEN */
+    uint64_t fork_seq;          /* for LANE: the last entry that both lanes share */
+    phi_trigger trigger;        /* for TURN_START */
+    phi_status status;          /* for LOOP_END */
+    phi_keep keep;              /* for LOOP_END */
+    const phi_usage *usage;     /* for TURN_END, LOOP_END, FORGOTTEN (sum of all runs); or NULL */
+    const phi_failure *failure; /* for a LOOP_END that failed */
+    const phi_loop_info *loop;  /* for LOOP_START */
+    phi_str tool_call_id, child_session_id, child_loop_id; /* for SPAWN */
+    phi_str note_kind, note;                               /* for NOTE: a name, and JSON text */
+    const phi_forgotten *forgotten;                        /* for FORGOTTEN */
 } phi_entry;
 
 /* Returns the number of entries: the last seq plus 1. The number also serves as a revision. */
@@ -153,7 +153,7 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_append {
     uint32_t flags; /* PHI_ENTRY_DURABLE (default: none) */
     bool has_expected;
-    /* with has_expected: PHI_STALE unless the thread has exactly so many entries */
+    /* with has_expected: PHI_STALE unless the thread has this number of entries */
     uint64_t expected;
 } phi_append;
 

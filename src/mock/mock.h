@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 typedef struct phi_mock {
-    /* for phi_agent_desc.model; its protocol is "mock", that of a second mock "mock2" */
+    /* for phi_agent_desc.model; its protocol is "mock", or "mock2" for a second mock */
     phi_model model;
     /* for phi_agent_desc.provider: answers in place of the agent's model */
     phi_provider provider;

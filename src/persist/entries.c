@@ -611,7 +611,7 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
 
 /* ---- reading entries ---- */
 
-/* A log never has so many entries. */
+/* A log never has more entries. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 
 static bool phi__read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {

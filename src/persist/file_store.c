@@ -16,7 +16,7 @@ enum {
 /* The end of the last whole group of lines in a thread's file. */
 typedef struct phi__store_tail {
     bool known;
-    uint64_t count, end; /* entries; bytes of the header and the entries */
+    uint64_t count, end; /* number of entries; bytes of header and entries */
     uint64_t device, file;
 } phi__store_tail;
 

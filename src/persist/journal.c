@@ -193,7 +193,7 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
                             phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
-    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* fewer stored */
+    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* store has fewer */
     return status;
 }
 

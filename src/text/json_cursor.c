@@ -204,7 +204,7 @@ static bool phi__cursor_take_number(phi__json_cursor *c, phi__json_number *out) 
     const char *bad;
     if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__cursor_other(c);
     const char *end = phi__json_number_read(c->at, c->end, out, &bad);
-    if (end == NULL) return phi__cursor_other(c); /* skip it as a word, if it ends like one */
+    if (end == NULL) return phi__cursor_other(c); /* skips it like a word */
     c->at = end;
     c->first = false;
     return true;

@@ -14,8 +14,8 @@ enum phi__json_kind {
     PHI__JSON_NULL = 1,
     PHI__JSON_FALSE,
     PHI__JSON_TRUE,
-    PHI__JSON_INT,  /* v.i */
-    PHI__JSON_UINT, /* v.u, above INT64_MAX only */
+    PHI__JSON_INT,  /* the value is in v.i */
+    PHI__JSON_UINT, /* the value is in v.u, above INT64_MAX */
     PHI__JSON_DOUBLE,
     PHI__JSON_STRING,
     PHI__JSON_ARRAY,
@@ -247,7 +247,7 @@ static inline bool phi__json_white(char c) {
    character or a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 
-/* Returns the value of so many hexadecimal digits (at most 8). UINT32_MAX: there are fewer. */
+/* Returns the value of `digits` hexadecimal digits (at most 8). UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 
 /* Returns the closing quote of the string that begins at `at`, after its opening quote; NULL: no
@@ -321,7 +321,7 @@ static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) 
 }
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_TEXT, /* stored as phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
@@ -453,12 +453,12 @@ PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column);
 
-/* Finds the position of a member's key, in the same way. */
+/* Finds the position of a member's key. False: there is none, and *line and *column are 0. */
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
 typedef enum phi__field_kind {
-    PHI__FIELD_STR, /* phi_str */
+    PHI__FIELD_STR, /* stored as phi_str */
     PHI__FIELD_BOOL,
     /* Any integer or enum that is not negative. A value that is too large becomes the largest. */
     PHI__FIELD_UINT,
@@ -469,9 +469,9 @@ typedef enum phi__field_kind {
 
 /* How an empty string, false and zero are written. */
 typedef enum phi__field_rule {
-    PHI__FIELD_ALWAYS, /* as they are */
-    PHI__FIELD_SET,    /* left out */
-    PHI__FIELD_OPTION  /* as null */
+    PHI__FIELD_ALWAYS, /* an empty value is written as it is */
+    PHI__FIELD_SET,    /* an empty value is left out */
+    PHI__FIELD_OPTION  /* an empty value is written as null */
 } phi__field_rule;
 
 typedef struct phi__field {

@@ -64,7 +64,7 @@ struct phi_trace {
     size_t thread_count, at;         /* at: index of `thread` */
     uint64_t seq, base;              /* the next entry; the log's first entry */
     uint64_t prompt;                 /* the last LOOP_START with a system prompt, plus 1; 0: none */
-    size_t session, loop, turn;      /* the next turn of the sessions */
+    size_t session, loop, turn;      /* place of the next session's turn */
     phi__buf loop_buf;               /* loop id of the entry before */
     uint32_t lane;
     phi_arena arena;   /* lives as long as the trace */

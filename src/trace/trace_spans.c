@@ -16,7 +16,7 @@
 /* The names of a run, from which the ids of its spans are made. */
 typedef struct phi__trace_name {
     phi_str session, loop;
-    uint32_t twin; /* so many earlier runs have the same ids */
+    uint32_t twin; /* number of earlier runs with the same ids */
 } phi__trace_name;
 
 /* The parent of a run: another run, or a tool call of another run. */
@@ -65,7 +65,7 @@ static void phi__span_word(phi__sha256 *sha, phi_str word) {
     phi__sha256_add(sha, "", 1);
 }
 
-/* Computes the hash for an id. call empty: without a place. */
+/* Computes the hash for an id. `call` is the span's place within the run, or empty. */
 static void phi__span_hash(const char *what, const phi__trace_name *run, phi_str call,
                            unsigned char out[32]) {
     phi__sha256 sha;
@@ -150,7 +150,7 @@ static uint32_t phi__trace_link_twin(phi_trace *t, const phi__trace_name *run) {
 /* ---- a span as OTLP JSON, with names of the GenAI semantic conventions (1.41) ---- */
 
 typedef enum phi__span_kind {
-    PHI__TRACE_SPAN_INTERNAL = 1, /* numbers of opentelemetry.proto.trace.v1 */
+    PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
     PHI__TRACE_SPAN_CLIENT = 3
 } phi__span_kind;
 
