@@ -600,7 +600,7 @@ static phi_status phi__compact_all(phi__compacting *c) {
 static phi_status phi__compact_whole(phi__compacting *c) {
     phi_status status = phi__compact_find_turns(c);
     if (status != PHI_OK) return status;
-    size_t real = 0; /* the last turn that is no marker */
+    size_t real = 0; /* the last turn so far that is no marker */
     for (size_t t = 0; t < c->turn_count; t++) {
         if (t > 0 && !phi__compact_is_marker(c, t)) {
             if (!phi_str_equal(c->items[c->turns[t].from].message->loop_id,

@@ -322,7 +322,7 @@ static uint64_t phi__trunc_tokens(phi__truncation *t) {
     return t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
-/* Removes blocks until the view fits. False: nothing is removed, or a marker has more tokens. */
+/* Removes blocks until the view fits. False: the result would not be smaller. */
 static bool phi__trunc_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__fold_tokens(&t->thread->fold, t->counter), now = before;
     for (int late = 0; late < 2; late++) {

@@ -1,4 +1,4 @@
-/* rebase.c - fills a new log with copies of another log's views, so the other can be freed.
+/* rebase.c - fills a new log with copies of another log's views, so that log can be freed.
 
    Entry numbers continue, so that a seq never means two entries. The copies are packed into
    segments of their own. */

@@ -52,7 +52,7 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
                               size_t n);
 
 /* The last entry of a lane that counts for a view; any false: none counts. phi__fold_limits returns
-   one for each lane, which the caller frees, or NULL: no memory. */
+   an array with one for each lane, which the caller frees. NULL: no memory. */
 typedef struct phi__limit {
     uint64_t seq;
     bool any;

@@ -160,7 +160,7 @@ static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *ite
 typedef struct phi__effect_change {
     const struct phi__effect_change *next;
     phi_json *container, *was, *made;
-    size_t at; /* index, if it is an array */
+    size_t at; /* index, if the container is an array */
 } phi__effect_change;
 
 static bool phi__effect_lost(phi__effect_tree *tree) {
@@ -214,7 +214,7 @@ static bool phi__effect_remove(phi__effect_tree *tree, phi_json *object, phi_str
 typedef struct phi__effect_place {
     phi_json *container, *was;
     phi_str key;    /* if the container is an object */
-    size_t at;      /* index, if it is an array */
+    size_t at;      /* index, if the container is an array */
     unsigned depth; /* depth of the container; the root has 1 */
 } phi__effect_place;
 

@@ -57,7 +57,7 @@ PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uin
 /* Calls phi__recall if appending the end of a run needs evicted entries. */
 PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
 
-/* Sets *had if the log has a run with this id. Calls phi__recall if this needs evicted entries. */
+/* Sets *had: the log has a run with this id. Calls phi__recall if it needs evicted entries. */
 PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_id, bool *had);
 
 /* Applies a rewrite as phi_thread_rewrite does, but also during a run: loop_id and turn_index name

@@ -513,7 +513,7 @@ PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
 /* ---- documents: JSON texts in their own arena ---- */
 
 typedef struct phi__json_load_document {
-    phi_memory own;     /* for a caller without memory */
+    phi_memory own;     /* used if the caller gives no memory */
     phi_memory *memory; /* &own, or the caller's memory */
     phi_arena arena;
     phi_json root; /* the node that the caller gets */

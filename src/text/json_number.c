@@ -7,7 +7,7 @@
    arithmetic uses integers, so x87 cannot round twice. */
 #include "text/json_in.h"
 
-#define PHI__JSON_POW_LEAST (-342) /* with 19 digits, less is below half of the least double */
+#define PHI__JSON_POW_LEAST (-342) /* for 19 digits; less rounds to zero */
 #define PHI__JSON_POW_MOST 324     /* the largest power that writing needs */
 #define PHI__JSON_POW_FIRST (-351) /* power of the first base; a multiple of 27 */
 

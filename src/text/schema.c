@@ -220,7 +220,7 @@ PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index = 0; /* not needed, but gcc -Os warns */
+    uint64_t index = 0; /* gcc -Os warns without this value */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)

@@ -354,7 +354,7 @@ typedef struct phi__json_member {
 #define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
     { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
 
-/* A member that a function reads. It gets the address of a field, or of the whole struct. */
+/* A member that a function reads. The function gets the address of a field, or of the struct. */
 #define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
     {                                                                                              \
         (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
