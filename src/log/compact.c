@@ -758,7 +758,6 @@ static const phi_message *phi__levels_marker(const phi__compact_levels *l, uint6
                : NULL;
 }
 
-/* Returns the tokens of the marker at the start of the list. */
 static uint64_t phi__levels_marker_tokens(phi__compact_levels *l, uint64_t gone) {
     phi_arena_mark mark = phi_arena_save(l->arena);
     const phi_message *marker = phi__levels_marker(l, gone, PHI_TEXT_REMOVED_OLDEST);

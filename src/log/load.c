@@ -125,7 +125,7 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     from->seen = true;
     l->aside += from->fold.count;
     if (!to->seen && (thread->lanes.at == NULL || thread->lanes.at[lane].parent == PHI__LANE_NONE))
-        to->known = true; /* the lane begins empty */
+        to->known = true;
     l->aside -= to->fold.count;
     phi__fold_move(thread->log.memory, &thread->fold, &to->fold);
     l->known = to->known;

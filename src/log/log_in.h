@@ -590,7 +590,6 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread);
    PHI_PARSE: it is another log. After PHI_PARSE and PHI_NO_MEMORY nothing changed. */
 PHI__FN phi_status phi__thread_rejoin(phi_thread *thread, phi_thread *whole);
 
-/* Returns the bytes of a thread's segments and lists. */
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
 
 static inline int64_t phi__thread_now(const phi_thread *thread) {

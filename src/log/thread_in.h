@@ -123,7 +123,6 @@ PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry);
 PHI__FN void phi__append_put(phi_thread *thread, phi__entry *entry);
 PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text);
 
-/* Frees everything that entries added to the thread. */
 PHI__FN void phi__append_free(phi_thread *thread);
 
 /* ---- tool_state.c ---- */

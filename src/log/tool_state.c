@@ -459,7 +459,6 @@ static phi_status phi__state_replay(phi__effect_tree *tree, const phi__state_not
     return status;
 }
 
-/* Copies a state. False: no memory. */
 static bool phi__state_copy(phi_memory *memory, phi_str from, phi__state_text *out) {
     memset(out, 0, sizeof *out);
     if (phi__str_is(from, "{}")) return true;

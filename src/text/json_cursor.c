@@ -259,7 +259,6 @@ PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     }
 }
 
-/* Returns the length of the text once it is unescaped. */
 static size_t phi__cursor_unescaped_len(phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     size_t len = 0;

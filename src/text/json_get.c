@@ -122,7 +122,6 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     }
 }
 
-/* True if the number has no fraction. */
 static bool phi__json_get_whole(const phi_json *node) {
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     double d = node->v.d;

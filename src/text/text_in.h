@@ -440,7 +440,6 @@ typedef struct phi__marks {
 /* True if the reader keeps the positions of nodes. Only some parts of phi ask for them. */
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
 
-/* Initializes empty marks, without allocating. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
 
 /* Store the position of a node's value or of its key. May be called in any order. */
@@ -505,7 +504,6 @@ PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t co
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
-/* Write one member. */
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
 PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: left out */
