@@ -1,13 +1,13 @@
-/* append.c - appends entries to a thread, and keeps up to date what its active lane shows:
-   messages, runs by id, rewrites by id, the tool state, and lanes.
+/* append.c - appends entries to a thread, and updates what depends on them: messages, runs and
+   rewrites by id, the tool state, lanes and the active view.
 
-   A lane is its parent's view at one entry, and its own entries. There is one from the beginning,
-   the default one; the table is made when a second one begins. */
+   A lane is its parent's view at one entry, followed by its own entries. The default lane always
+   exists; the table of lanes is made when a second lane begins. */
 #include "log/thread_in.h"
 
 /* ---- the MESSAGE entries of the active lane, in order ---- */
 
-/* It gets its ordinal; there is room. */
+/* Adds a message and sets its index. Room was reserved. */
 static void phi__messages_add(phi__messages *messages, phi__entry *entry) {
     entry->ordinal = messages->count++;
     messages->at[messages->held++] = entry;
@@ -20,7 +20,7 @@ static void phi__messages_free(phi_memory *memory, phi__messages *messages) {
     memset(messages, 0, sizeof *messages);
 }
 
-/* ---- rewrites, by id, and the compactions that count ---- */
+/* ---- rewrites by id, and the compactions that are not revoked ---- */
 
 PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
     uint64_t hash = phi__hash(op_id, 0);
@@ -31,8 +31,6 @@ PHI__FN phi__op *phi__ops_find(const phi_thread *thread, phi_str op_id) {
     return NULL;
 }
 
-/* Revokes the rewrites of a lane between two entries, as if at the second. True if there were
-   any. */
 PHI__FN bool phi__ops_roll_back(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     bool any = false;
     for (phi__op *op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
@@ -55,15 +53,15 @@ PHI__FN void phi__ops_unmark(phi_thread *thread, uint32_t lane, uint64_t from, u
 
 /* ---- the tool state of the active lane ---- */
 
-/* A run of which nothing may be kept leaves the text before its first change, so that its end needs
-   no memory. */
+/* A run that may keep nothing saves its first state, so that its end needs no memory. */
 
 PHI__FN void phi__state_drop(phi_memory *memory, phi__state_text *text) {
     phi__free(memory, text->at, text->at != NULL ? text->len + 1 : 0);
     memset(text, 0, sizeof *text);
 }
 
-/* A run has ended that began with this entry; none: it keeps nothing. */
+/* Updates the state when a run ends. `start`: the seq of its LOOP_START plus 1. none: the run keeps
+   nothing, so the state before it is restored. */
 static void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) {
     phi__tool_state *state = &thread->state;
     if (start == 0 || state->run != start) return;
@@ -76,14 +74,13 @@ static void phi__state_run_ended(phi_thread *thread, uint64_t start, bool none) 
     phi__state_drop(thread->log.memory, &state->before);
 }
 
-/* ---- runs, by id: where each began; and the state of the active one ---- */
+/* ---- runs by id, with their starts; and the state of the active run ---- */
 
 static uint64_t phi__loops_hash(phi_str loop_id) {
     uint64_t hash = phi__hash(loop_id, 0);
     return hash != 0 ? hash : 1;
 }
 
-/* The place of a run's start, or the free place for it. */
 PHI__FN phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uint64_t hash) {
     size_t at = (size_t)hash & (cap - 1);
     while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
@@ -100,7 +97,7 @@ PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_
 typedef struct phi__loops_told {
     bool (*saw_fn)(void *user_data, phi_str loop_id);
     void *user_data;
-    phi_str last; /* messages of a turn are adjacent, and a run's share one string */
+    phi_str last; /* the last id; a turn's messages repeat it */
 } phi__loops_told;
 
 static bool phi__loops_tell(phi__loops_told *to, phi_str loop_id) {
@@ -183,7 +180,7 @@ PHI__FN bool phi__loops_room(phi_thread *thread) {
     return true;
 }
 
-/* Where a run began, by its LOOP_START, whose seq is known; there is room. */
+/* Records the start of a run by its LOOP_START entry, whose seq is set. Room was reserved. */
 static void phi__loops_note(phi_thread *thread, const phi__entry *start) {
     phi__loops *loops = &thread->loops;
     phi__loop_start *place = phi__loops_find(thread, start->loop_id);
@@ -193,22 +190,22 @@ static void phi__loops_note(phi_thread *thread, const phi__entry *start) {
         place->hash = hash;
         loops->count++;
     }
-    if (place != NULL) place->seq = start->seq + 1; /* its room was made */
+    if (place != NULL) place->seq = start->seq + 1;
 }
 
-/* The ordinal of a LOOP_END, when it is attached. */
+/* Sets the ordinal of a LOOP_END entry when it is attached. */
 static void phi__loops_end(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__loops_find(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
 }
 
-/* ---- ends a run, and rolls back a run that keeps nothing ---- */
+/* ---- the end of a run, and the rollback of a run that keeps nothing ---- */
 
-/* Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
-   revoked when it ended. The lane's view is then as before the run. A run keeps a copy of that view
-   from its first rewrite on, so that its end needs no memory; if there is no copy, as in a log that
-   is read, the lane is folded again. */
+/* A run that keeps nothing is rolled back as a whole: its messages leave the view, and its rewrites
+   count as revoked at its end. The lane's view is then as before the run. The run saves a copy of
+   that view before its first rewrite, so its end needs no memory. If there is no copy, as in a log
+   that was read, the lane is folded again. */
 
 PHI__FN void phi__runs_drop_undo(phi_thread *thread) {
     phi__fold_free(thread->log.memory, &thread->undo.fold);
@@ -225,7 +222,7 @@ PHI__FN bool phi__runs_keep_undo(phi_thread *thread) {
     return true;
 }
 
-/* The seq of its LOOP_START, and 1; 0: none, or it has ended before. */
+/* Returns the seq of the run's LOOP_START plus 1; 0: there is no such run, or it has ended. */
 static uint64_t phi__runs_start(const phi_thread *thread, const phi__entry *end) {
     const phi__loop_start *start = phi__loops_find(thread, end->loop_id);
     return start != NULL ? start->seq : 0;
@@ -235,8 +232,8 @@ static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
     return thread->undo.start == start && thread->undo.lane == thread->lanes.active;
 }
 
-/* The lane without the rewrites of the run, into the undo. They count as rolled back for that
-   moment alone: the end may not come to be appended. */
+/* Builds the lane's view without the run's rewrites, and saves it as the undo. The rewrites count
+   as rolled back only during this call, because the run's end may fail to be appended. */
 static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi__fold fold;
     if (!phi__ops_roll_back(thread, thread->lanes.active, start - 1, thread->log.count))
@@ -258,8 +255,7 @@ PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end
     return start != 0 && !phi__runs_has_undo(thread, start) && thread->ops.last_seq >= start;
 }
 
-/* Before a LOOP_END is attached: prepares the rollback of the run, if it needs one.
-   PHI_NO_MEMORY. */
+/* Prepares the rollback of a run, if it needs one, before its LOOP_END is attached. */
 static phi_status phi__runs_may_end(phi_thread *thread, const phi__entry *end) {
     return phi__runs_end_folds(thread, end)
                ? phi__runs_fold_anew(thread, phi__runs_start(thread, end))
@@ -341,7 +337,7 @@ PHI__FN void phi__graft_put(phi_thread *thread, phi__entry *entry) {
     phi__loops_end(thread, entry);
     if (entry->usage == NULL) return;
     phi__message_add_usage(&thread->counted.usage, entry->usage);
-    /* the active run, whose own usage has this in it, takes it off again when it ends */
+    /* The active run's own usage includes this one, so it is subtracted when that run ends. */
     if (thread->loops.started != NULL)
         phi__message_add_usage(&thread->counted.of_turns, entry->usage);
 }
@@ -402,7 +398,7 @@ PHI__FN bool phi__append_note_run(phi_thread *thread, const phi_loop_info *info,
         entries[1].status = status;
         done = phi__append(thread, entries, 2);
     }
-    thread->loops.restored = restored; /* it answers nothing here */
+    thread->loops.restored = restored; /* this run answers no lost calls */
     if (!done) phi_arena_reset(room, mark);
     return done;
 }
@@ -425,7 +421,7 @@ PHI__FN bool phi__append_claim_calls(phi_thread *thread, const phi_message *mess
     return true;
 }
 
-/* Puts the results from `first` on into a list. False: no memory. */
+/* Puts the results from item `first` on into a list. False: no memory. */
 static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids *results) {
     const phi__fold *fold = &thread->fold;
     if (!phi__groups_ids_make(thread->log.memory, results, fold->count - first)) return false;
@@ -434,8 +430,8 @@ static bool phi__append_results(const phi_thread *thread, size_t first, phi__ids
     return true;
 }
 
-/* Answers the calls that have no result. Results mostly are in call order; the list of them is made
-   when one is not. */
+/* Answers the calls that have no result. A list of the results is made only if one is not in the
+   order of the calls. */
 static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
                                 const phi_message *caller, size_t first, phi__ids *results) {
     size_t end = thread->fold.count, next = first;
@@ -466,13 +462,14 @@ static bool phi__append_answers(phi_thread *thread, const phi_texts *texts,
         entry.kind = PHI_ENTRY_MESSAGE;
         entry.message = phi__append_keep(thread, &result);
         if (entry.message == NULL) return false;
-        entry.loop_id = entry.message->loop_id; /* the answer may be evicted before it */
+        /* The answer's own string may be evicted earlier. */
+        entry.loop_id = entry.message->loop_id;
         if (!phi__append(thread, &entry, 1)) return false;
     }
     return true;
 }
 
-/* Only calls in the view count: a call that a rewrite removed needs no result. */
+/* Only calls in the view count. A call that a rewrite removed needs no result. */
 PHI__FN bool phi__append_answer_orphans(phi_thread *thread, const phi_texts *texts) {
     size_t at = thread->fold.count;
     phi__ids results = PHI_ZERO;
@@ -494,7 +491,7 @@ PHI__FN phi_str phi__lane_name(const phi_thread *thread, uint32_t lane) {
 PHI__FN uint32_t phi__lane_find(const phi_thread *thread, phi_str name) {
     const phi__lanes *lanes = &thread->lanes;
     uint64_t hash = phi__hash(name, 0);
-    uintptr_t number; /* from 1 */
+    uintptr_t number; /* lane number plus 1 */
     size_t probe = 0;
     if (phi_str_equal(phi__lane_name(thread, lanes->active), name)) return lanes->active;
     while ((number = (uintptr_t)phi__map_each(&lanes->by_name, hash, &probe)) != 0)
@@ -507,7 +504,6 @@ static void phi__lane_index(phi_thread *thread, uint32_t lane) {
                  (void *)((uintptr_t)lane + 1));
 }
 
-/* Room for one more lane. */
 static bool phi__lane_table(phi_thread *thread) {
     size_t cap = thread->lanes.cap;
     phi__lane *lanes =
@@ -540,7 +536,7 @@ PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_k
     entry->lane = lane;
 }
 
-/* The new lane's entry, and room for `more` after it; NULL: no memory, and nothing changed. */
+/* Appends the entry of a new lane and reserves `more` entries after it. NULL: no memory. */
 static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));
@@ -556,7 +552,7 @@ static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t pa
     made->parent = parent;
     made->fork_seq = fork_seq;
     made->seq = thread->log.count;
-    if (thread->lanes.by_name.count == 0) phi__lane_index(thread, 0); /* the default one */
+    if (thread->lanes.by_name.count == 0) phi__lane_index(thread, 0); /* the default lane */
     phi__lane_index(thread, thread->lanes.count);
     phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lanes.count++);
     return entries;
@@ -598,7 +594,7 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
                 entry->seq > limits[entry->lane].seq)
                 continue;
-            if (list != NULL) { /* a grafted entry has no place yet */
+            if (list != NULL) { /* a grafted entry has no index yet */
                 list[n] = entry;
                 entry->ordinal = n;
             }
@@ -658,10 +654,10 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     return PHI_OK;
 }
 
-/* ---- where a fork may be ---- */
+/* ---- where a lane may fork ---- */
 
-/* *open is the last answer of a fold, if one of its calls has no result there; else SIZE_MAX.
-   False: no memory. */
+/* Sets *open to the last answer of a fold, if one of its calls has no result there; else to
+   SIZE_MAX. False: no memory. */
 static bool phi__lane_open_group(phi_memory *memory, const phi__fold *fold, size_t *open) {
     size_t at = fold->count;
     phi__ids results;
@@ -704,13 +700,13 @@ PHI__FN phi_status phi__lane_cut(const phi_thread *thread, uint32_t lane, uint64
     return PHI_OK;
 }
 
-/* ---- the end ---- */
+/* ---- freeing ---- */
 
 PHI__FN void phi__append_free(phi_thread *thread) {
     phi_memory *memory = thread->log.memory;
     phi__lanes *lanes = &thread->lanes;
     phi__ops *ops = &thread->ops;
-    for (uint32_t i = 1; i < lanes->count; i++) /* the first one's name is static */
+    for (uint32_t i = 1; i < lanes->count; i++) /* the first lane's name is static */
         phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
     phi__map_free(&lanes->by_name);
     phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);

@@ -28,8 +28,7 @@ PHI__FN const char *phi__entry_reason_word(phi_rewrite_reason reason) {
 
 /* ---- checks whether a message may be in a thread ---- */
 
-/* Ids must stay distinct in files, which hold UTF-8: two ids that differ only in bytes that are not
-   UTF-8 would be one there. */
+/* Two ids that differ only in bytes that are not UTF-8 would become one id in a file. */
 PHI__FN bool phi__check_id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
 
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
@@ -45,7 +44,7 @@ static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
     return false;
 }
 
-/* Data that goes back unchanged must be whole: else the request is broken. */
+/* True if the JSON is one whole object. Replayed data must be whole, or the request is broken. */
 static bool phi__check_is_object(phi_str json) {
     phi__json_cursor c;
     phi__json_cursor_init(&c, json);

@@ -1,19 +1,20 @@
-/* compact.c - plans a compaction: which turns stay, which become lines of a summary, which go.
+/* compact.c - plans a compaction: which turns stay, which become lines of a summary, and which are
+   removed.
 
-   Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
-   (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
-   them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing. A
-   summary has one line for each message of the user or the model, as far as max_summary_tokens go;
-   else the oldest lines are left out, and a first line says how many. A section whose summary would
-   not be smaller stays. Long results of the recent turns are cut to their first and last lines.
-   Summaries are taken over: the lines of an earlier plan become lines again, and any other summary,
-   for example a model's, stays as it is, between two sections. */
+   Items of a view are grouped into turns, and turns into runs. Items whose entries overlap (a
+   summary and the DURABLE messages it kept) are in one turn, because no span may end between them.
+   An answer and its results are in one turn too. Each section (the middle of the current run, each
+   earlier run, all runs beyond the scope) becomes a span; its durable items stay. A summary has one
+   line for each message of the user or the model. If the lines exceed max_summary_tokens, the
+   oldest are left out, and a first line says how many. A section stays if its summary would not be
+   smaller. Long results of the recent turns are cut to their first and last lines. Earlier
+   summaries are kept: the lines of an earlier plan become lines again. Any other summary, for
+   example a model's, stays as it is, between two sections. */
 #include "log/thread_in.h"
 
-enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; conformance C-36 */
+enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text in a line */
 
-/* Behaviours C 37. */
+/* The defaults of phi_compaction_config. */
 enum {
     PHI__COMPACT_WINDOW = 100000,
     PHI__COMPACT_SYSTEM = 4000,
@@ -44,7 +45,7 @@ PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *c
     return c;
 }
 
-/* Rounded, since 0.9 - 0.05 is no number that a double has. */
+/* Rounds, since a double cannot hold 0.9 - 0.05 exactly. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config) {
     double most = (config->compact_at_pct - config->budget_threshold_pct) *
                       (double)config->max_context_tokens -
@@ -60,7 +61,7 @@ static size_t phi__compact_count_lines(phi_str text) {
     return n;
 }
 
-/* Where line `line`, from 0, begins. */
+/* Returns the offset of line `line`, counted from 0. */
 static size_t phi__compact_line_at(phi_str text, size_t line) {
     size_t i = 0;
     while (line > 0 && i < text.len)
@@ -109,23 +110,22 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
     return cut;
 }
 
-/* ---- a summary in lines, one for each message of a section ---- */
+/* ---- a summary with one line for each message of a section ---- */
 
 typedef struct phi__compact_turn {
-    size_t from, to; /* its items; `to` is behind them */
+    size_t from, to; /* first item; end of the items */
     size_t run;
-    bool stays; /* a summary that is not made of lines is in it */
+    bool stays; /* has a summary that is not made of lines */
 } phi__compact_turn;
 
-/* A compaction while it is planned. */
 typedef struct phi__compacting {
     const phi_view_item *items;
     size_t count;
     phi_compaction_config config;
     const phi_token_counter *counter;
     phi_arena *arena;
-    bool again;       /* summaries are summed up like all else */
-    uint8_t *durable; /* of each item: it always stays; NULL: none does */
+    bool again;       /* also sum up earlier summaries */
+    uint8_t *durable; /* 1 for each item that always stays; NULL: no item */
     phi__compact_turn *turns;
     size_t turn_count, run_count;
     phi_span *spans;
@@ -133,23 +133,22 @@ typedef struct phi__compacting {
     phi__compacted *out;
 } phi__compacting;
 
-/* A stretch of turns, which becomes a span. */
+/* A sequence of turns that becomes a span. */
 typedef struct phi__compact_section {
-    size_t first, end;        /* items */
-    const phi_message *named; /* its summary gets the run and the turn of this one */
+    size_t first, end;        /* first item; end of the items */
+    const phi_message *named; /* the summary gets the run and turn of this message */
     phi_message messages[2];
     size_t message_count;
-    uint64_t before, after; /* tokens */
-    bool carries;           /* only the lines of earlier summaries; all else goes */
-    bool worth;             /* it gets smaller */
+    uint64_t before, after; /* tokens before and after the plan */
+    bool carries;           /* keep only the lines of earlier summaries */
+    bool worth;             /* the section gets smaller */
 } phi__compact_section;
 
 enum {
-    PHI__COMPACT_FRAME = 20,       /* tokens of a summary besides its lines: its role, the marker */
-    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary at most */
+    PHI__COMPACT_FRAME = 20,       /* tokens of a summary's role and marker */
+    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary, at most */
 };
 
-/* The item always stays. */
 static bool phi__lines_stays(const phi__compacting *c, size_t item) {
     return c->durable != NULL && c->durable[item] != 0;
 }
@@ -159,28 +158,27 @@ static bool phi__lines_is_summary(const phi_view_item *item) {
 }
 
 typedef struct phi__compact_lines {
-    phi_str *at; /* filled from the end: the newest first */
+    phi_str *at; /* newest line first */
     size_t cap, count, total;
     uint64_t tokens, most;
     uint64_t left_out; /* messages without a line, here and in earlier summaries */
     bool full;
-    phi__buf made; /* the line that is being made */
+    phi__buf made; /* buffer for the current line */
 } phi__compact_lines;
 
 static bool phi__lines_has_line(const phi__compacting *c, size_t item) {
     const phi_message *m = c->items[item].message;
-    return !phi__lines_stays(c, item) && !m->is_update && /* the next request says it again */
+    return !phi__lines_stays(c, item) && !m->is_update && /* the next request repeats it */
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT);
 }
 
-/* The text of an earlier summary; empty for the focus before it. */
+/* Returns the text of an earlier summary; empty for the focus message before a summary. */
 static phi_str phi__lines_summary_text(const phi__compacting *c, const phi_message *message) {
     phi_str text = message->content_count > 0 ? message->content[0].text : phi__str("", 0);
     if (c->config.focus_message != NULL && phi__str_is(text, c->config.focus_message)) text.len = 0;
     return text;
 }
 
-/* Takes the last line off a text. */
 static phi_str phi__lines_last_line(phi_str *text) {
     size_t n = text->len;
     while (n > 0 && text->at[n - 1] != '\n') n--;
@@ -189,10 +187,10 @@ static phi_str phi__lines_last_line(phi_str *text) {
     return line;
 }
 
-/* After the first line without room, all are only counted. */
+/* Adds a line. After the first line without room, lines are only counted. */
 static bool phi__lines_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
                                 bool copy) {
-    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* its line break */
+    uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* with its line break */
     uint64_t n;
     if (phi__texts_is(c->config.texts, PHI_TEXT_SUMMARY_LEFT_OUT, PHI_TEXT_COUNT, line, &n)) {
         lines->left_out += n;
@@ -210,7 +208,7 @@ static bool phi__lines_add_line(const phi__compacting *c, phi__compact_lines *li
     return true;
 }
 
-/* The lines of an item, the last first. bytes 0: only those of an earlier summary. */
+/* Adds the lines of an item, the last line first. bytes 0: only lines of an earlier summary. */
 static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *lines, size_t at,
                                 size_t bytes) {
     const phi_view_item *item = &c->items[at];
@@ -247,7 +245,8 @@ static bool phi__lines_add_item(const phi__compacting *c, phi__compact_lines *li
     return true;
 }
 
-/* Short lines of all are better than long ones of the newest. */
+/* Gathers the lines of a section. Short lines of all messages are better than long lines of the
+   newest, so longer lines are tried first and then shorter ones. */
 static bool phi__lines_gather(const phi__compacting *c, phi__compact_lines *lines,
                               const phi__compact_section *s) {
     static const size_t bytes[] = {PHI__COMPACT_TEXT, 100, 50};
@@ -296,8 +295,7 @@ static phi_status phi__lines_add_message(const phi__compacting *c, phi__compact_
     return PHI_OK;
 }
 
-/* Makes the section's messages: the focus, where there is room for it, and the summary. PHI_OK;
-   PHI_NO_MEMORY. */
+/* Makes the section's messages: the focus message, if there is room for it, and the summary. */
 static phi_status phi__lines_sum_up(const phi__compacting *c, phi__compact_section *s) {
     phi_str text = phi_str_of(c->config.focus_message);
     size_t cap = 0;
@@ -314,7 +312,7 @@ static phi_status phi__lines_sum_up(const phi__compacting *c, phi__compact_secti
                                 ? 0
                                 : c->items[i].message->content[0].text.len + 1);
     lines.most -= phi__min(PHI__COMPACT_FRAME, (size_t)lines.most / 2);
-    lines.cap = phi__min(cap, (size_t)lines.most); /* a line has a token at least */
+    lines.cap = phi__min(cap, (size_t)lines.most); /* a line has at least one token */
     lines.at =
         (phi_str *)phi_arena_alloc(c->arena, phi__mul(phi__max(lines.cap, 1), sizeof *lines.at));
     phi__buf_init(&lines.made, c->arena->memory);
@@ -333,7 +331,7 @@ static uint64_t phi__compact_tokens(const phi__compacting *c, size_t from, size_
 
 /* ---- turns and runs ---- */
 
-/* Not to be put into lines, since it is no line itself. */
+/* True if the item is a summary that is not made of lines, and so must stay. */
 static bool phi__compact_is_whole(const phi__compacting *c, size_t item) {
     uint32_t flags = c->items[item].flags;
     return !c->again && (flags & PHI_ITEM_SUMMARY) != 0 && (flags & PHI_ITEM_LINES) == 0;
@@ -359,7 +357,7 @@ static void phi__compact_make_turns(phi__compacting *c, const size_t *callers) {
         if (phi__compact_is_whole(c, i)) c->turns[c->turn_count - 1].stays = true;
         if (i == 0 || item->to > end) end = item->to;
         if (callers[i] != SIZE_MAX) {
-            /* A result belongs to the turn of its call, and so does all between them. */
+            /* A result belongs to the turn of its call, and so do all items between them. */
             size_t caller = callers[i];
             size_t t = c->turn_count - 1;
             bool stays = c->turns[t].stays;
@@ -394,14 +392,14 @@ static phi_status phi__compact_find_turns(phi__compacting *c) {
     return PHI_OK;
 }
 
-/* A marker is of the run that made it, but lies among other runs: it goes with the items before
-   it. */
+/* True if the turn is a marker. A marker names the run that made it, but lies among other runs, so
+   it belongs to the items before it. */
 static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
     uint32_t flags = c->items[c->turns[turn].from].flags;
     return (flags & PHI_ITEM_SYNTHETIC) != 0 && (flags & PHI_ITEM_SUMMARY) == 0;
 }
 
-/* The turn that a run begins with; run run_count: behind the last. */
+/* Returns the first turn of a run; for run run_count, the end of the turns. */
 static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
     size_t low = 0, high = c->turn_count;
     while (low < high) {
@@ -416,8 +414,8 @@ static size_t phi__compact_run_start(const phi__compacting *c, size_t run) {
 
 /* ---- sections ---- */
 
-/* What of it all would go, and whether there is anything that no summary has summed up; whether
-   there are summaries. */
+/* Sums the tokens of the items that do not stay. True if some of these items are in no summary yet.
+   *summaries: some are summaries. */
 static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s, bool *summaries) {
     bool raw = false;
     *summaries = false;
@@ -448,7 +446,7 @@ static phi_status phi__compact_put(phi__compacting *c, const phi__compact_sectio
     return PHI_OK;
 }
 
-/* The section of these turns, none of which stays. */
+/* Makes a section of turns of which none stays. */
 static phi_status phi__section_of(const phi__compacting *c, size_t from, size_t to, bool carries,
                                   phi__compact_section *s) {
     phi_status status = PHI_OK;
@@ -466,13 +464,13 @@ static phi_status phi__section_of(const phi__compacting *c, size_t from, size_t 
     return status;
 }
 
-/* The end of the turns from `from` on among which none stays. */
+/* Returns the end of the turns from `from` on that do not stay. */
 static size_t phi__compact_stretch(const phi__compacting *c, size_t from, size_t to) {
     while (from < to && !c->turns[from].stays) from++;
     return from;
 }
 
-/* Turns that stay are left out of the spans. *did: there is any span. */
+/* Makes spans from the turns, except those that stay. *did: a span was made. */
 static phi_status phi__compact_put_all(phi__compacting *c, size_t from, size_t to, bool carries,
                                        bool *did) {
     phi_status status = PHI_OK;
@@ -496,7 +494,8 @@ static phi_status phi__compact_put_all(phi__compacting *c, size_t from, size_t t
 
 /* ---- long results ---- */
 
-/* A result that was cut before is left alone: with the marker it has more lines than the limit. */
+/* True if the result may be cut. A result that was cut before is left alone, because its marker
+   adds lines beyond the limit. */
 static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
     const phi_view_item *item = &c->items[i];
     return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__lines_stays(c, i) &&
@@ -525,9 +524,9 @@ static phi_status phi__compact_cut_recent(phi__compacting *c, size_t turn, bool 
     return PHI_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole plan ---- */
 
-/* The oldest run that is not dropped. */
+/* Returns the oldest run of the scope. */
 static size_t phi__compact_scope(const phi__compacting *c) {
     size_t run = c->run_count - 1;
     uint64_t tokens = 0, n = 0;
@@ -544,8 +543,8 @@ static size_t phi__compact_scope(const phi__compacting *c) {
     return run;
 }
 
-/* The turns of a run that are compacted: all of an earlier one, of the current one those between
-   its first and recent turns. */
+/* Returns the first turn of a run to compact, and sets *end after the last one: all turns of an
+   earlier run; of the current run the turns between its first and recent ones. */
 static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *end) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
     if (run + 1 == c->run_count) {
@@ -556,7 +555,7 @@ static size_t phi__compact_bounds(const phi__compacting *c, size_t run, size_t *
     return from;
 }
 
-/* The resulting view begins with a user's message. */
+/* Sets *well: with this run as the first, the new view begins with a user's message. */
 static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run, bool *well) {
     size_t start = phi__compact_run_start(c, run), end;
     phi__compact_section s;
@@ -569,8 +568,8 @@ static phi_status phi__compact_begins_well(const phi__compacting *c, size_t run,
     return status;
 }
 
-/* The oldest run that is not dropped: that of the scope, or as many before it as it takes for a
-   good beginning. */
+/* Finds the oldest run that stays: the first run of the scope, or an earlier one if the view must
+   begin with a user's message. */
 static phi_status phi__compact_first(const phi__compacting *c, size_t *run) {
     phi_status status = PHI_OK;
     bool well = false;
@@ -601,7 +600,7 @@ static phi_status phi__compact_all(phi__compacting *c) {
 static phi_status phi__compact_whole(phi__compacting *c) {
     phi_status status = phi__compact_find_turns(c);
     if (status != PHI_OK) return status;
-    size_t real = 0; /* real: the turn before that says which run it is */
+    size_t real = 0; /* the last turn so far that is no marker */
     for (size_t t = 0; t < c->turn_count; t++) {
         if (t > 0 && !phi__compact_is_marker(c, t)) {
             if (!phi_str_equal(c->items[c->turns[t].from].message->loop_id,
@@ -656,9 +655,9 @@ PHI__FN phi_status phi__compact_rewrite(const phi_view_item *items, size_t count
     return status;
 }
 
-/* ---- the three levels over a plain list of messages (conformance C-36) ---- */
+/* ---- phi_compact_messages: three levels for a plain list of messages ---- */
 
-/* A group is an answer with all up to the last result of its calls, or any other message. */
+/* A group is an answer and everything up to the last result of its calls, or any other message. */
 
 typedef struct phi__compact_levels {
     phi_compaction_config config;
@@ -666,8 +665,8 @@ typedef struct phi__compact_levels {
     phi_arena *arena;
     const phi_message **list;
     size_t count;
-    size_t *callers; /* of each message that is a result: its answer; SIZE_MAX: none */
-    size_t *ends;    /* of each message: the end of the group that begins with it */
+    size_t *callers; /* for each result the index of its answer; SIZE_MAX: none */
+    size_t *ends;    /* for each message the end of the group that begins with it */
     uint64_t budget;
     bool no_memory;
 } phi__compact_levels;
@@ -682,8 +681,8 @@ static bool phi__levels_fit(const phi__compact_levels *l) {
     return phi__levels_tokens(l, 0, l->count) <= l->budget;
 }
 
-/* Finds the groups once more, after the list has changed. A group ends with the last result of its
-   answer before the next answer. False: no memory. */
+/* Finds the groups again after the list has changed. A group ends with the last result of its
+   answer that comes before the next answer. False: no memory. */
 static bool phi__levels_group(phi__compact_levels *l) {
     phi_memory *memory = l->arena->memory;
     size_t *callers = phi__groups_find(memory, l->list, sizeof *l->list, l->count);
@@ -708,7 +707,7 @@ static bool phi__levels_words(const phi__compact_levels *l, const phi_message *a
     phi__buf body;
     phi__texts_args args = PHI_ZERO;
     phi__buf_init(&body, l->arena->memory);
-    size_t texts = 0; /* each is cut */
+    size_t texts = 0; /* each text is cut */
     for (size_t i = 0; i < answer->content_count; i++) {
         const phi_content *block = &answer->content[i];
         phi_str text = block->text;
@@ -726,7 +725,7 @@ static bool phi__levels_words(const phi__compact_levels *l, const phi_message *a
     return done;
 }
 
-/* The answers before the last ones; results whose call is not there any more go. */
+/* Replaces answers before the recent messages by lines. Removes results whose call is gone. */
 static bool phi__levels_sum_up_all(phi__compact_levels *l) {
     size_t recent = l->count - phi__min(l->config.keep_recent_messages, l->count);
     size_t i, n = 0, end;
@@ -759,7 +758,6 @@ static const phi_message *phi__levels_marker(const phi__compact_levels *l, uint6
                : NULL;
 }
 
-/* Tokens of the marker at the front. */
 static uint64_t phi__levels_marker_tokens(phi__compact_levels *l, uint64_t gone) {
     phi_arena_mark mark = phi_arena_save(l->arena);
     const phi_message *marker = phi__levels_marker(l, gone, PHI_TEXT_REMOVED_OLDEST);
@@ -769,7 +767,7 @@ static uint64_t phi__levels_marker_tokens(phi__compact_levels *l, uint64_t gone)
     return tokens;
 }
 
-/* True if the message is phi's text `which` and nothing else; *n: its number. */
+/* True if the message is phi's text `which` and nothing else. *n gets the number in the text. */
 static bool phi__levels_is(const phi__compact_levels *l, const phi_message *message, phi_text which,
                            uint64_t *n) {
     return message->role == PHI_ROLE_USER && message->content_count == 1 &&
@@ -777,8 +775,7 @@ static bool phi__levels_is(const phi__compact_levels *l, const phi_message *mess
            phi__texts_is(l->config.texts, which, PHI_TEXT_COUNT, message->content[0].text, n);
 }
 
-/* The number of messages removed with this one: a marker, of this call or of an earlier one, is
-   none itself and counts as many as it says. */
+/* Returns how many removed messages this message represents: 1, or the number in a marker. */
 static uint64_t phi__levels_stands_for(const phi__compact_levels *l, const phi_message *message) {
     uint64_t n = 1;
     return phi__levels_is(l, message, PHI_TEXT_REMOVED, &n) ||
@@ -793,8 +790,7 @@ static uint64_t phi__levels_gone(const phi__compact_levels *l, size_t from, size
     return sum;
 }
 
-/* Where the last whole group ends that is within the first `most` messages; and where the first one
-   begins that is within the last `most`. */
+/* Returns the end of the last whole group within the first `most` messages. */
 static size_t phi__levels_head(const phi__compact_levels *l, size_t most) {
     size_t at = 0;
     while (at < l->count && l->ends[at] <= most) at = l->ends[at];
@@ -812,14 +808,14 @@ static bool phi__levels_cut_middle(phi__compact_levels *l, size_t head, size_t t
     return true;
 }
 
-/* The list begins with a summary of all before it, which is cut last. */
+/* Returns 1 if the list begins with a summary, else 0. The summary is removed last. */
 static size_t phi__levels_summary(const phi__compact_levels *l) {
     uint64_t n;
     return l->count > 0 && phi__levels_is(l, l->list[0], PHI_TEXT_SUMMARY, &n) ? 1 : 0;
 }
 
-/* The start of the newest groups that fit behind a marker; when not even the newest does, of the
-   newest groups that fit alone. The first `kept` messages stay in any case. */
+/* Returns the start of the newest groups that fit together with a marker (then *marked is true), or
+   else of the newest groups that fit. The first `kept` messages stay in any case. */
 static size_t phi__levels_newest_from(phi__compact_levels *l, const size_t *ends, size_t groups,
                                       size_t kept, bool *marked) {
     uint64_t tokens = phi__levels_tokens(l, 0, kept);
@@ -840,7 +836,7 @@ static size_t phi__levels_newest_from(phi__compact_levels *l, const size_t *ends
     return from;
 }
 
-/* `ends`: room for one more than there are messages. */
+/* `ends` has room for one element more than there are messages. */
 static bool phi__levels_newest(phi__compact_levels *l, size_t *ends) {
     size_t groups = 0, kept = phi__levels_summary(l);
     bool marked;
@@ -873,7 +869,7 @@ static phi_status phi__levels_go(phi__compact_levels *l) {
     if (phi__levels_fit(l)) return PHI_OK;
     if (!phi__levels_group(l) || !phi__levels_sum_up_all(l) || !phi__levels_group(l))
         return PHI_NO_MEMORY;
-    /* Results without their call would be refused. */
+    /* A provider refuses results without their call. */
     size_t j, n = 0, end;
     for (size_t i = 0; i < l->count; i = end) {
         end = l->ends[i];
@@ -917,7 +913,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                    ? l.config.max_context_tokens - l.config.system_prompt_tokens
                    : 0;
     l.list = (const phi_message **)phi_arena_alloc(
-        arena, phi__mul(phi__add(count, 1), sizeof *l.list)); /* and a marker */
+        arena, phi__mul(phi__add(count, 1), sizeof *l.list)); /* one more for a marker */
     l.callers = (size_t *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *l.callers));
     l.ends = (size_t *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *l.ends));
     if (l.list == NULL || l.callers == NULL || l.ends == NULL) return PHI_NO_MEMORY;

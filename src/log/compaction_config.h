@@ -9,35 +9,35 @@ typedef enum phi_compaction_scope {
     PHI_COMPACTION_TOKENS    /* as many of the newest runs as fit into scope_tokens */
 } phi_compaction_scope;
 
-/* for scope_runs: no earlier run (0 means the default) */
+/* A value for scope_runs: no earlier run is in scope. (0 means the default.) */
 #define PHI_COMPACTION_NO_RUNS (UINT32_MAX - 1)
 
 /* Zero means default for every field. */
 typedef struct phi_compaction_config {
-    /* Only in phi_agent_desc: runs do not compact by themselves. A prompt that the provider finds
-       too long is cut nevertheless. */
+    /* Only in phi_agent_desc: runs do not compact by themselves. A prompt that is too long for the
+       provider is still cut. */
     bool disable;
     uint64_t max_context_tokens; /* (default: the model's window; without an agent 100,000) */
     /* (default: an estimate of the agent's prompt, tools and format; without an agent 4,000) */
     uint64_t system_prompt_tokens;
-    /* where the headroom ends, as a part of the window (0 to 1; default 0.9) */
+    /* the part of the window that may be used (0 to 1; default 0.9) */
     double compact_at_pct;
-    /* a compaction begins when less headroom than this is left (0 to 1; default 0.05) */
+    /* a compaction begins when less than this part of the window is left (0 to 1; default 0.05) */
     double budget_threshold_pct;
     phi_compaction_scope scope;
     uint32_t scope_runs;       /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */
     uint64_t scope_tokens;     /* (default: max_context_tokens) */
-    uint32_t keep_first_turns; /* of the current run; kept unchanged (default 2) */
+    uint32_t keep_first_turns; /* first turns of the current run that stay unchanged (default 2) */
     bool keep_no_first;        /* keep no first turns, whatever keep_first_turns says */
-    /* of the current run; only long results in them are cut (default 10) */
+    /* last turns of the current run, of which only long results are cut (default 10) */
     uint32_t keep_recent_turns;
     /* for phi_compact_messages: how many of the first messages are kept (default 2) */
     uint32_t keep_first_messages;
     bool keep_no_first_messages; /* keep no first messages, whatever keep_first_messages says */
     /* for phi_compact_messages: how many of the last messages are kept (default 10) */
     uint32_t keep_recent_messages;
-    uint64_t max_summary_tokens;    /* of the summary of one section (default 2,000) */
-    uint32_t tool_output_max_lines; /* of each result that stays (default 50) */
+    uint64_t max_summary_tokens;    /* limit for the summary of one section (default 2,000) */
+    uint32_t tool_output_max_lines; /* limit for each result that stays (default 50) */
     /* a user message that is put before each summed-up section (default: none) */
     const char *focus_message;
     /* ignored in phi_agent_desc, which has its own texts (default: phi's) */

@@ -1,11 +1,11 @@
-/* evict.c - entries that no view has leave memory, whole segments at a time, and come back. */
+/* evict.c - evicts entries that are in no view, whole segments at a time, and takes them back. */
 #include "log/thread_in.h"
 
 #include <stdio.h>
 
-/* ---- out of memory ---- */
+/* ---- evicting ---- */
 
-/* Leaves out the entries of segments that are not live; how many stay. */
+/* Removes the entries of segments that are not live from a list. Returns how many stay. */
 static size_t phi__evict_list(phi__entry **entries, size_t count) {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
@@ -13,7 +13,7 @@ static size_t phi__evict_list(phi__entry **entries, size_t count) {
     return n;
 }
 
-/* Gives back room that is not likely to be needed again. */
+/* Frees room that is probably not needed again. */
 static void phi__evict_shrink(phi_memory *memory, phi__entry ***entries, size_t count,
                               size_t *cap) {
     size_t fewer = phi__max(count * 2, 16);
@@ -25,8 +25,7 @@ static void phi__evict_shrink(phi_memory *memory, phi__entry ***entries, size_t 
     *entries = (phi__entry **)smaller;
 }
 
-/* The ids of runs whose beginning has left memory go. Without memory for a smaller table the old
-   one stays. */
+/* Removes evicted runs from the table. Without memory for a smaller table, the old one stays. */
 static void phi__evict_loops(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8;
@@ -53,16 +52,16 @@ static void phi__evict_loops(phi_thread *thread) {
     loops->away = true;
 }
 
-/* True if the id of an evicted rewrite must be kept, since a host could give it again; an id that
-   phi made of the rewrite's seq need not. */
+/* True if the id of an evicted rewrite must be kept, because a host could use it again. An id that
+   phi made from the rewrite's seq need not be kept. */
 static bool phi__evict_keeps_id(const phi__op *op) {
     char made[PHI__OP_MADE_SIZE];
     (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
     return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
 }
 
-/* Chains the rewrites of the entries in memory again, and puts them into the table. False: no
-   memory, and nothing changed; never, where there are not more than before. */
+/* Links the rewrites in memory and puts them into the table again. False: no memory, and nothing
+   changed. This cannot fail if there are no more rewrites than before. */
 static bool phi__evict_index(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     size_t n = 0;
@@ -96,8 +95,8 @@ static bool phi__evict_claim_ids(phi_thread *thread) {
     return true;
 }
 
-/* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
-   the new list the old one stays. */
+/* With a memory limit, keeps only the tool call ids of entries in memory. Without memory for the
+   new list, the old one stays. */
 static void phi__evict_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->counted.ids;
     if (thread->log.segments.limit_bytes == 0) return;
@@ -110,7 +109,8 @@ static void phi__evict_shed_ids(phi_thread *thread) {
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segments *segments = &thread->log.segments;
     phi_str state;
-    if (phi__state_now(thread, &state) != PHI_OK) return false; /* its notes may leave */
+    /* The state's notes may be evicted. */
+    if (phi__state_now(thread, &state) != PHI_OK) return false;
     segments->first.live = false;
     for (phi__segment *s = segments->others; s != NULL; s = s->older) s->live = false;
     phi__segments_pin(segments->current);
@@ -128,15 +128,15 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread) {
     phi__messages *messages = &thread->messages;
     phi__ops *ops = &thread->ops;
     size_t n = 0;
-    /* ids of rewrites that leave stay known, where a host gave them */
+    /* The ids of evicted rewrites are kept, if a host gave them. */
     for (const phi__op *op = ops->last; op != NULL; op = op->earlier) n += phi__evict_keeps_id(op);
-    if (!phi__hashes_room(memory, &ops->away, n)) return; /* another time */
+    if (!phi__hashes_room(memory, &ops->away, n)) return; /* try again at the next eviction */
     for (const phi__op *op = ops->last; op != NULL; op = op->earlier)
         if (phi__evict_keeps_id(op)) phi__hashes_add(&ops->away, op->id_hash);
     log->left = false;
     log->held = phi__evict_list(log->entries, log->held);
     messages->held = phi__evict_list(messages->at, messages->held);
-    (void)phi__evict_index(thread); /* of fewer it cannot fail */
+    (void)phi__evict_index(thread); /* cannot fail for fewer rewrites */
     phi__evict_loops(thread);
     phi__evict_shed_ids(thread);
     phi__evict_shrink(memory, &log->entries, log->held, &log->cap);
@@ -144,10 +144,9 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread) {
     phi__segments_drop_dead(log);
 }
 
-/* ---- and back ---- */
+/* ---- recalling ---- */
 
-/* True if the entries in memory equal those of the store: else another log has replaced it
-   there. */
+/* True if the entries in memory equal those of the store. If not, the store has another log. */
 static bool phi__rejoin_fits(const phi_thread *thread, const phi_thread *whole) {
     for (size_t i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count;
          i++) {
@@ -160,7 +159,7 @@ static bool phi__rejoin_fits(const phi_thread *thread, const phi_thread *whole) 
     return true;
 }
 
-/* Entries in memory stay as they are; evicted ones come from the other. */
+/* Makes a list of all entries: those in memory stay, and the evicted ones come from `whole`. */
 static phi__entry **phi__rejoin_merge(const phi_thread *thread, const phi_thread *whole) {
     size_t n = thread->log.count - thread->log.base, at = 0;
     phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
@@ -171,8 +170,7 @@ static phi__entry **phi__rejoin_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Revokes again the rewrites whose revoking entry, or the end of whose run, the store did not have
-   yet. */
+/* Revokes rewrites again if the store lacked the revoking entry or the end of the run. */
 static void phi__rejoin_revoke(phi_thread *thread) {
     for (const phi__op *op = thread->ops.last; op != NULL; op = op->earlier) {
         phi__op *target = op->rewrite.revoke != NULL
@@ -209,7 +207,7 @@ PHI__FN phi_status phi__thread_rejoin(phi_thread *thread, phi_thread *whole) {
     phi__free(log->memory, before, cap * sizeof *before);
     phi__hashes_free(log->memory, &thread->ops.away);
     phi__rejoin_revoke(thread);
-    phi__segment **end = &log->segments.others; /* the current one stays that */
+    phi__segment **end = &log->segments.others; /* the current segment stays current */
     while (*end != NULL) end = &(*end)->older;
     *end = whole->log.segments.others;
     whole->log.segments.others = NULL;

@@ -1,7 +1,6 @@
 /* fold.c - the items of a lane's view: its entries in order, with the rewrites applied.
 
-   A fold depends on nothing but the entries: the same log gives the same list, whether it grew
-   entry by entry or was rebuilt. */
+   A fold depends only on the entries: appending them and rebuilding give the same items. */
 #include "log/thread_in.h"
 
 PHI__FN bool phi__groups_ids_make(phi_memory *memory, phi__ids *ids, size_t n) {
@@ -109,7 +108,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
     return true;
 }
 
-/* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
+/* A failed answer may have half a thought or calls that never ran: the model does not see it. */
 PHI__FN bool phi__fold_shows(const phi_message *message) {
     return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
                                                    message->stop_reason != PHI_STOP_REASON_ABORTED);
@@ -211,7 +210,7 @@ static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segm
     memset(item, 0, sizeof *item);
     item->message = message;
     item->rendered = rendered;
-    item->arena = &segment->arena; /* renderings are kept next to the message */
+    item->arena = &segment->arena; /* renderings are stored next to the message */
     item->from = range->from;
     item->to = range->to;
     item->flags = flags;
@@ -230,11 +229,11 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
                   entry->flags & ~(uint32_t)PHI_ENTRY_GRAFTED);
 }
 
-/* ---- in place ---- */
+/* ---- changes in place ---- */
 
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     size_t low = 0, n = fold->count;
-    while (n > 1) { /* no branch: which half it is cannot be foretold */
+    while (n > 1) { /* has no branch, since the half is unpredictable */
         size_t half = n / 2;
         low += fold->items[low + half - 1].from < from ? half : 0;
         n -= half;
@@ -246,7 +245,7 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
                               size_t n) {
     for (size_t i = at; i < at + gone; i++)
         fold->durable -= (fold->items[i].flags & PHI_ENTRY_DURABLE) != 0;
-    /* Makes room for n items that replace `gone` ones. */
+    /* Makes room for n items in place of `gone` items. */
     if (n != gone)
         memmove(&fold->items[at + n], &fold->items[at + gone],
                 (fold->count - at - gone) * sizeof *fold->items);
@@ -264,14 +263,14 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
 typedef struct phi__folding {
     const phi__fold *in;
     phi__op *op;
-    size_t end;           /* of the items that the spans reach */
-    phi__fold out;        /* these items, rewritten; its tokens are those of the whole view */
-    uint8_t *durable;     /* 1 for each item of `in` that stays; NULL: none does */
-    size_t span, message; /* the next of each; messages are counted over all spans */
-    bool open;            /* the replacement of span `span` is in the list */
+    size_t end;           /* the end of the items that the spans reach */
+    phi__fold out;        /* these items after the rewrite, with the tokens of the whole view */
+    uint8_t *durable;     /* 1 for each item of `in` that stays; NULL: none */
+    size_t span, message; /* next span; next message, counted over all spans */
+    bool open;            /* the messages of this span were already placed */
 } phi__folding;
 
-/* The flags of the messages that replace the items from `at` on; SIZE_MAX: the span has none. */
+/* Returns the flags of messages that replace the items from `at` on. SIZE_MAX: no items. */
 static uint32_t phi__fold_span_flags(const phi__folding *f, size_t at) {
     const phi_span *span = &f->op->rewrite.spans[f->span];
     uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
@@ -302,8 +301,8 @@ static void phi__fold_close_span(phi__folding *f) {
     f->span++;
 }
 
-/* True if the span takes an item out of the view, from item `at` to its end: if all of them are
-   durable, nothing replaces them. */
+/* True if the span removes an item, from item `at` on. If all its items are durable, its messages
+   are left out. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
     while (at < f->end && f->in->items[at].from <= to && f->durable != NULL && f->durable[at] != 0)
@@ -358,7 +357,7 @@ PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op
     return done;
 }
 
-/* ---- runs of which nothing is kept ---- */
+/* ---- runs that keep nothing ---- */
 
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
     size_t i = phi__fold_find(fold, from), n = i;
@@ -372,7 +371,7 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
     fold->linked = fold->groups = fold->counted = 0;
 }
 
-/* ---- for a projection ---- */
+/* ---- links for a projection ---- */
 
 PHI__FN void phi__fold_link(phi__fold *fold) {
     for (size_t at = fold->linked; at < fold->count; at++) {
@@ -412,7 +411,7 @@ static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, 
             phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
     } else if (entry->kind == PHI_ENTRY_REWRITE) {
         phi__op *op = entry->of.op;
-        if (op->rewrite.revoke != NULL) return true; /* the revoked one is left out */
+        if (op->rewrite.revoke != NULL) return true; /* the revoked rewrite is skipped */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
         return phi__fold_op(thread, fold, op);
     }

@@ -1,29 +1,29 @@
-/* load.c - keeps the views of lanes while a thread is read, at a cost that depends on the changes
-   only.
+/* load.c - keeps the views of lanes up to date while a thread is read, at a cost that depends only
+   on the changes.
 
-   While entries are read nothing outside uses the thread. So a switch makes no view: the view of
-   each lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The
-   items that a rewrite takes out are kept with it, and are put back when it is revoked. A list for
-   each lane holds the spans that no later rewrite covers: it shows which rewrites touch the same
+   No other code uses the thread while entries are read. So a switch makes no view: the view of each
+   lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The items
+   that a rewrite removes are kept with the rewrite, and are put back when it is revoked. A list for
+   each lane has the spans that no later rewrite covers. It tells which rewrites touch the same
    entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
-   results) are computed as for one rewrite of a thread in use. The list of messages and their
-   places are made at the end. */
+   results) are computed as for a single rewrite of a thread in use. The list of messages and their
+   indexes are made at the end. */
 #include "log/thread_in.h"
 
-/* ---- by lane ---- */
+/* ---- lanes ---- */
 
-/* A span of a rewrite that is not revoked. */
+/* A span of a rewrite. */
 typedef struct phi__load_span {
     uint64_t from, to;
-    phi__op *op; /* NULL: it is revoked, and goes with what covers it */
+    phi__op *op; /* NULL: revoked; removed with the span that covers it */
 } phi__load_span;
 
 typedef struct phi__load_lane {
-    phi__fold fold; /* where it is known, and of a lane that is not the active one */
+    phi__fold fold; /* set if known, for a lane that is not active */
     bool known, seen;
-    uint64_t compacted;    /* seq of its last compaction, and 1 */
-    bool odd;              /* spans have overlapped in part: the list is of no use any more */
-    phi__load_span *spans; /* in order, apart from each other */
+    uint64_t compacted;    /* seq of its last compaction plus 1 */
+    bool odd;              /* spans have overlapped in part, so the list is not used any more */
+    phi__load_span *spans; /* in order, without overlaps */
     size_t count, cap;
 } phi__load_lane;
 
@@ -31,22 +31,23 @@ struct phi__loading {
     phi_arena arena; /* for the items kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
-    bool known;   /* of the active lane: thread->fold is its view */
-    bool durable; /* something that was read is */
-    size_t aside; /* items of the folds of other lanes */
+    bool known;   /* thread->fold is the view of the active lane */
+    bool durable; /* a durable message was read */
+    size_t aside; /* items in the folds of other lanes */
 };
 
 /* The items to put back when a rewrite that was read is revoked. */
 struct phi__load_op {
     phi__item *taken;
     size_t taken_count;
-    phi__load_span *under; /* spans that its own cover */
+    phi__load_span *under; /* earlier spans that its spans cover */
     size_t under_count;
-    size_t touched;  /* spans of it that later rewrites cover */
-    uint64_t tokens; /* that its lane's view has more since it (modulo 2^64) */
+    size_t touched;  /* number of its spans that later rewrites cover */
+    uint64_t tokens; /* tokens that it added to its lane's view (modulo 2^64) */
 };
 
-enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
+/* If folds of other lanes have more items, and more than twice the entries, they are freed. */
+enum { PHI__LOAD_ASIDE = 4096 };
 
 PHI__FN bool phi__load_room(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
@@ -124,7 +125,7 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     from->seen = true;
     l->aside += from->fold.count;
     if (!to->seen && (thread->lanes.at == NULL || thread->lanes.at[lane].parent == PHI__LANE_NONE))
-        to->known = true; /* it begins empty */
+        to->known = true;
     l->aside -= to->fold.count;
     phi__fold_move(thread->log.memory, &thread->fold, &to->fold);
     l->known = to->known;
@@ -145,7 +146,7 @@ PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane) {
     return PHI_OK;
 }
 
-/* ---- whether it fits ---- */
+/* ---- checking if a rewrite fits ---- */
 
 static bool phi__load_calls(const phi_message *m) {
     if (m->role == PHI_ROLE_TOOL_RESULT) return true;
@@ -167,7 +168,7 @@ PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite) {
     return !fold->overlaps;
 }
 
-/* ---- which spans touch ---- */
+/* ---- spans that touch ---- */
 
 static size_t phi__load_find_span(const phi__load_lane *lane, uint64_t from) {
     size_t low = 0, high = lane->count;
@@ -181,7 +182,7 @@ static size_t phi__load_find_span(const phi__load_lane *lane, uint64_t from) {
     return low;
 }
 
-/* Makes room for n spans in the place of `gone` ones. */
+/* Makes room for n spans in place of `gone` spans. */
 static void phi__load_splice(phi__load_lane *lane, size_t at, size_t gone, size_t n) {
     if (gone == n) return;
     memmove(&lane->spans[at + n], &lane->spans[at + gone],
@@ -205,7 +206,7 @@ static bool phi__load_sweep(phi__load_lane *lane) {
     return n < before;
 }
 
-/* How many spans of the list a new one covers, from *at on; SIZE_MAX: it overlaps one in part. */
+/* Returns how many spans a new span covers, from *at on. SIZE_MAX: the new span cuts a span. */
 static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_t *at) {
     size_t end;
     *at = end = phi__load_find_span(lane, span->from);
@@ -215,7 +216,7 @@ static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_
     return end - *at;
 }
 
-/* Moves spans under a rewrite, whose own span replaces them. */
+/* Moves spans under a rewrite, and puts the rewrite's span in their place. */
 static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, size_t n,
                                const phi_span *span) {
     struct phi__load_op *load = op->load;
@@ -230,7 +231,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
     lane->spans[at].op = op;
 }
 
-/* Puts a rewrite's spans into the list; the spans that they cover go under it. False: no memory. */
+/* Puts a rewrite's spans into the list, and the spans that they cover under it. */
 static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
@@ -254,7 +255,7 @@ static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *o
     return true;
 }
 
-/* Takes a rewrite's spans out of the list; the spans under them come back. False: no memory. */
+/* Removes a rewrite's spans from the list, and puts the spans under it back. */
 static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t at;
@@ -280,7 +281,7 @@ PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op) {
 
 /* ---- rewrites ---- */
 
-/* The items that its spans select, in *out where it is given; how many. */
+/* Counts the items that the rewrite's spans select, and copies them to `out` if it is not NULL. */
 static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__item *out) {
     size_t at, n = 0;
     for (size_t i = 0; i < r->span_count; i++)
@@ -319,8 +320,8 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     return true;
 }
 
-/* Replaces a rewrite's messages by the items that it took out. Does not touch the messages
-   themselves, which are long out of the processor's caches. */
+/* Replaces a rewrite's messages by the items that it removed. Does not read the messages
+   themselves, since they are no longer in the processor's caches. */
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t done = load->taken_count;
@@ -357,7 +358,7 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     return PHI_OK;
 }
 
-/* The active lane's rewrites from entry `start` on go. */
+/* Reverts the active lane's rewrites from entry `start` on. */
 static phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
     for (phi__op *op = thread->ops.last; status == PHI_OK && op != NULL && op->seq >= start;
@@ -381,7 +382,7 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry) {
     if (status != PHI_OK) return status;
     if (message && (entry->flags & PHI_ENTRY_DURABLE) != 0) l->durable = true;
     if ((entry->flags & PHI_ENTRY_GRAFTED) != 0 && !active) {
-        /* The view kept of its lane, which is not the active one, is out of date. */
+        /* The saved view of that lane is out of date now. */
         phi__load_lane *lane = &l->lanes[entry->lane];
         phi__graft_put(thread, entry);
         if (lane->known) phi__load_forget(thread, lane);
@@ -394,9 +395,9 @@ PHI__FN phi_status phi__load_put(phi_thread *thread, phi__entry *entry) {
     return PHI_OK;
 }
 
-/* ---- the end ---- */
+/* ---- finishing ---- */
 
-/* Lanes by the entry that they fork at: the first of each entry, and the next of each lane. */
+/* Lanes by the entry at which they fork: the first lane for each entry, then linked by `next`. */
 typedef struct phi__load_forks {
     uint32_t *first, *next;
     size_t *counts; /* messages of each lane so far */
@@ -412,7 +413,7 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     f->counts = (size_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->counts));
     if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
     for (uint32_t i = (uint32_t)f->lanes;
-         thread->lanes.at != NULL && i-- > 1;) { /* the lowest in front */
+         thread->lanes.at != NULL && i-- > 1;) { /* lowest number first */
         if (thread->lanes.at[i].parent == PHI__LANE_NONE) continue;
         f->next[i] = f->first[thread->lanes.at[i].fork_seq - thread->log.base];
         f->first[thread->lanes.at[i].fork_seq - thread->log.base] = i;
@@ -420,7 +421,7 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     return true;
 }
 
-/* Messages that a lane has at an entry: before its fork, those of its parent. */
+/* Returns how many messages a lane has at an entry; before its fork, how many its parent has. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)
@@ -428,7 +429,7 @@ static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks
     return f->counts[lane];
 }
 
-/* The place of each message among those of its lane. */
+/* Sets the index of each message within its lane. */
 static bool phi__load_places(phi_thread *thread) {
     phi__load_forks f;
     bool done = phi__load_make_forks(thread, &f);

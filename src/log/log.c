@@ -1,11 +1,10 @@
-/* log.c - entries by seq. */
+/* log.c - a log's entries by seq, their memory, and lists of logs. */
 #include "log/thread_in.h"
 
-/* ---- lists of the logs that a step must sync or evict ---- */
+/* ---- lists of the logs that a step must store or evict ---- */
 
-/* A log in a store puts itself into one list when it grows, and into another when an entry of it
-   goes out of view: so a step need not check all logs. A log in no store costs the test of a
-   pointer. */
+/* A log in a store adds itself to one list when it grows, and to another when an entry leaves the
+   view. So a step need not check all logs. A log in no store pays only the test of a pointer. */
 
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
     if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
@@ -26,7 +25,7 @@ PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
     return dirty;
 }
 
-/* ---- A set of hashes of ids ---- */
+/* ---- a set of hashes of ids ---- */
 
 static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
     size_t i = (size_t)hash & (cap - 1);
@@ -70,18 +69,18 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
     memset(set, 0, sizeof *set);
 }
 
-/* ---- the memory of entries: a log grows in segments, each evicted as a whole ---- */
+/* ---- the memory of entries: segments, each evicted as a whole ---- */
 
 #ifndef PHI__SEGMENT_BYTES
-#define PHI__SEGMENT_BYTES 16384 /* of a full segment; tests set it smaller, to evict more */
+#define PHI__SEGMENT_BYTES 16384 /* bytes of a full segment; smaller in tests, to evict more */
 #endif
 
-/* So many segments make up an agent's memory limit. */
+/* A segment is this part of an agent's memory limit, within these bounds. */
 enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
 
-enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
+enum { PHI__SEGMENT_LATER = 4 }; /* later blocks of a full segment are smaller by this factor */
 
-/* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
+/* With a memory limit, blocks do not grow, because the unused rest of the last block counts. */
 static void phi__segments_arena(const phi__log *log, phi_arena *arena) {
     bool limited = log->segments.limit_bytes != 0;
     phi_arena_init(arena, log->memory, limited ? log->segments.full_bytes / 2 : 0);
@@ -110,7 +109,7 @@ static phi__segment *phi__segments_new(phi__log *log) {
     return segment;
 }
 
-/* Only renderings of its messages still go into the full segment, a few at a time. */
+/* A full segment gets only renderings of its messages, so its new blocks are small. */
 static void phi__segments_begin(phi__log *log, phi__segment *segment) {
     phi_arena *full = &log->segments.current->arena;
     full->most_block_bytes = log->segments.full_bytes / PHI__SEGMENT_LATER;
@@ -125,8 +124,8 @@ static void phi__segments_free(phi__log *log, phi__segment *segment) {
 }
 
 PHI__FN bool phi__segments_roll(phi__log *log, phi_str *carried) {
-    /* An eighth of the bytes may be left behind in the last block; one with four times the
-       bytes, or twice where memory is limited, is full, however much is left there. */
+    /* At most an eighth of the bytes is left unused in the last block. A segment with four times
+       the bytes, or twice with a memory limit, is full in any case. */
     const phi_arena *arena = &log->segments.current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segments.full_bytes;
     if (bytes < (log->segments.limit_bytes != 0 ? 2 : 4) * full &&
@@ -166,7 +165,7 @@ PHI__FN void phi__segments_drop_dead(phi__log *log) {
     if (!log->segments.first.live) phi_arena_free(&log->segments.first.arena);
 }
 
-/* ---- the log's entries in memory: found by seq, stored in segments ---- */
+/* ---- entries in memory by seq ---- */
 
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
     memset(log, 0, sizeof *log);

@@ -24,8 +24,7 @@ typedef enum phi_summaries {
     /* need_from and need_to of phi_projection_meta name the entries that do not fit; for an agent's
        runs PHI_EV_SUMMARY_NEEDED names them. The host makes a summary, then projects again */
     PHI_SUMMARIES_REQUEST,
-    /* the same, but the agent itself starts the summary, as phi_summarize would for these
-       entries */
+    /* like PHI_SUMMARIES_REQUEST, but the agent itself starts the summary (phi_summarize) */
     PHI_SUMMARIES_WRITE
 } phi_summaries;
 
@@ -45,7 +44,7 @@ typedef struct phi_policy {
     /* a limit that applies after max_turns and never cuts the newest turn (default: none) */
     uint32_t max_messages;
     uint32_t max_turns;       /* only the newest turns (default: no limit) */
-    uint32_t keep_last_turns; /* so many turns are sent whatever the budget (default 3) */
+    uint32_t keep_last_turns; /* number of newest turns that are always sent (default 3) */
     bool keep_no_turns;       /* only the newest turn is protected, whatever keep_last_turns says */
     phi_summaries summaries;
     /* the role of a summary: PHI_ROLE_USER (the default) or _ASSISTANT */

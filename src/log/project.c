@@ -1,14 +1,14 @@
-/* project.c - chooses the items of a view to send: walks from the newest end, no further than
-   needed.
+/* project.c - chooses the items of a view to send. It walks from the newest item back, no further
+   than needed.
 
-   The order in which items get their place does not depend on the budget: the newest turn, the
-   protected turns, the summaries of older messages, the groups before those. The first item that
-   does not fit ends the walk. So a larger budget never sends less. */
+   The order in which items get room does not depend on the budget: the newest turn, the protected
+   turns, the summaries of older messages, then the groups before those. The first item that does
+   not fit ends the walk. So a larger budget never sends less. */
 #include "log/thread_in.h"
 
 /* ---- the presets, and every default in one place ---- */
 
-/* Spec, threads and strategies, part B. */
+/* The defaults of phi_policy, and the values of the presets. */
 enum {
     PHI__POLICY_INPUT = 8000,
     PHI__POLICY_RESERVE = 2000,
@@ -18,8 +18,8 @@ enum {
     PHI__POLICY_LONG_INPUT = 100000,
     PHI__POLICY_LONG_TURNS = 10,
     PHI__POLICY_TOOL_TURNS = 5,
-    PHI__POLICY_WINDOW = 128000, /* of a model that does not say: as agents take it */
-    PHI__POLICY_OUTPUT = 8192    /* the same */
+    PHI__POLICY_WINDOW = 128000, /* window of a model that names none, as for agents */
+    PHI__POLICY_OUTPUT = 8192    /* output limit of a model that names none */
 };
 
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy) {
@@ -46,7 +46,7 @@ PHI__FN const char *phi__policy_fault(const phi_policy *policy) {
     return NULL;
 }
 
-/* For a model whose output may be as large as its window, half of the window is for input. */
+/* If a model's output may fill its window, half of the window is for input. */
 static void phi__policy_for_model(const phi_model *model, phi_policy *p) {
     uint64_t window = PHI__POLICY_WINDOW, output = PHI__POLICY_OUTPUT;
     if (model != NULL && model->context_window != 0) window = model->context_window;
@@ -80,11 +80,11 @@ PHI_API phi_policy phi_policy_of(phi_policy_kind kind, const phi_model *model) {
 
 enum { PHI__PROJECT_BUCKETS = 64 };
 
-/* A result whose answer was not met yet: the walk comes to it later. */
+/* A result whose answer is not met yet, since the walk goes backwards. */
 typedef struct phi__found {
-    struct phi__found *later; /* in the view */
+    struct phi__found *later; /* the next result of this bucket, later in the view */
     size_t at;
-    bool spent; /* the nearest answer with such a call had another result */
+    bool spent; /* another result was taken for its call */
 } phi__found;
 
 typedef struct phi__projecting {
@@ -92,18 +92,18 @@ typedef struct phi__projecting {
     phi_policy policy;
     phi_arena *arena;
     phi__found *found[PHI__PROJECT_BUCKETS];
-    phi__group *oldest; /* of those so far */
-    size_t at;          /* items before it were not reached */
-    size_t window;      /* the first item included, pinned summaries apart */
+    phi__group *oldest; /* the oldest group so far */
+    size_t at;          /* items before this one were not reached */
+    size_t window;      /* first included item, except pinned summaries */
     uint64_t budget, used, newest_tokens;
     uint32_t turn;
-    size_t messages; /* included so far, without summaries and extensions */
-    size_t groups;   /* considered */
-    size_t floor;    /* summaries from here on have their place */
-    bool summaries;  /* the policy shows them */
-    bool settled; /* the newest and protected turns are whole, older summaries have their place */
+    size_t messages; /* included messages, without summaries and extensions */
+    size_t groups;   /* groups that were looked at */
+    size_t floor;    /* summaries from this item on have room */
+    bool summaries;  /* the policy includes summaries */
+    bool settled;    /* newest and protected turns are complete; older summaries have room */
     bool full;
-    phi__verdict stopped; /* why no more are included, from item stop_at on */
+    phi__verdict stopped; /* why nothing before stop_at is included */
     size_t stop_at;
     bool trimmed;
     phi_projection_meta meta;
@@ -114,7 +114,7 @@ static inline uint64_t phi__proj_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* ---- the items of a projection: a view's, or a fold's ---- */
+/* ---- the items of a projection: from a view or a fold ---- */
 
 static const phi_message *phi__items_message(const phi__proj_order *o, size_t at) {
     return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
@@ -149,7 +149,7 @@ static size_t phi__items_calls(const phi_message *m) {
     return n;
 }
 
-/* A summary with calls in it is an answer like any other. */
+/* True for a summary without calls. A summary with calls is like any other answer. */
 PHI__FN bool phi__items_sums_up(const phi_message *m, uint32_t flags) {
     return (flags & PHI_ITEM_SUMMARY) != 0 &&
            (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) && phi__items_calls(m) == 0;
@@ -165,7 +165,7 @@ PHI__FN bool phi__items_is_group(const phi_message *m, uint32_t flags) {
            !phi__items_sums_up(m, flags);
 }
 
-/* The newest summary before an item; SIZE_MAX: none. */
+/* Returns the newest summary before an item. SIZE_MAX: none. */
 static size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
     if (at == 0) return SIZE_MAX;
     if (o->items == NULL) {
@@ -176,8 +176,7 @@ static size_t phi__items_summary_before(const phi__proj_order *o, size_t at) {
     return at > 0 ? at - 1 : SIZE_MAX;
 }
 
-/* A user's message opens a turn, unless it was steered into a run: steering belongs to that run's
-   turn. */
+/* True if a user's message opens a turn. A message steered into a run belongs to its turn. */
 static bool phi__items_opens(const phi__proj_order *o, size_t at) {
     const phi_message *m = phi__items_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;
@@ -190,7 +189,7 @@ static bool phi__items_opens(const phi__proj_order *o, size_t at) {
     return true;
 }
 
-/* ---- matches results and calls of the projected items ---- */
+/* ---- matching results with calls ---- */
 
 static phi__found **phi__results_bucket(phi__projecting *p, phi_str id) {
     return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
@@ -208,8 +207,8 @@ static void phi__results_find(phi__projecting *p, size_t at) {
     *bucket = found;
 }
 
-/* The first result of a call after its answer; what else has its id is of no call. SIZE_MAX:
-   none. */
+/* Takes the first result of a call after its answer. Later results with the same id belong to no
+   call. SIZE_MAX: there is no result. */
 static size_t phi__results_take(phi__projecting *p, phi_str id) {
     phi__found **bucket = phi__results_bucket(p, id), **link = bucket, *found;
     size_t at = SIZE_MAX;
@@ -230,7 +229,7 @@ static size_t phi__results_take(phi__projecting *p, phi_str id) {
     return at;
 }
 
-/* Gives a group the result of its next call; one is made where there is none. */
+/* Adds the result of the group's next call, or makes a result if there is none. */
 static void phi__results_join(phi__projecting *p, phi__group *g, const phi_content *call) {
     size_t at = phi__results_take(p, call->id), n = g->result_count++;
     g->places[n] = at;
@@ -254,7 +253,7 @@ static void phi__results_join(phi__projecting *p, phi__group *g, const phi_conte
     g->tokens = phi__proj_sum(g->tokens, phi_tokens_of_message(p->order->counter, m));
 }
 
-/* The results of a group's calls, in their order. */
+/* Adds the results of a group's calls, in the order of the calls. */
 static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
     const phi_message *m = g->message;
     if (calls == 0) return;
@@ -266,7 +265,7 @@ static void phi__proj_results(phi__projecting *p, phi__group *g, size_t calls) {
         if (phi__items_is_call(&m->content[i])) phi__results_join(p, g, &m->content[i]);
 }
 
-/* ---- groups, as the policy includes them ---- */
+/* ---- groups and the policy ---- */
 
 static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     phi__group *g = (phi__group *)phi__arena_zero(p->arena, sizeof *g);
@@ -280,13 +279,12 @@ static phi__group *phi__proj_group(phi__projecting *p, size_t at) {
     return g;
 }
 
-/* Puts a group before those so far. */
 static void phi__proj_put(phi__projecting *p, phi__group *g) {
     g->newer = p->oldest;
     p->oldest = g;
 }
 
-/* A copy whose blocks may be changed; strings are shared. */
+/* Copies a message so that its blocks can be changed; strings are shared. */
 static phi_message *phi__proj_copy(phi__projecting *p, const phi_message *m,
                                    phi_content **content) {
     phi_message *copy = (phi_message *)phi_arena_alloc(p->arena, sizeof *copy);
@@ -302,7 +300,7 @@ static phi_message *phi__proj_copy(phi__projecting *p, const phi_message *m,
     return copy;
 }
 
-/* An answer without its calls; NULL: nothing is left of it. */
+/* Returns an answer without its calls. NULL: nothing is left of it. */
 static const phi_message *phi__proj_talk(phi__projecting *p, const phi_message *m) {
     phi_content *content;
     size_t n = 0;
@@ -319,7 +317,8 @@ static const phi_message *phi__proj_talk(phi__projecting *p, const phi_message *
     return copy;
 }
 
-/* The message and its results as the policy's kinds have them. Nothing of it: PHI__VERDICT_KIND. */
+/* Makes the group of a message and its results, without the kinds that the policy excludes. If
+   nothing is left, its verdict is PHI__VERDICT_KIND. */
 static phi__group *phi__proj_look(phi__projecting *p, size_t at) {
     phi__group *g = phi__proj_group(p, at);
     uint32_t include = p->policy.include;
@@ -358,9 +357,9 @@ static phi__group *phi__proj_look_summary(phi__projecting *p, size_t at) {
 /* ---- results of the newest turn, cut until it fits ---- */
 
 enum {
-    PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
-    PHI__PROJECT_WORDS = 64,  /* of the note where a text was cut */
-    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
+    PHI__PROJECT_LEAST = 128, /* bytes; a result is never cut to less */
+    PHI__PROJECT_WORDS = 64,  /* bytes of the note in a cut text */
+    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest results that fit */
 };
 
 static bool phi__proj_too_long(const phi__projecting *p, const phi_content *c, size_t most) {
@@ -369,7 +368,7 @@ static bool phi__proj_too_long(const phi__projecting *p, const phi_content *c, s
            c->text.len > phi__add(most, phi__max(words, PHI__PROJECT_WORDS));
 }
 
-/* Head and tail of a text, and how much is missing between them. */
+/* Cuts a text to its head and tail, with a note between them that says how much is missing. */
 static void phi__proj_shorten(phi__projecting *p, phi_content *c, size_t most) {
     phi_str text = c->text;
     size_t head = phi__utf8_cut(text, most / 2), from = text.len - (most - most / 2);
@@ -389,7 +388,7 @@ static void phi__proj_shorten(phi__projecting *p, phi_content *c, size_t most) {
     c->replay = c->signature = phi__str(NULL, 0);
 }
 
-/* A result, its texts cut to `most` bytes; the same one where that changes nothing. */
+/* Returns a result with texts cut to `most` bytes, or the result itself if none is longer. */
 static const phi_message *phi__proj_cut(phi__projecting *p, const phi_message *m, size_t most) {
     phi_content *content;
     size_t i = 0;
@@ -405,7 +404,7 @@ static bool phi__proj_shows(const phi__group *g) {
     return g->verdict == PHI__VERDICT_SHOWN || g->verdict == PHI__VERDICT_CUT;
 }
 
-/* The tokens of the newest turn with its results cut so far; put: apply the cuts. */
+/* Returns the tokens of the newest turn with results cut to `most` bytes. put: cut them. */
 static uint64_t phi__proj_try(phi__projecting *p, size_t most, bool put) {
     uint64_t sum = p->newest_tokens, was, now;
     size_t i;
@@ -440,10 +439,10 @@ static size_t phi__proj_longest(const phi__projecting *p) {
     return most;
 }
 
-/* The most bytes of a result with which the newest turn fits into `room`; 0: it does not. */
+/* Returns how many bytes of each result the newest turn may have to fit into `room`, or 0. */
 static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
     size_t over = phi__proj_longest(p), most = over, middle;
-    if (over / 8 > room) most = (size_t)room * 8; /* no text is that much denser than estimated */
+    if (over / 8 > room) most = (size_t)room * 8; /* a token has less than 8 bytes */
     do {
         if (most == PHI__PROJECT_LEAST || p->failed) return 0;
         over = most;
@@ -461,7 +460,7 @@ static size_t phi__proj_fit(phi__projecting *p, uint64_t room) {
 
 /* ---- the walk ---- */
 
-/* Drops the messages before the window's first user message or summary. */
+/* Excludes the messages before the window's first user message or summary. */
 static void phi__proj_trim(phi__projecting *p) {
     for (phi__group *g = p->oldest; g != NULL; g = g->newer) {
         if (!phi__proj_shows(g) ||
@@ -478,15 +477,14 @@ static void phi__proj_trim(phi__projecting *p) {
     }
 }
 
-/* The newest and the protected turns are complete; older items are before item `at`. */
+/* Called when the newest and the protected turns are complete. Older items are before item `at`. */
 static void phi__proj_settle(phi__projecting *p, size_t at) {
     if (p->settled || p->failed) return;
     p->settled = true;
-    if (p->turn == 1) phi__proj_trim(p); /* no message opened it */
+    if (p->turn == 1) phi__proj_trim(p); /* no user message opened this turn */
     bool cut = p->newest_tokens > p->budget;
     if (cut) {
-        /* Results of the newest turn are cut so that it fits, with the protected turns if
-           possible. */
+        /* Cuts results of the newest turn to fit, if possible together with the protected turns. */
         uint64_t others = p->used - p->newest_tokens;
         size_t most = 0;
         p->meta.budget_truncated = true;
@@ -515,7 +513,7 @@ static void phi__proj_settle(phi__projecting *p, size_t at) {
     }
 }
 
-/* Why a group is left out, or that it is sent. */
+/* Returns why a group is left out, or that it is sent. */
 static phi__verdict phi__proj_judge(phi__projecting *p, const phi__group *g) {
     const phi_policy *policy = &p->policy;
     size_t messages = phi__add(p->messages, 1 + g->result_count);
@@ -576,7 +574,7 @@ static void phi__proj_step_group(phi__projecting *p, size_t at) {
     if (g->opens) p->turn++;
 }
 
-/* From the newest item on, until no more are included; through all of them for an explanation. */
+/* Walks back from the newest item until no more is included; for an explanation, to the end. */
 static void phi__proj_walk(phi__projecting *p) {
     const phi__proj_order *o = p->order;
     p->turn = 1;
@@ -599,7 +597,7 @@ static void phi__proj_walk(phi__projecting *p) {
     phi__proj_settle(p, p->at);
 }
 
-/* Summaries older than the window: the walk has put them into the list only where it continued. */
+/* Adds summaries older than the window. For an explanation, the walk has added them. */
 static void phi__proj_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;
@@ -610,7 +608,7 @@ static void phi__proj_pin(phi__projecting *p) {
     }
 }
 
-/* ---- the outcome ---- */
+/* ---- the result ---- */
 
 static void phi__proj_emit_one(phi__projecting *p, phi__projection *out, const phi_message *message,
                                size_t place) {
@@ -641,7 +639,7 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
             p->meta.orphans_repaired += g->made;
             p->meta.summary_used = p->meta.summary_used || g->is_summary;
             if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) continue;
-            for (size_t i = 0; i <= g->result_count; i++) { /* the answer, and its results */
+            for (size_t i = 0; i <= g->result_count; i++) { /* the answer and its results */
                 size_t at = i > 0 ? g->places[i - 1] : g->at;
                 if (at == SIZE_MAX) continue;
                 if (phi__items_from(p->order, at) < p->meta.from_seq)
@@ -650,7 +648,7 @@ static void phi__proj_emit(phi__projecting *p, phi__projection *out) {
                     p->meta.to_seq = phi__items_to(p->order, at);
             }
         }
-    if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
+    if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* with to_seq 0: no entries */
 }
 
 static void phi__proj_tell(phi__projecting *p) {
@@ -736,7 +734,7 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
     return PHI_OK;
 }
 
-/* ---- explains a projection: a line for each group, whether it is sent, and why ---- */
+/* ---- explaining a projection: a line for each group says if it is sent, and why ---- */
 
 static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
     switch (g->verdict) {
@@ -781,7 +779,7 @@ static void phi__explain_head(phi__buf *out, const phi_projection_meta *meta,
         (unsigned long long)meta->tools_tokens);
 }
 
-/* order->all is set. */
+/* Sets order->all. */
 PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_str *out) {
     phi_arena scratch;
     phi__projection made;
@@ -821,12 +819,11 @@ PHI__FN phi_status phi__explain(phi__proj_order *order, phi_arena *arena, phi_st
     return status;
 }
 
-/* ---- the tokens of a context: the provider's report, and an estimate of later messages ---- */
+/* ---- tokens of a context: the provider's report and an estimate of later messages ---- */
 
-/* A provider says with each answer how many tokens it read and wrote; those are exact, and include
-   the system prompt and the tools. Messages after that answer are estimated. After a change of the
-   list (compaction, prune, replaced messages) the report no longer describes it: the tracker is
-   zeroed. */
+/* With each answer a provider reports how many tokens it read and wrote. This number is exact, and
+   includes the system prompt and the tools. Messages after that answer are estimated. When the list
+   changes (compaction, prune, replaced messages), the report is wrong, so the tracker is zeroed. */
 
 PHI__FN void phi__tracker_record(phi__tracker *tracker, const phi_usage *usage, size_t index) {
     if (tracker == NULL || usage == NULL) return;

@@ -1,37 +1,37 @@
-/* prune.c - plans a prune: whole groups, the oldest first. */
+/* prune.c - plans prunes and reverts, and truncates a view: whole groups leave, oldest first. */
 
 #include "log/thread_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An item, and, where it is the first of its block, the whole of that. */
+/* An item of a view. The first item of a block has the block's tokens, count and flags. */
 typedef struct phi__plan_item {
-    uint64_t from, to; /* entries that it covers */
-    size_t up;         /* towards the block's first item, which points to itself */
+    uint64_t from, to; /* the entries that it represents */
+    size_t up;         /* index towards the block's first item, which has its own index */
     uint64_t tokens;
     size_t count;
     bool stays, goes;
-    bool late; /* it goes only when nothing else can */
+    bool late; /* removed only when no other block can be */
 } phi__plan_item;
 
 typedef struct phi__plan {
     phi__plan_item *items;
     size_t count;
-    uint64_t tokens; /* of the entries removed so far */
-    size_t removed;  /* items that go so far */
-    size_t also;     /* an item that goes besides and is not counted; SIZE_MAX: none */
+    uint64_t tokens; /* tokens removed so far */
+    size_t removed;  /* number of items removed so far */
+    size_t also;     /* one more removed item, which is not counted; SIZE_MAX: none */
 } phi__plan;
 
-/* ---- blocks of items that leave a view together, the oldest first ---- */
+/* ---- blocks: items of a view that leave it together; the oldest leave first ---- */
 
-/* for each item: phi__plan_put(&plan, i, message, from, to, counter);
-   phi__plan_join(&plan, answer, result);       they stay or go together
-   phi__plan_block(&plan, i)->stays = true;
-   while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
-   spans = phi__plan_spans(&plan, arena, instead, &count);
-
-   Ownership: `items` is the caller's. */
+/* The use of a plan:
+       for each item: phi__plan_put(&plan, i, message, from, to, counter);
+       phi__plan_join(&plan, answer, result);     they stay or leave together
+       phi__plan_block(&plan, i)->stays = true;
+       while (more is wanted && phi__plan_take(&plan, &at, end, false)) ...
+       spans = phi__plan_spans(&plan, arena, instead, &count);
+   The caller owns plan.items. */
 
 static void phi__plan_put(phi__plan *plan, size_t at, const phi_message *message, uint64_t from,
                           uint64_t to, const phi_token_counter *counter) {
@@ -53,7 +53,7 @@ static phi__plan_item *phi__plan_block(phi__plan *plan, size_t at) {
     return &items[at];
 }
 
-/* Makes the blocks of two items one. */
+/* Joins the blocks of two items. */
 static void phi__plan_join(phi__plan *plan, size_t a, size_t b) {
     phi__plan_item *x = phi__plan_block(plan, a), *y = phi__plan_block(plan, b);
     phi__plan_item *first = x < y ? x : y, *other = x < y ? y : x;
@@ -65,8 +65,8 @@ static void phi__plan_join(phi__plan *plan, size_t a, size_t b) {
     first->late = first->late || other->late;
 }
 
-/* Takes the oldest block that begins in [*at, end) and may go, `late`: also one that goes late.
-   False: there is none. */
+/* Removes the oldest block that begins in [*at, end) and need not stay. `late` allows blocks that
+   are removed last. False: there is none. */
 static bool phi__plan_take(phi__plan *plan, size_t *at, size_t end, bool late) {
     for (; *at < end; (*at)++) {
         phi__plan_item *block = phi__plan_block(plan, *at);
@@ -83,8 +83,8 @@ static bool phi__plan_goes(phi__plan *plan, size_t at) {
     return at == plan->also || phi__plan_block(plan, at)->goes;
 }
 
-/* The removed entries: neighbours are one span, `instead` (NULL: nothing) takes the first one's
-   place. Something goes. NULL: no memory. */
+/* Returns the spans of the removed entries; adjacent items are one span. `instead` (NULL: nothing)
+   replaces the first span. At least one item must be removed. NULL: no memory. */
 static phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_message *instead,
                                  size_t *count) {
     phi_span *spans =
@@ -107,7 +107,7 @@ static phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_me
     return spans;
 }
 
-/* ---- plans a prune, and the message that it leaves in the place of what it took ---- */
+/* ---- a prune, and the message that replaces the removed messages ---- */
 
 typedef struct phi__pruning {
     const phi_view_item *items;
@@ -119,7 +119,7 @@ typedef struct phi__pruning {
     phi_pruned pruned;
 } phi__pruning;
 
-/* The report of a rewrite, as JSON, as its event has it. Frees the buffer. False: no memory. */
+/* Finishes the JSON report of a rewrite in the arena, and frees the buffer. */
 static bool phi__prune_report(phi__buf *out, phi_arena *arena, const char **meta) {
     phi_str kept;
     phi__buf_char(out, '}');
@@ -242,31 +242,30 @@ PHI__FN uint64_t phi__prune_from(const phi_thread *thread) {
     return from;
 }
 
-/* ---- takes the oldest part out of the view, and puts a marker in its place ---- */
+/* ---- truncation: the oldest part leaves the view, and a marker replaces it ---- */
 
 /* A group is an answer with its results, or any other message. The first user message, the newest
-   one, durable messages, and everything from the last group on stay; all other groups up to a point
-   go, summaries last: a summary represents all messages before it, the first user message included.
-   So one marker, at the place of the first removed message, represents all that were ever removed.
-   It is a rewrite like any other; its meta has their total number. A span cannot cut the output of
-   an earlier rewrite, and a late result goes with its call, wherever it is: inseparable items form
-   a block, and blocks go as a whole. */
+   one, durable messages, and everything from the last group on stay. Of the other groups the oldest
+   are removed until the view fits. Summaries are removed last, because a summary represents all
+   messages before it. So one marker, at the place of the first removed message, represents all
+   messages that were ever removed. A truncation is a rewrite, and its meta has the total number. A
+   span cannot cut the output of an earlier rewrite, and a late result leaves with its call,
+   wherever it is. Inseparable items form a block, which leaves as a whole. */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
 typedef struct phi__truncation {
     phi_thread *thread;
     const phi_token_counter *counter; /* NULL: the estimate */
-    phi__plan plan;                   /* also: the marker of an earlier truncation */
-    size_t last;                      /* item that begins the last group */
-    uint64_t tokens;                  /* of the view, without that marker */
-    uint64_t gone;                    /* messages that went at earlier times */
-    const phi_texts *texts;           /* NULL: phi's */
-    phi__buf words;                   /* the marker's */
+    phi__plan plan;                   /* plan.also is the marker of an earlier truncation */
+    size_t last;                      /* the item that begins the last group */
+    uint64_t tokens;                  /* tokens of the view, without that marker */
+    uint64_t gone;                    /* messages removed by earlier truncations */
+    const phi_texts *texts;           /* NULL: phi's texts */
+    phi__buf words;                   /* text of the marker */
 } phi__truncation;
 
-/* Finds the marker of an earlier truncation: a view has at most one, since each truncation takes
-   the one before it out. */
+/* Finds the marker of an earlier truncation. Each truncation removes the marker before it. */
 static void phi__trunc_find_marker(phi__truncation *t) {
     const phi__fold *fold = &t->thread->fold;
     for (const phi__op *op = t->thread->ops.last; op != NULL; op = op->earlier) {
@@ -284,8 +283,8 @@ static void phi__trunc_find_marker(phi__truncation *t) {
     }
 }
 
-/* Makes a block of an answer's group, or of one message, from item `at` on. Returns its end: after
-   the last result of an answer, even with extensions between. */
+/* Makes a block of an answer's group, or of one message, from item `at` on. Returns the end of the
+   block: after the last result of an answer, even with extensions between. */
 static size_t phi__trunc_group(phi__truncation *t, size_t at) {
     const phi__fold *fold = &t->thread->fold;
     size_t end = at + 1;
@@ -315,7 +314,7 @@ static void phi__trunc_mark(phi__truncation *t, phi_message *marker, phi_content
     marker->content_count = 1;
 }
 
-/* The tokens of the view, with a marker for the messages removed so far. */
+/* Returns the tokens of the view with a marker for the messages removed so far. */
 static uint64_t phi__trunc_tokens(phi__truncation *t) {
     phi_message marker;
     phi_content block;
@@ -323,7 +322,7 @@ static uint64_t phi__trunc_tokens(phi__truncation *t) {
     return t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
-/* Takes blocks until enough is gone. False: nothing to take, or less than a marker costs. */
+/* Removes blocks until the view fits. False: the result would not be smaller. */
 static bool phi__trunc_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__fold_tokens(&t->thread->fold, t->counter), now = before;
     for (int late = 0; late < 2; late++) {
@@ -355,7 +354,7 @@ static bool phi__trunc_do(phi__truncation *t, phi_str loop_id, uint32_t turn_ind
                                                                   turn_index, NULL, NULL, 0)
                                               : PHI_NO_MEMORY;
     if (status == PHI_BAD_ARG && rewrite.spans[0].message_count > 0) {
-        /* the marker would part an answer from a result that stays: the cut has none */
+        /* The marker would separate an answer from a result that stays, so it is left out. */
         phi_span *first = (phi_span *)(uintptr_t)rewrite.spans;
         first->message_count = 0;
         status = phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0);
@@ -364,10 +363,10 @@ static bool phi__trunc_do(phi__truncation *t, phi_str loop_id, uint32_t turn_ind
     return status == PHI_OK;
 }
 
-/* Which blocks there are, which go late, and which must stay. */
+/* Finds the blocks, and marks those that are removed last and those that stay. */
 static void phi__trunc_join(phi__truncation *t, const size_t *callers, const uint8_t *durable) {
     const phi__fold *fold = &t->thread->fold;
-    size_t first = SIZE_MAX, newest = SIZE_MAX, end; /* user messages that stay */
+    size_t first = SIZE_MAX, newest = SIZE_MAX, end; /* indexes of the user messages that stay */
     bool summed_up = false;
     for (size_t at = 0; at < fold->count; at = end) {
         const phi__item *item = &fold->items[at];
@@ -441,18 +440,18 @@ PHI__FN bool phi__truncate(phi_thread *thread, uint64_t target_tokens,
     return done;
 }
 
-/* ---- plans a revert: it takes out everything behind a step, or nothing ---- */
+/* ---- reverts: everything after a step leaves the view, or nothing does ---- */
 
 enum {
-    PHI__REVERT_FRESH_TURNS = 5, /* a line of a failure or a tangent stays that long */
-    PHI__REVERT_NEWEST = 3       /* ... and as long as it is one of so many of its category */
+    PHI__REVERT_FRESH_TURNS = 5, /* turns for which the message of a failure or tangent stays */
+    PHI__REVERT_NEWEST = 3       /* number of newest messages of a category that stay longer */
 };
 
 typedef struct phi__reverting {
     const phi_thread *thread;
     const phi_revert *revert;
     phi_arena *arena;
-    size_t target, first; /* items: the step, and the first one taken out */
+    size_t target, first; /* indexes: the step's item, and the first removed item */
     phi_reverted *told;
 } phi__reverting;
 
@@ -482,7 +481,7 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
     phi__buf_char(out, ']');
 }
 
-/* A label of another thread's numbers, as a restored history has, names nothing. */
+/* True if the item is a step. A label with a number of another thread does not count. */
 static bool phi__revert_is_step(const phi__item *item) {
     const phi_message *m = item->message;
     char label[PHI__STEP_BYTES];
@@ -525,11 +524,11 @@ static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
     return phi__prune_report(&out, r->arena, meta);
 }
 
-/* ---- lines of earlier reverts ---- */
+/* ---- messages of earlier reverts ---- */
 
-/* The category of the revert that left its line in this item; 0: none did, or the line is not alone
-   in its place, as in a history that was carried over; or the line stays, as those of completions
-   and summaries do: failures and tangents are of use for a while. */
+/* Returns the category of the failure or tangent whose revert left this message. 0: no revert left
+   it, or other messages are in its place too, as in a history that was carried over, or it is from
+   a completion or step summary, whose messages always stay. */
 static phi_revert_category phi__revert_ages(const phi__reverting *r, size_t at) {
     const phi_texts *texts = r->revert->texts;
     const phi__fold *fold = &r->thread->fold;
@@ -585,7 +584,7 @@ static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
             : NULL;
     spans[last].message_count = 1;
     if (spans[last].messages == NULL) return PHI_NO_MEMORY;
-    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0; /* by category */
+    size_t seen[PHI_REVERT_STEP_SUMMARY + 1] = {0}, turns = 0; /* count by category */
     seen[r->revert->category] = 1;
     for (size_t j = fold->count; j > 0; j--) {
         turns += fold->items[j - 1].message->role == PHI_ROLE_ASSISTANT;

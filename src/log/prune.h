@@ -17,12 +17,11 @@ extern "C" {
 
 /* Zero means default for every field but tokens. */
 typedef struct phi_prune {
-    uint64_t tokens; /* how many tokens to take out at least; the last group may make it more */
-    phi_str memo;    /* a message that takes the place of the messages (default: none) */
+    uint64_t tokens; /* least number of tokens to remove; the last group may remove more */
+    phi_str memo;    /* a message that replaces the removed messages (default: none) */
     /* entries before this one stay (default: the entries up to the last compaction stay) */
     uint64_t from_seq;
-    /* entries from this one on stay, for example those of the current turn (default: no such
-       entries) */
+    /* entries from this one on stay, for example those of the current turn (default: none stay) */
     uint64_t end_seq;
     const phi_texts *texts; /* PHI_TEXT_PRUNED (default: phi's) */
 } phi_prune;

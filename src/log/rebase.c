@@ -1,23 +1,20 @@
-/* rebase.c - restarts a log with copies of its lanes' views, so that the rest can be freed.
+/* rebase.c - fills a new log with copies of another log's views, so that log can be freed.
 
-   It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
-   so that a seq never means two entries; the rest of a conversation is packed, in its own
-   segments. */
+   Entry numbers continue, so that a seq never means two entries. The copies are packed into
+   segments of their own. */
 #include "log/thread_in.h"
 
-/* ---- runs of another log, copied onto a lane that is not the active one ---- */
+/* ---- copying runs of another log onto a lane that is not active ---- */
 
-/* The work of hidden agents (a branch of an evaluation, the scratch work of a strategy) is done in
-   their own logs and copied when it is over: the log of their agent then shows it, also during that
+/* Hidden agents (a branch of an evaluation, the scratch work of a strategy) work in their own logs.
+   Their runs are copied when they end, so the log of their agent shows them, even during that
    agent's own run. The copies have PHI_ENTRY_GRAFTED. Messages, turns, usage, spawned runs and
-   notes of the run are copied; its rewrites are not, so the lane shows all of its messages; nor is
-   its system prompt. What a run spent that was grafted during another one is part of that one's
-   usage. */
+   notes of the run are copied; its rewrites and its system prompt are not, so the lane shows all
+   its messages. If it is copied during another run, that run's usage includes its usage. */
 
 /* ---- copies ---- */
 
-/* A copy of an entry's detail, whose `count` texts, at these places, are copied, too. NULL: no
-   memory. */
+/* Copies an entry's detail, with `count` strings at the offsets `texts`. NULL: no memory. */
 static void *phi__graft_part(phi_arena *room, const void *part, size_t size, const size_t *texts,
                              size_t count) {
     char *kept = (char *)phi_arena_alloc(room, size);
@@ -58,7 +55,7 @@ static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str 
     if (from->kind == PHI_ENTRY_LOOP_START && from->of.loop != NULL) {
         phi_loop_info *info = phi__loops_copy_info(room, from->of.loop);
         if (info == NULL) return false;
-        /* it would count as the prompt of the log's own agent */
+        /* The prompt would count as that of this log's own agent. */
         info->has_system_prompt = false;
         info->system_prompt = phi__str("", 0);
         to->of.loop = info;
@@ -77,7 +74,7 @@ static bool phi__graft_copy(phi_thread *thread, const phi__entry *from, phi_str 
     return true;
 }
 
-/* ---- which entries ---- */
+/* ---- entries to copy ---- */
 
 static bool phi__graft_wants(const phi__entry *entry, phi_str loop_id) {
     return phi_str_equal(entry->loop_id, loop_id) && entry->kind != PHI_ENTRY_REWRITE &&
@@ -96,7 +93,7 @@ PHI__FN phi_status phi__graft_lane(phi_thread *thread, phi_str name, uint64_t fo
 
 PHI__FN phi_status phi__graft_run(phi_thread *thread, uint32_t lane, const phi_thread *from,
                                   phi_str loop_id) {
-    size_t first = from->log.held, n = 0, i; /* first: the last LOOP_START of that id */
+    size_t first = from->log.held, n = 0, i; /* the index of the last LOOP_START of that id */
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *copies = NULL;
@@ -156,12 +153,12 @@ PHI__FN bool phi__rebase_take(phi_thread *thread, const phi_thread *from, const 
     return true;
 }
 
-/* ---- which items are kept ---- */
+/* ---- choosing the items to keep ---- */
 
 enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 
-/* A block's text is kept twice: in the message, and in the wire format that it was sent in. An
-   eighth more: blocks of memory are not filled to the last byte. */
+/* Estimates the bytes of a message in a log. Texts count twice: in the message, and in a wire
+   format. An eighth is added because memory blocks are never completely full. */
 static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
@@ -184,8 +181,8 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
     return sum;
 }
 
-/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one
-   stays in any case. */
+/* Returns the start of the newest turns that fit into `room`; fold->count: none. newest: the last
+   turn stays in any case. */
 static size_t phi__rebase_from(const phi__fold *fold, const size_t *callers, const uint8_t *keep,
                                size_t room, bool newest) {
     size_t from = fold->count, first_caller = SIZE_MAX, sum = 0, i = fold->count;
@@ -236,7 +233,7 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
     const phi__fold *fold = &before->fold;
-    size_t kept = 0; /* the old log's own messages in the new one */
+    size_t kept = 0; /* messages of the old log in the new one, without those made by rewrites */
     for (size_t i = 0; i < fold->count; i++)
         kept += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
     if (made == NULL || usage == NULL) return NULL;
@@ -256,7 +253,7 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     return phi__append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
 
-/* Scratch work of strategies, "~tot/...": no part of a conversation, and a lane a run. */
+/* True for scratch lanes of strategies, such as "~tot/...": they are no part of a conversation. */
 static bool phi__rebase_scratch(const phi_thread *before, uint32_t lane) {
     phi_str name = before->lanes.at[lane].name;
     return lane != before->lanes.active && name.len > 0 && name.at[0] == '~';

@@ -1,28 +1,28 @@
-/* rewrite.c - rewrites, the only way to change a view: checked, applied, appended. */
+/* rewrite.c - checks, applies and appends rewrites, the only way to change a view. */
 #include "log/thread_in.h"
 
 #include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The rewrite to check, and the buffer for the message. */
+/* A rewrite during its check and application. */
 typedef struct phi__rewriting {
     phi_thread *thread;
     const phi_rewrite *given;
     uint32_t lane;
     uint64_t base;
-    phi__fold *fold;     /* of the lane as it is */
-    phi__fold made;      /* where the lane is not the active one */
-    bool moves;          /* another lane is the active one afterwards: */
-    uint32_t next;       /* ... this one; PHI__LANE_NONE: it is to begin */
-    phi__fold projected; /* ... whose view is this, without the rewrite */
+    phi__fold *fold;     /* the current view of `lane` */
+    phi__fold made;      /* the view that `fold` points to, if the lane is not active */
+    bool moves;          /* switch_to names another lane than the active one */
+    uint32_t next;       /* the lane of switch_to; PHI__LANE_NONE: it must begin */
+    phi__fold projected; /* the view of `next`, without the rewrite */
     char *words;
     size_t words_size;
 } phi__rewriting;
 
 /* ---- checks whether a rewrite is valid ---- */
 
-/* Puts words where they go; PHI_BAD_ARG. */
+/* Writes a message into the caller's buffer. Returns PHI_BAD_ARG. */
 static phi_status phi__valid_refuse(phi__rewriting *w, const char *format, ...) {
     va_list args;
     if (w->words_size == 0) return PHI_BAD_ARG;
@@ -75,8 +75,8 @@ static phi_status phi__valid_spans(phi__rewriting *w) {
     return PHI_OK;
 }
 
-/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both
-   ascend. */
+/* Returns the span that covers an item, or SIZE_MAX. *cut: the item lies across an end of the span.
+   Items and spans must be visited in ascending order. */
 static size_t phi__valid_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
                                  bool *cut) {
     while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
@@ -88,7 +88,7 @@ static size_t phi__valid_span_of(const phi_rewrite *r, const phi__item *item, si
 
 enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
-/* The fate of an item: an item that a span of one message replaces keeps its place in its group. */
+/* Returns the fate of an item. An item replaced by one message keeps its place in its group. */
 static int phi__valid_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
     const phi_span *s = &r->spans[span];
@@ -122,17 +122,17 @@ static phi_status phi__valid_fates(phi__rewriting *w, const size_t *callers, con
     return PHI_OK;
 }
 
-/* The places in the view that the messages of spans get. */
+/* The places in the view for the messages of spans. */
 typedef struct phi__rewrite_places {
     const size_t *callers;
     const uint8_t *fates;
-    size_t span;  /* the next */
-    size_t put;   /* the last span that puts messages behind `prior`; SIZE_MAX: none does */
-    size_t prior; /* the item that stays and was seen last; SIZE_MAX: none was */
+    size_t span;  /* the next span */
+    size_t put;   /* the last span that puts messages after `prior`; SIZE_MAX: none */
+    size_t prior; /* the last item that stays; SIZE_MAX: none yet */
 } phi__rewrite_places;
 
-/* True if the span, which begins with item `at` at the earliest, puts messages in front of it. As
-   in a fold: a replaced item has its place, and if all that it holds stays, nothing is put. */
+/* True if the next span, which begins at item `at` or before, puts messages before that item. As in
+   a fold, a replaced item has its own place, and a span whose items all stay puts nothing. */
 static bool phi__valid_puts(const phi__rewriting *w, const phi__rewrite_places *p, size_t at) {
     const phi_span *span = &w->given->spans[p->span];
     size_t i = at;
@@ -142,10 +142,10 @@ static bool phi__valid_puts(const phi__rewriting *w, const phi__rewrite_places *
         i++;
     if (i < w->fold->count && w->fold->items[i].from <= span->to)
         return p->fates[i] != PHI__REWRITE_REPLACED;
-    return i == at; /* it holds notes alone */
+    return i == at; /* the span has no items in view */
 }
 
-/* The model loses a result if a message lies between it and its call. */
+/* Refuses messages between a call and its result, because the model would lose the result. */
 static phi_status phi__valid_parts(phi__rewriting *w, phi__rewrite_places *p) {
     const phi_rewrite *r = w->given;
     for (size_t i = 0; i < w->fold->count; i++) {
@@ -166,8 +166,8 @@ static phi_status phi__valid_parts(phi__rewriting *w, phi__rewrite_places *p) {
     return PHI_OK;
 }
 
-/* True if a result may follow messages that spans put. A log that is read is as it was written.
-   What the walk of one span passed, no later span looks at. */
+/* True if a result may come after messages that spans put. A log that is being read was checked
+   when it was written. Each span continues where the walk of the last one ended. */
 static bool phi__valid_may_part(const phi__rewriting *w) {
     const phi__fold *fold = w->fold;
     size_t at = 0;
@@ -204,7 +204,7 @@ static phi_status phi__valid_groups(phi__rewriting *w) {
     return status;
 }
 
-/* Names of the rewrite's own, and of a lane that may begin with it. */
+/* Checks the rewrite's id, and the name of a lane that may begin with the rewrite. */
 static phi_status phi__valid_names(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
     if (r->op_id != NULL && !phi__check_id_fits(phi_str_of(r->op_id)))
@@ -274,7 +274,7 @@ static phi_status phi__valid_all(phi__rewriting *w) {
     return status;
 }
 
-/* For the active lane, until another is set. */
+/* Begins a check for the active lane; the caller may set another lane. */
 static phi__rewriting phi__valid_begin(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                        size_t words_size) {
     phi__rewriting w = PHI_ZERO;
@@ -287,7 +287,7 @@ static phi__rewriting phi__valid_begin(phi_thread *thread, const phi_rewrite *re
     return w;
 }
 
-/* it has its own id */
+/* True if the rewrite has an id. */
 static bool phi__valid_named(const phi_rewrite *r) {
     return r->op_id != NULL && r->op_id[0] != '\0';
 }
@@ -304,7 +304,7 @@ PHI__FN phi_status phi__rewrite_check(phi_thread *thread, const phi_rewrite *rew
                              rewrite->op_id);
 }
 
-/* ---- keeping it ---- */
+/* ---- keeping a rewrite in the log ---- */
 
 static bool phi__rewrite_text(phi_arena *arena, const char **text) {
     phi_str copy;
@@ -334,7 +334,7 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
     return phi__rewrite_text(arena, &copy->model);
 }
 
-/* The id comes first, right behind the op: a lookup by id reads both. */
+/* The id is copied first, so it comes right after the op: a lookup by id reads both. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     *out = *given;
     out->spans = NULL;
@@ -354,7 +354,7 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
     return true;
 }
 
-/* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
+/* Makes an unused id. In a log of version 0.1.0 a host may have used an id of this form. */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]) {
     uint64_t n = thread->log.count;
     do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
@@ -374,7 +374,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
         phi__rewrite_name(thread, made);
         named.op_id = made;
     }
-    named.lane = NULL; /* it is in the op */
+    named.lane = NULL; /* the op has the lane */
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
@@ -391,15 +391,15 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     return op->rendered != NULL ? op : NULL;
 }
 
-/* It counts as a compaction until it is revoked. */
+/* True if the rewrite counts as a compaction until it is revoked. */
 static bool phi__rewrite_compacts(const phi__op *op) {
     return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
 }
 
 enum { PHI__REWRITE_MARKS = 64 };
 
-/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are
-   given up: they count only when all later ones were undone. */
+/* Makes room for the mark of one more compaction. With a memory limit, the oldest marks are
+   dropped; they count only if all later compactions are revoked. False: no memory. */
 static bool phi__rewrite_mark_room(phi_thread *thread) {
     size_t half = PHI__REWRITE_MARKS / 2;
     if (thread->log.segments.limit_bytes != 0 && thread->lanes.at == NULL &&
@@ -431,7 +431,7 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->log.count;
-    /* The newest; its seq and id are known. There is room. */
+    /* Makes it the newest rewrite. Room was reserved. */
     if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
     op->earlier = thread->ops.last;
     thread->ops.last = op;
@@ -448,7 +448,7 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     phi__thread_evictable(thread);
 }
 
-/* The view of the lane that it switches to. */
+/* Builds the view of the lane to switch to. */
 static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
@@ -459,8 +459,8 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
                : PHI_OK;
 }
 
-/* Applies a rewrite to the fold. False: no memory, and nothing changed; else a lane that begins has
-   its entry, and the rest cannot fail. */
+/* Applies a rewrite to the fold, after which nothing can fail. A new lane gets its entry. False: no
+   memory, and nothing changed. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_room(thread) && phi__load_apply(thread, op);
@@ -470,7 +470,7 @@ static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     if (w->next != PHI__LANE_NONE)
         return (w->lane != w->next || phi__fold_op(thread, &w->projected, op)) &&
                phi__lane_messages(thread, w->next);
-    return phi__append_reserve(thread, 2, 0) && /* the lane's entry, and its own */
+    return phi__append_reserve(thread, 2, 0) && /* the lane's entry and the rewrite's */
            phi__lane_new(thread, phi_str_of(w->given->switch_to), PHI__LANE_NONE, 0, &w->next) ==
                PHI_OK;
 }
@@ -499,7 +499,7 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
     return PHI_OK;
 }
 
-/* ---- undoing ---- */
+/* ---- revoking ---- */
 
 static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
     size_t i = 0, j = 0;
@@ -514,7 +514,7 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
     return false;
 }
 
-/* Replaces the lane's fold by one without a rewrite: the originals are in the log. */
+/* Rebuilds the lane's view without a rewrite. The original messages are in the log. */
 static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
     target->revoked = true;
@@ -555,12 +555,12 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         return PHI_NO_MEMORY;
     }
     phi__ops_unmark(thread, target->lane, target->seq, target->seq);
-    phi__runs_drop_undo(thread); /* it refers to the revoked rewrite */
+    phi__runs_drop_undo(thread); /* the undo has the revoked rewrite */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite) {
     uint32_t lane = thread->lanes.active;

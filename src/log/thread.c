@@ -1,11 +1,10 @@
-/* thread.c - makes, empties and frees threads; a thread's id, title and metadata; and notes, which
-   no model sees. A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes
-   its place. */
+/* thread.c - makes, empties and frees threads; sets id, title and metadata; adds notes, which no
+   model sees. The last note of the kind PHI_NOTE_THREAD has title, metadata and origin. */
 #include "log/thread_in.h"
 
 /* ---- notes ---- */
 
-/* The reader's status; PHI_BAD_ARG: it is no object, but has to be. */
+/* Parses a note. PHI_BAD_ARG: `object` is set, and the note is none. Or the parser's status. */
 static phi_status phi__note_parse(const phi_thread *thread, phi_str json, bool object) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -44,7 +43,7 @@ PHI__FN phi_status phi__note_add(phi_thread *thread, const char *kind, phi_str j
     return PHI_OK;
 }
 
-/* The name of the run is the note's own, for the run's beginning may leave memory before it. */
+/* The note has its own copy of the run's id: the start of the run may be evicted earlier. */
 PHI__FN phi_status phi__note_add_of_run(phi_thread *thread, const char *kind, phi_str json) {
     const phi__entry *run = thread->user != NULL ? thread->loops.started : NULL;
     phi_str loop_id = {NULL, 0};
@@ -65,7 +64,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 
 /* ---- id, title, metadata and origin ---- */
 
-/* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
+/* Returns PHI_OK if metadata is a JSON object or empty, else PHI_BAD_ARG or PHI_NO_MEMORY. */
 static phi_status phi__about_is_object(const phi_thread *thread, phi_str json) {
     phi_status status = json.len > 0 ? phi__note_parse(thread, json, true) : PHI_OK;
     return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
@@ -184,7 +183,7 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before) {
     before->id = phi__str(NULL, 0);
 }
 
-/* The log has it first. */
+/* Writes the note before it sets the fields. */
 static phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(thread, info), *before = thread->about;
     if (about == NULL) return PHI_NO_MEMORY;
@@ -238,7 +237,7 @@ static void phi__thread_renew(phi_thread *thread) {
 }
 
 PHI__FN void phi__thread_move(phi_thread *to, phi_thread *from) {
-    memcpy(to, from, sizeof *to); /* with the parts that others own */
+    memcpy(to, from, sizeof *to); /* includes the parts that others own */
     phi__thread_renew(from);
 }
 

@@ -48,7 +48,7 @@ enum {
     PHI_ENTRY_DURABLE = 1 << 0, /* a compaction keeps this entry and its whole group */
     /* a message that a rewrite made, not a message entry of the log */
     PHI_ITEM_SYNTHETIC = 1 << 1,
-    PHI_ITEM_SUMMARY = 1 << 2, /* ... that sums up the messages that it replaces */
+    PHI_ITEM_SUMMARY = 1 << 2, /* a message of a rewrite that sums up the messages it replaces */
     /* an answer whose reported usage counts messages that were rewritten since */
     PHI_ITEM_UNMEASURED = 1 << 3,
     /* a copy from the log of another agent that worked for this agent; the copy's lane was not the
@@ -75,12 +75,12 @@ typedef struct phi_span {
     const phi_message *messages;
     size_t message_count;
     bool summary; /* these messages sum up those that they replace */
-    /* ... with one line for each; phi's next plan may leave out the oldest of these lines */
+    /* a summary with one line for each message; phi's next plan may leave out the oldest lines */
     bool lines;
 } phi_span;
 
-/* The model that wrote the messages of a rewrite, and the model's usage. phi_thread_info.usage
-   includes this usage. */
+/* The model that wrote a rewrite's messages, and its usage, which phi_thread_info.usage
+   includes. */
 typedef struct phi_written {
     const char *model; /* the model's id (default: not known) */
     phi_usage usage;
@@ -121,27 +121,25 @@ typedef struct phi_entry {
     phi_str lane;
     phi_str loop_id;
     uint32_t turn_index;
-    const phi_message *message; /* MESSAGE */
-    const phi_rewrite *rewrite; /* REWRITE */
-    /* LANE: the lane that was forked; empty: the new lane begins empty */
+    const phi_message *message; /* for MESSAGE */
+    const phi_rewrite *rewrite; /* for REWRITE */
+    /* for LANE: the lane that was forked; empty: the new lane begins empty */
     phi_str parent_lane;
-    uint64_t fork_seq;          /* LANE: the last entry that both lanes share */
-    phi_trigger trigger;        /* TURN_START */
-    phi_status status;          /* LOOP_END */
-    phi_keep keep;              /* LOOP_END */
-    const phi_usage *usage;     /* TURN_END, LOOP_END, FORGOTTEN (there of all runs); NULL: none */
-    const phi_failure *failure; /* LOOP_END that failed */
-    const phi_loop_info *loop;  /* LOOP_START */
-    phi_str tool_call_id, child_session_id, child_loop_id; /* SPAWN */
-    phi_str note_kind, note;                               /* NOTE: a name, and JSON text */
-    const phi_forgotten *forgotten;                        /* FORGOTTEN */
+    uint64_t fork_seq;          /* for LANE: the last entry that both lanes share */
+    phi_trigger trigger;        /* for TURN_START */
+    phi_status status;          /* for LOOP_END */
+    phi_keep keep;              /* for LOOP_END */
+    const phi_usage *usage;     /* for TURN_END, LOOP_END, FORGOTTEN (sum of all runs); or NULL */
+    const phi_failure *failure; /* for a LOOP_END that failed */
+    const phi_loop_info *loop;  /* for LOOP_START */
+    phi_str tool_call_id, child_session_id, child_loop_id; /* for SPAWN */
+    phi_str note_kind, note;                               /* for NOTE: a name, and JSON text */
+    const phi_forgotten *forgotten;                        /* for FORGOTTEN */
 } phi_entry;
 
-/* Returns the number of entries, that is, the last entry's seq plus 1; also serves as the
-   revision. */
+/* Returns the number of entries: the last seq plus 1. The number also serves as a revision. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
-/* Gets entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; the store's status if the entry
-   cannot be recalled. */
+/* Gets entry `seq`. PHI_NOT_FOUND: past the end, or forgotten. Or the store's status. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 /* Return the original messages of the active lane, including those of its parents up to the fork:
    how many there are, and message i, from 0, oldest first. Messages that a rewrite replaced are
@@ -155,7 +153,7 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_append {
     uint32_t flags; /* PHI_ENTRY_DURABLE (default: none) */
     bool has_expected;
-    /* with has_expected: PHI_STALE unless the thread has exactly so many entries */
+    /* with has_expected: PHI_STALE unless the thread has this number of entries */
     uint64_t expected;
 } phi_append;
 
@@ -172,8 +170,7 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
-/* A note that phi writes: the deferred rewrite, or null if no rewrite is deferred any more
-   (phi_agent_rewrite). */
+/* A note by phi: the deferred rewrite, or null if none is deferred now (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
 /* The group of parallel runs of an evaluation (phi_evaluate), after its branches:
@@ -196,11 +193,10 @@ typedef struct phi_thread_info {
     uint64_t stored; /* the number of entries in the store; 0 if the thread is in no store */
     phi_str lane;    /* the name of the active lane */
     size_t lane_count;
-    /* The sum over all ended turns in all lanes, also of interrupted runs; for ended runs also over
-       discarded attempts; and the usage of summaries that a model wrote */
+    /* Sum of all ended turns in all lanes, also of interrupted runs. Ended runs also add their
+       discarded attempts. The usage of summaries that a model wrote is included. */
     phi_usage usage;
-    /* Unix time: when the thread was made (or its first entry), and of the last entry; 0: there is
-       no entry */
+    /* Unix time: when the thread or its first entry was made; when the last was; 0: no entry */
     int64_t made_ms, changed_ms;
     phi_str title;    /* empty: none */
     phi_str metadata; /* JSON text, an object; empty: none */
@@ -225,7 +221,7 @@ PHI_API phi_status phi_thread_set_info(phi_thread *thread, const char *title, co
 
 /* ---- lanes ---- */
 
-/* Returns the name of lane i, from 0; NULL past the end. Terminated, valid as long as an entry's
+/* Returns the name of lane i, from 0, terminated; NULL past the end. Lives as an entry's
    strings. */
 PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i);
 

@@ -1,19 +1,19 @@
 /* tool_state.c - the tool state of lanes, and the notes that hold it.
 
-   A note has the whole state where the effects since the last such note would take more bytes: a
-   fold reads at most about twice the state, and the notes take about twice the effects. */
+   A note has the whole state if the effects since the last such note are longer than the state. So
+   a fold reads at most about twice the state, and the notes take about twice the effects. */
 #include "log/thread_in.h"
 
 #include <stdio.h>
 
 /* ---- effects: the changes that a tool makes to a JSON object ---- */
 
-/* One tree takes the effects of a result, or of a fold, and knows its size in bytes. So a result is
-   never larger than its limit, nor deeper than the reader allows. */
+/* One tree takes the effects of a result, or of a fold, and knows the length of its text. So a
+   state is never larger than its limit, nor deeper than the JSON reader allows. */
 
 enum {
-    PHI__EFFECT_STEPS = 64, /* of a path */
-    PHI__EFFECT_DEPTH = 512 /* of an object: what the reader takes by default */
+    PHI__EFFECT_STEPS = 64, /* steps of a path */
+    PHI__EFFECT_DEPTH = 512 /* depth of the object, the JSON reader's default */
 };
 
 static const char *const phi__effect_words[] = {"merge",    "replace",     "delete_keys",
@@ -25,7 +25,7 @@ PHI__FN const char *phi__effect_word(uint32_t op) {
     return "";
 }
 
-/* The op of an effect, a PHI_EFFECT_ bit; 0: it has none. */
+/* Returns the op of an effect as a PHI_EFFECT_ bit; 0: it has no valid op. */
 static uint32_t phi__effect_op(const phi_json *effect) {
     phi_str word = phi_json_str(phi_json_get(effect, "op"), "");
     for (size_t i = 0; i < PHI__COUNT(phi__effect_words); i++)
@@ -33,7 +33,7 @@ static uint32_t phi__effect_op(const phi_json *effect) {
     return 0;
 }
 
-/* ---- what makes an effect ---- */
+/* ---- checking an effect ---- */
 
 static bool phi__effect_are_names(const phi_json *list) {
     phi_json_iter it = phi_json_each(list);
@@ -112,7 +112,7 @@ PHI__FN phi_status phi__effect_check(phi_memory *memory, phi_str effects, char *
 
 /* ---- paths ---- */
 
-/* Takes the first step off a JSON Pointer. False: no memory. */
+/* Removes the first step of a JSON Pointer and returns it in *step. False: no memory. */
 static bool phi__effect_step(phi_arena *arena, phi_str *path, phi_str *step) {
     size_t n = 1, len = 0;
     while (n < path->len && path->at[n] != '/') n++;
@@ -130,7 +130,7 @@ static bool phi__effect_step(phi_arena *arena, phi_str *path, phi_str *step) {
     return true;
 }
 
-/* A place in an array; count for "-". SIZE_MAX: none. */
+/* Returns the array index that a step names; `count` for "-". SIZE_MAX: the step is no index. */
 static size_t phi__effect_index(phi_str step, size_t count) {
     size_t n = 0;
     if (phi__str_is(step, "-")) return count;
@@ -142,7 +142,7 @@ static size_t phi__effect_index(phi_str step, size_t count) {
     return n;
 }
 
-/* Replaces item `at`, or appends it. The items keep their nodes. */
+/* Replaces item `at`, or appends an item. The other items keep their nodes. */
 static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *item) {
     size_t count = phi_json_count(array);
     phi_status status = PHI_OK;
@@ -156,11 +156,11 @@ static phi_status phi__effect_put_item(phi_json *array, size_t at, phi_json *ite
 
 /* ---- the tree ---- */
 
-/* A value that the effect under way replaced, or added where `was` is NULL. */
+/* A value that the current effect replaced, or added if `was` is NULL. */
 typedef struct phi__effect_change {
     const struct phi__effect_change *next;
     phi_json *container, *was, *made;
-    size_t at; /* of an array */
+    size_t at; /* index, if the container is an array */
 } phi__effect_change;
 
 static bool phi__effect_lost(phi__effect_tree *tree) {
@@ -168,7 +168,7 @@ static bool phi__effect_lost(phi__effect_tree *tree) {
     return false;
 }
 
-/* Bytes of a value as text. */
+/* Returns the length of a value as text. */
 static size_t phi__effect_measure(phi__effect_tree *tree, const phi_json *node) {
     phi__buf_clear(&tree->text);
     if (phi__json_write(&tree->text, node, 0) != PHI_OK || tree->text.failed)
@@ -176,7 +176,7 @@ static size_t phi__effect_measure(phi__effect_tree *tree, const phi_json *node) 
     return tree->text.len;
 }
 
-/* Bytes of a member, the comma included where it has a neighbour. */
+/* Returns the length of a member as text; with a comma if it has a neighbour. */
 static size_t phi__effect_member(phi__effect_tree *tree, const phi_json *value, phi_str key,
                                  bool neighbour) {
     size_t bytes = phi__effect_measure(tree, value);
@@ -210,12 +210,12 @@ static bool phi__effect_remove(phi__effect_tree *tree, phi_json *object, phi_str
     return phi__json_index_remove(&tree->index, object, key, &was) || phi__effect_lost(tree);
 }
 
-/* Where a value goes: in the place of `was`, or at the end. */
+/* The place for a value: the place of `was`, or the end of the container. */
 typedef struct phi__effect_place {
     phi_json *container, *was;
-    phi_str key;    /* of an object */
-    size_t at;      /* of an array */
-    unsigned depth; /* of the container; the root's is 1 */
+    phi_str key;    /* if the container is an object */
+    size_t at;      /* index, if the container is an array */
+    unsigned depth; /* depth of the container; the root has 1 */
 } phi__effect_place;
 
 static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *place,
@@ -246,9 +246,9 @@ static bool phi__effect_put(phi__effect_tree *tree, const phi__effect_place *pla
     return tree->status == PHI_OK;
 }
 
-/* ---- one effect; false: see the tree ---- */
+/* ---- single effects; after false, the tree says why ---- */
 
-/* The value in new objects, one for each step of the path. */
+/* Returns a copy of the value inside new objects, one for each step of the path. */
 static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const phi_json *value) {
     phi_str step;
     if (path.len == 0) return phi_json_copy(tree->arena, value);
@@ -258,7 +258,7 @@ static phi_json *phi__effect_wrap(phi__effect_tree *tree, phi_str path, const ph
     return phi__json_edit_set(tree->arena, node, step, inner) == PHI_OK ? node : NULL;
 }
 
-/* Follows the path to the first value that is missing, or to its end. */
+/* Follows the path to its end, or to the first missing value, and sets the value there. */
 static bool phi__effect_set_path(phi__effect_tree *tree, phi_str path, const phi_json *value) {
     phi__effect_place p = PHI_ZERO;
     p.was = tree->root;
@@ -303,7 +303,7 @@ static bool phi__effect_delete_path(phi__effect_tree *tree, phi_str path) {
     return tree->status == PHI_OK;
 }
 
-/* Its depth is that of the value, which the reader has bounded. */
+/* Recursion is as deep as the value, whose depth the reader limits. */
 static bool phi__effect_merge(phi__effect_tree *tree, phi_json *into, const phi_json *value,
                               unsigned depth) {
     phi_json_iter it = phi_json_each(value);
@@ -330,7 +330,7 @@ static bool phi__effect_delete_keys(phi__effect_tree *tree, const phi_json *keys
     return true;
 }
 
-/* The tree becomes a copy of an object. PHI_NO_MEMORY. */
+/* Replaces the tree by a copy of an object. Returns PHI_OK or PHI_NO_MEMORY. */
 static phi_status phi__effect_replace(phi__effect_tree *tree, const phi_json *value) {
     tree->root = phi_json_copy(tree->arena, value);
     if (tree->root == NULL) (void)phi__effect_lost(tree);
@@ -375,10 +375,10 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     if (tree->status == PHI_OK && tree->index.shed)
         tree->bytes = phi__effect_measure(tree, tree->root);
     if (tree->status == PHI_OK && tree->why == NULL && tree->bytes > max_bytes &&
-        tree->bytes > bytes) /* what does not grow is never refused: it need not be undone */
+        tree->bytes > bytes) /* only an effect that grows the state is refused and undone */
         tree->why = "the state would be too large";
     if (tree->status == PHI_OK && tree->why != NULL) {
-        /* Takes back the changes of the effect under way. It takes no memory. */
+        /* Undoes the changes of the current effect. This takes no memory. */
         const phi__effect_change *c = tree->changes;
         for (; c != NULL; c = c->next) {
             phi_str key = phi__str(c->made->key, phi__json_key_len(c->made));
@@ -400,15 +400,15 @@ PHI__FN phi_status phi__effect_apply(phi__effect_tree *tree, const phi_json *eff
     return tree->status;
 }
 
-/* ---- the tool state of a lane, folded from its notes ---- */
+/* ---- the tool state of a lane, computed from its notes ---- */
 
-/* A note in front of those that follow it. */
+/* A list of notes, oldest first. */
 typedef struct phi__state_note {
     const struct phi__state_note *next;
     phi_json *root;
 } phi__state_note;
 
-/* Notes of a lane, from the last one with the whole state on. False: no memory. */
+/* Lists the notes of a lane, from the last note with the whole state on. False: no memory. */
 static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits, uint64_t upto,
                              phi_arena *arena, const phi__state_note **out) {
     uint64_t skip_to = 0;
@@ -431,7 +431,7 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
         if (note == NULL) return false;
         phi_status status = phi_json_parse(arena, entry->of.note->json, 0, &note->root, NULL);
         if (status == PHI_NO_MEMORY) return false;
-        if (status != PHI_OK) continue; /* a file may hold anything */
+        if (status != PHI_OK) continue; /* a file may have anything there */
         note->next = *out;
         *out = note;
         if (phi_json_is(phi_json_get(note->root, "state"), PHI_JSON_OBJECT)) return true;
@@ -439,7 +439,7 @@ static bool phi__state_notes(const phi_thread *thread, const phi__limit *limits,
     return true;
 }
 
-/* Applies the effects of a note; *tail: bytes of those since the whole state. */
+/* Applies the effects of a note. *tail counts the bytes of effects since the whole state. */
 static phi_status phi__state_replay(phi__effect_tree *tree, const phi__state_note *note,
                                     uint64_t *tail) {
     const phi_json *whole = phi_json_get(note->root, "state"),
@@ -459,7 +459,6 @@ static phi_status phi__state_replay(phi__effect_tree *tree, const phi__state_not
     return status;
 }
 
-/* False: no memory. */
 static bool phi__state_copy(phi_memory *memory, phi_str from, phi__state_text *out) {
     memset(out, 0, sizeof *out);
     if (phi__str_is(from, "{}")) return true;
@@ -470,7 +469,7 @@ static bool phi__state_copy(phi_memory *memory, phi_str from, phi__state_text *o
     return true;
 }
 
-/* A copy of a lane's state after an entry. */
+/* Computes a lane's state after an entry. */
 static phi_status phi__state_read(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__state_text *out) {
     phi_memory *memory = thread->log.memory;
@@ -509,10 +508,10 @@ PHI__FN phi_status phi__state_fold(const phi_thread *thread, uint32_t lane, uint
     return status;
 }
 
-/* ---- the active lane's ---- */
+/* ---- the state of the active lane ---- */
 
-/* `made` is the state from now on, and the thread's. In a run of which nothing may be kept the text
-   before its first change stays until it ends. */
+/* Takes `made` as the new state. During a run that may keep nothing, the state before its first
+   change is kept until the run ends. */
 static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     phi__tool_state *state = &thread->state;
     const phi__entry *run = thread->loops.started;
@@ -528,7 +527,8 @@ static void phi__state_take(phi_thread *thread, const phi__state_text *made) {
     state->known = true;
 }
 
-/* If an open run was read with its thread, also learns the state before it: its notes may leave. */
+/* Computes the state. If a run is open that was read with its thread, also computes the state
+   before the run, because its notes may be evicted. */
 static phi_status phi__tool_state_learn(phi_thread *thread) {
     const phi__entry *run = thread->loops.started;
     phi__state_text now;
@@ -559,8 +559,7 @@ PHI__FN phi_status phi__state_now(phi_thread *thread, phi_str *out) {
 
 /* ---- notes ---- */
 
-/* A note of the effects of a call, and where it is given of the state after them; or of a state
-   alone. */
+/* Adds a note of a call's effects, and of the state after them or of a state alone (`whole`). */
 static phi_status phi__state_note_add(phi_thread *thread, phi_str call_id, const phi__buf *applied,
                                       const phi__buf *denied, const phi_str *whole) {
     phi_status status = PHI_NO_MEMORY;
@@ -572,7 +571,7 @@ static phi_status phi__state_note_add(phi_thread *thread, phi_str call_id, const
         phi__json_write_key(&note, PHI__LIT("effects"));
         phi__buf_add_str(&note, phi__buf_str(applied));
     }
-    if (denied != NULL && denied->len > 2) { /* not an empty array */
+    if (denied != NULL && denied->len > 2) { /* an empty array is left out */
         phi__json_write_key(&note, PHI__LIT("denied"));
         phi__buf_add_str(&note, phi__buf_str(denied));
     }
@@ -623,7 +622,7 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
     if (status == PHI_OK && (!phi_json_is(root, PHI_JSON_OBJECT) || text.len > max_bytes))
         status = PHI_BAD_ARG;
     if (status != PHI_OK && status != PHI_NO_MEMORY) status = PHI_BAD_ARG;
-    if (status == PHI_OK) status = phi__state_now(thread, &now); /* for a run that is undone */
+    if (status == PHI_OK) status = phi__state_now(thread, &now); /* needed if the run is undone */
     if (status == PHI_OK && !phi__state_copy(thread->log.memory, phi__buf_str(&text), &made))
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__state_note_whole(thread, phi__buf_str(&text));
@@ -638,7 +637,7 @@ PHI__FN phi_status phi__state_set(phi_thread *thread, phi_str json, size_t max_b
 
 /* ---- the effects of a call ---- */
 
-/* Applies the effects to the tree, and writes the applied ones and the others as lists. */
+/* Applies the effects, and writes two lists: the applied effects and the denied ones. */
 static phi_status phi__state_run(phi__effect_tree *tree, const phi_json *list,
                                  const phi__state_order *order, phi_arena *arena,
                                  phi__state_outcome *outcomes, phi__buf *applied,
@@ -672,7 +671,7 @@ static phi_status phi__state_run(phi__effect_tree *tree, const phi_json *list,
     return status;
 }
 
-/* The note, and then the text. */
+/* Adds the note, then sets the state. */
 static phi_status phi__state_commit(phi_thread *thread, phi_str call_id, const phi__buf *text,
                                     const phi__buf *applied, const phi__buf *denied) {
     uint64_t tail = thread->state.now.tail + applied->len;

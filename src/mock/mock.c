@@ -1,4 +1,4 @@
-/* mock.c - a scripted model: a provider in the process, whose user data is the script. */
+/* mock.c - a scripted model: a provider within the process. */
 #include "agent/runtime.h"
 #include "mock/mock.h"
 
@@ -15,29 +15,28 @@ typedef struct phi__mock_toolcall {
 
 typedef struct phi__mock_answer {
     struct phi__mock_answer *next;
-    phi_str text; /* of a failure its message */
+    phi_str text; /* the message, if it is a failure */
     phi__mock_toolcall *calls;
     phi_failure_kind failure;
     uint32_t delay_ms;
 } phi__mock_answer;
 
 typedef struct phi__mock {
-    phi_mock shown; /* first: a phi_mock is one of these */
+    phi_mock shown; /* first, so that a phi_mock is also a phi__mock */
     phi_runtime *rt;
     phi_arena arena;
     phi__mock_answer *first, *last;
     phi_model_request *requests;
     size_t room;
-    uint32_t calls; /* tool calls made, which numbers them */
-    bool lost;      /* an answer was not added for want of memory */
+    uint32_t calls; /* number of tool calls made, for their ids */
+    bool lost;      /* an answer was not added because there was no memory */
     char name[16];
 } phi__mock;
 
-/* An answer under way. */
 typedef struct phi__mock_talk {
-    const phi__mock_answer *answer; /* NULL: none was left */
-    size_t number;                  /* of its request, from 1 */
-    size_t at;                      /* bytes of the text that were said */
+    const phi__mock_answer *answer; /* NULL: the script had no answer left */
+    size_t number;                  /* number of its request, from 1 */
+    size_t at;                      /* bytes of the text that were sent */
     uint64_t from_us;
 } phi__mock_talk;
 
@@ -255,7 +254,7 @@ PHI_API void phi_mock_text(phi_mock *mock, const char *text) {
 PHI_API void phi_mock_also_call(phi_mock *mock, const char *tool, const char *arguments) {
     phi__mock *m = (phi__mock *)(void *)mock;
     phi__mock_toolcall *call, **end;
-    if (m == NULL || m->first == NULL) return; /* the answer before was given already */
+    if (m == NULL || m->first == NULL) return; /* the last answer was given already */
     call = (phi__mock_toolcall *)phi__arena_zero(&m->arena, sizeof *call);
     if (call == NULL || !phi__arena_str(&m->arena, phi_str_of(tool), &call->tool) ||
         !phi__arena_str(&m->arena, phi_str_of(arguments), &call->arguments)) {

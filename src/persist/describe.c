@@ -1,14 +1,14 @@
-/* describe.c - prints a thread: its figures, then a line for each entry. It reads only entries that
-   get a line: others may be evicted. */
+/* describe.c - prints a thread: its figures, then a line for each entry. Other entries are not
+   read, since they may be evicted. */
 #include "persist/journal_in.h"
 #include "persist/introspect.h"
 
 typedef struct phi__open_call {
-    uint64_t seq; /* the first entry of its item */
+    uint64_t seq; /* the first entry of the item that has the call */
     size_t block;
 } phi__open_call;
 
-/* ---- A lane's figures, computed from a view, and its newest message ---- */
+/* ---- figures of a lane's view, and its newest message ---- */
 
 static bool phi__figures_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
@@ -16,17 +16,17 @@ static bool phi__figures_is_call(const phi_content *c) {
 
 /* ---- calls without a result ---- */
 
-/* A later result, while the view is walked from its end. */
+/* A tool result that was met while the view is walked backwards. */
 typedef struct phi__figures_id {
     phi_str id;
-    bool used, waits; /* waits: no call was met that it answers */
+    bool used, waits; /* waits: the call of this result was not met yet */
 } phi__figures_id;
 
 typedef struct phi__figures_walk {
-    phi__figures_id *ids; /* an open table, half empty */
+    phi__figures_id *ids; /* open hash table, at most half full */
     size_t cap;
-    phi__open_call *calls; /* the last one first */
-    size_t count, all;     /* without a result; of both kinds */
+    phi__open_call *calls; /* calls without a result, newest first */
+    size_t count, all;     /* calls without a result; all calls */
 } phi__figures_walk;
 
 static phi__figures_id *phi__figures_place(const phi__figures_walk *walk, phi_str id) {
@@ -49,7 +49,7 @@ static void phi__figures_answer(phi__figures_walk *walk, const phi_view_item *it
     }
 }
 
-/* The list is in the arena. False: no memory. */
+/* Counts the calls and allocates the tables in the arena. False: no memory. */
 static bool phi__figures_room(phi__figures_walk *walk, const phi_view_item *items, size_t count,
                               phi_arena *arena) {
     size_t results = 0, j;
@@ -108,18 +108,18 @@ PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role ro
     return NULL;
 }
 
-/* ---- printing a thread; only entries that get a line are read: others may be evicted ---- */
+/* ---- printing a thread ---- */
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
-    PHI__DESCRIBE_TEXT = 200, /* bytes; as Thread.debug_view of the specification cuts */
+    PHI__DESCRIBE_TEXT = 200, /* bytes */
     PHI__DESCRIBE_NAME = 80,  /* bytes */
     PHI__DESCRIBE_MOST = 4    /* calls or spans in a line */
 };
 
 /* ---- texts ---- */
 
-/* No line breaks, and no characters that a terminal obeys: the text may come from anywhere. */
+/* Escapes line breaks and control characters, which a terminal would obey. */
 static void phi__describe_clean(phi__buf *out, phi_str s) {
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.at[i];
@@ -136,7 +136,7 @@ static void phi__describe_clean(phi__buf *out, phi_str s) {
     }
 }
 
-/* The first `most` bytes, in sound UTF-8. */
+/* Writes the first `most` bytes as valid UTF-8. */
 static void phi__describe_cut(phi__buf *out, phi_str s, size_t most) {
     phi__buf sound;
     phi__buf_init(&sound, out->memory);
@@ -163,16 +163,15 @@ static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
 
 /* ---- messages ---- */
 
-/* The view and the settings of the output, used for each entry. */
+/* The view and the output settings, used for each entry. */
 typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;
     size_t text_bytes;
-    /* The list is walked from its end, the earliest call, along with the entries: open_at - 1 is
-       the next one. */
+    /* The open calls, newest first. The next one to print is at open_at - 1. */
     const phi__figures_walk *open;
     size_t open_at;
-    const phi_view_item *items; /* the lane's view */
+    const phi_view_item *items;
     size_t item_count;
 } phi__describe;
 
@@ -209,7 +208,7 @@ static size_t phi__describe_of_kind(const phi_message *m, phi_content_kind kind)
     return n;
 }
 
-/* The text blocks as one, as far as they are wanted. */
+/* Writes the text blocks as one text, cut to text_bytes. */
 static void phi__describe_text(phi__describe *d, const phi_message *m) {
     size_t left = d->text_bytes;
     uint64_t all = 0;
@@ -399,9 +398,9 @@ static void phi__describe_other(phi__describe *d, const phi_entry *e) {
     phi__describe_usage(d->out, e->usage);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole description ---- */
 
-/* A byte for each entry from `first` to before `end`. */
+/* Returns an array with a phi__describe_mark for each entry from `first` to before `end`. */
 static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, uint64_t first,
                                     uint64_t end, phi_arena *scratch) {
     uint8_t *marks = (uint8_t *)phi__arena_zero(scratch, (size_t)(end - first));
@@ -412,7 +411,7 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
             if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
             continue;
         }
-        /* one span, many messages */
+        /* several messages of one span are handled once */
         if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to) continue;
         for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
             if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)
@@ -453,8 +452,8 @@ static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint6
     phi__buf_char(d->out, '\n');
 }
 
-/* A message that phi_agent_new_session or a fork carried over, made by a rewrite of another log, is
-   this log's own. */
+/* A message made by a rewrite of another log counts as this log's own, if phi_agent_new_session or
+   a fork carried it over. */
 static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
                                                 phi__describe_mark mark) {
     if ((e->flags & PHI_ITEM_SYNTHETIC) == 0) return mark;

@@ -1,15 +1,14 @@
-/* entries.c - reads entries: each is appended by the functions that appended it once, which refuse
-   invalid ones. Afterwards it gets its own time and place. */
+/* entries.c - entries as JSON. An entry that is read is appended as a new one is, so invalid
+   entries are refused. Then it gets its stored time, run and turn. */
 
 #include "persist/journal_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- reads an entry's messages and rewrites into an arena, without a thread ---- */
+/* ---- reading an entry's message or rewrite into an arena, without a thread ---- */
 
-/* The members of any entry, of a message, and of a rewrite, in the order in which they are
-   written. */
+/* The members of an entry, a message and a rewrite, in the order in which they are written. */
 #define PHI__ENTRY_LIST(X)                                                                         \
     X(SEQ, "seq")                                                                                  \
     X(KIND, "kind")                                                                                \
@@ -42,7 +41,6 @@ enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
 
-/* The members of a span. */
 enum {
     PHI__SPAN_IN_FROM,
     PHI__SPAN_IN_TO,
@@ -56,7 +54,7 @@ static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSO
                                                 PHI__JSON_NAME("summary"), PHI__JSON_NAME("lines"),
                                                 PHI__JSON_NAME("messages")};
 
-/* Puts words into the reader; PHI_PARSE. */
+/* Formats an error message into the reader and returns PHI_PARSE. */
 static phi_status phi__get_bad(phi__entry_reader *r, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -77,7 +75,7 @@ static void phi__get_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN
     phi__json_get_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
 }
 
-/* A text as C has it, in the scratch arena; NULL where there is none. */
+/* Copies a string into the scratch arena, terminated. *out is NULL if the member is no string. */
 static phi_status phi__get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
                                 const char **out) {
     phi_str copy;
@@ -122,8 +120,7 @@ static phi_status phi__get_extension(phi__entry_reader *r, const phi_json *more,
     return status == PHI_PARSE ? phi__get_bad(r, "more: %s", error.message) : status;
 }
 
-/* A message, of the members "message" and "more"; and a rewrite, of those of its entry. In the
-   scratch arena. */
+/* Reads a message from its members "message" and "more" into the scratch arena. */
 static phi_status phi__get_whole(phi__entry_reader *r, const phi_json *node, const phi_json *more,
                                  phi_message *out) {
     phi_parse_error error;
@@ -249,14 +246,14 @@ static const char *phi__entry_kind_word(int kind) {
     return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
 }
 
-/* The number of a word in a list that ends with NULL; -1: it is none of them. */
+/* Returns the index of `text` in a word list that ends with NULL; -1: it is not there. */
 static int phi__part_number(phi_str text, const char *(*word)(int)) {
     for (int i = 0; word(i) != NULL; i++)
         if (phi__str_is(text, word(i))) return i;
     return -1;
 }
 
-/* A detail of an entry, in the thread, its plain fields set by a table. NULL: no memory. */
+/* Allocates an entry's detail in the thread, and reads its fields by the table. NULL: no memory. */
 static void *phi__part_get(const phi__entry_reader *r, const phi_json *node, size_t size,
                            const phi__field *fields, size_t count) {
     void *part = phi__arena_zero(phi__thread_room(r->thread), size);
@@ -265,7 +262,7 @@ static void *phi__part_get(const phi__entry_reader *r, const phi_json *node, siz
     return part;
 }
 
-enum { PHI__PART_BEFORE_ID = 2 }; /* the run's own id follows these */
+enum { PHI__PART_BEFORE_ID = 2 }; /* the run's own id is written after these two fields */
 
 static const phi__field phi__part_loop[] = {PHI__KEYED(phi_loop_info, agent_id, STR, SET),
                                             PHI__KEYED(phi_loop_info, session_id, STR, SET),
@@ -291,7 +288,7 @@ static const phi__field phi__part_forgotten[] = {PHI__KEYED(phi_forgotten, from,
                                                  PHI__KEYED(phi_forgotten, bytes, UINT, ALWAYS),
                                                  PHI__KEYED(phi_forgotten, compacted, BOOL, SET)};
 
-/* ---- the start of a run; its id may differ from the entry's, and its prompt may be empty ---- */
+/* ---- start of a run ---- */
 
 static void phi__part_put_loop(phi__buf *out, const phi__entry *entry) {
     size_t before = PHI__PART_BEFORE_ID;
@@ -308,7 +305,7 @@ static void phi__part_put_loop(phi__buf *out, const phi__entry *entry) {
     phi__buf_char(out, '}');
 }
 
-/* A text in the thread; "" where there is none. */
+/* Copies a string into the thread. *out is "" if the member is missing. */
 static bool phi__part_str(const phi__entry_reader *r, const phi_json *node, phi_str *out) {
     phi_str text = phi_json_str(node, "");
     *out = phi__str("", 0);
@@ -337,7 +334,7 @@ static phi_status phi__part_read_loop(phi__entry_reader *r, const phi_json *root
                : PHI_NO_MEMORY;
 }
 
-/* ---- ends ---- */
+/* ---- end of a run or turn ---- */
 
 static phi_status phi__part_read_usage(phi__entry_reader *r, const phi_json *root,
                                        phi__entry *entry) {
@@ -401,7 +398,7 @@ static phi_status phi__part_read_end(phi__entry_reader *r, const phi_json *root,
     return read == PHI_OK ? phi__part_read_failure(r, phi_json_get(root, "failure"), entry) : read;
 }
 
-/* ---- the rest ---- */
+/* ---- notes and forgotten entries ---- */
 
 static phi_status phi__part_read_note(phi__entry_reader *r, const phi_json *root,
                                       phi__entry *entry) {
@@ -417,7 +414,7 @@ static phi_status phi__part_read_note(phi__entry_reader *r, const phi_json *root
     return entry->of.note != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* The first entry of a log that has forgotten the entries before it. */
+/* Reads the first entry of a log whose earlier entries are forgotten. */
 static phi_status phi__part_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                            phi__entry *entry) {
     phi_thread *thread = r->thread;
@@ -436,14 +433,14 @@ static phi_status phi__part_read_forgotten(phi__entry_reader *r, const phi_json 
 
 /* ---- writing entries ---- */
 
-/* How a message's text that should be JSON is written and read where it is none. */
+/* How a text that should be JSON is written if it is none, and so how it reads back. */
 typedef enum phi__entry_text {
-    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, mostly the same; nothing: "{}" */
-    PHI__ENTRY_REPLAY,    /* no JSON: nothing */
-    PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
+    PHI__ENTRY_ARGUMENTS, /* not JSON: written as a string, mostly unchanged; empty: "{}" */
+    PHI__ENTRY_REPLAY,    /* not JSON: left out */
+    PHI__ENTRY_DATA       /* not JSON, or empty: "null" */
 } phi__entry_text;
 
-/* True if arguments written as a string come back as something else. */
+/* True if arguments that are written as a string read back as a different text. */
 static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound,
                                       phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -462,14 +459,14 @@ static bool phi__write_string_changes(phi__buf *out, phi_str text, phi_str sound
     return !read;
 }
 
-/* True if it comes back as something else: it is rewritten on the way, without blanks. */
+/* True if the text reads back differently. Writing it as JSON removes blanks. */
 static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what,
                                phi_arena *scratch) {
     phi__buf made, sound;
     if (text.len == 0) return what != PHI__ENTRY_REPLAY;
     phi__buf_init(&made, out->memory);
     phi__buf_init(&sound, out->memory);
-    phi__utf8_repair(&sound, text); /* as it is read, if written in `exact` */
+    phi__utf8_repair(&sound, text); /* as it would read back from `exact` */
     bool json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
     bool changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
                         : what != PHI__ENTRY_ARGUMENTS ||
@@ -480,7 +477,6 @@ static bool phi__write_changes(phi__buf *out, phi_str text, phi__entry_text what
     return changes;
 }
 
-/* The members "message" and, where there is something, "more". */
 PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     bool extension = message->role == PHI_ROLE_EXTENSION;
     phi__json_write_key(out, PHI__LIT("message"));
@@ -496,7 +492,7 @@ PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_a
     if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
         phi__records_u64(out, "turn", message->turn_index);
     if (extension) {
-        /* The interchange format gives an extension neither time nor place. */
+        /* The interchange format gives an extension message neither a time nor a place. */
         if (message->timestamp_ms != 0) phi__records_i64(out, "timestamp", message->timestamp_ms);
         phi__records_some(out, "loop", message->loop_id);
         if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
@@ -527,7 +523,7 @@ PHI__FN void phi__write_message(phi__buf *out, const phi_message *message, phi_a
     if (!out->failed && out->len == empty + 1) out->len = before;
 }
 
-/* An empty one is one. */
+/* An empty string is written, NULL is not. */
 static void phi__write_text(phi__buf *out, const char *key, const char *value) {
     if (value != NULL) phi__records_str(out, key, phi_str_of(value));
 }
@@ -613,9 +609,9 @@ PHI__FN void phi__entry_json(phi__buf *out, const phi_thread *thread, const phi_
     phi__buf_char(out, '}');
 }
 
-/* ---- reading entries: the functions that append them refuse invalid ones ---- */
+/* ---- reading entries ---- */
 
-/* A log is never that long. */
+/* A log never has more entries. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 
 static bool phi__read_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
@@ -650,7 +646,7 @@ static phi_status phi__read_message(phi__entry_reader *r, const phi_json *const 
     return PHI_OK;
 }
 
-/* An entry that is only listed. like: its kind, loop and lane. */
+/* Appends an entry that changes no lane. `like` has its kind, loop and lane. */
 static phi_status phi__read_plain(phi__entry_reader *r, const phi_json *root,
                                   const phi_json *const *in, const phi__entry *like) {
     phi_thread *thread = r->thread;
@@ -691,7 +687,7 @@ static phi_status phi__read_rewrite(phi__entry_reader *r, const phi_json *const 
     phi_rewrite rewrite;
     bool duplicate = false;
     char words[160];
-    /* As one of a log must be: the lane it switches to has begun. */
+    /* The lane to switch to must exist, as in any log. */
     phi_status status = phi__get_members(r, in, &rewrite);
     if (rewrite.op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
         !phi_json_is(in[PHI__ENTRY_IN_OP_ID], PHI_JSON_STRING))
@@ -741,7 +737,7 @@ static phi_status phi__read_check_place(phi__entry_reader *r, const phi_json *ro
     uint64_t seq = phi__json_get_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX);
     if (!phi_json_is(root, PHI_JSON_OBJECT)) return phi__get_bad(r, "expected an object: an entry");
     *kind = phi__part_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
-    /* A log begins at 0, or after its forgotten entries. */
+    /* A log begins with entry 0, or with its FORGOTTEN entry. */
     if (*kind == PHI_ENTRY_FORGOTTEN && thread->log.count == 0 && seq < PHI__ENTRY_SEQ_MOST)
         thread->log.base = thread->log.count = (size_t)seq;
     if (seq != thread->log.count)
@@ -793,8 +789,8 @@ static phi_status phi__read_tree(phi__entry_reader *r, const phi_json *root) {
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* An entry has its own time: the clock is not read, or a tape would have to record the time of each
-   reading. */
+/* An entry has a stored time, so the clock is not read. A recording would have to keep each
+   time. */
 static phi_status phi__read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     reader->thread->log.io = NULL;

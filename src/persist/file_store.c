@@ -1,4 +1,4 @@
-/* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
+/* file_store.c - the file store: documents and threads as files in a directory. */
 #include "persist/journal_in.h"
 
 #ifndef PHI_NO_FILES
@@ -7,20 +7,20 @@
 #include <stdio.h>
 
 enum {
-    PHI__FILE_STORE_ID = 128,    /* bytes of an id */
-    PHI__FILE_STORE_NAME = 160,  /* and of a file's name, with all that is put around it */
-    PHI__FILE_STORE_HEADER = 34, /* bytes of a thread's first line */
-    PHI__FILE_STORE_HEAD = 65536 /* bytes of a document that are searched for its agent */
+    PHI__FILE_STORE_ID = 128,    /* bytes of a document's or thread's id */
+    PHI__FILE_STORE_NAME = 160,  /* bytes of a file's name: an id with its prefix and suffix */
+    PHI__FILE_STORE_HEADER = 34, /* bytes of a thread's first line, the header */
+    PHI__FILE_STORE_HEAD = 65536 /* bytes of a document that are searched for its agent's id */
 };
 
-/* Where a thread's file ends. */
+/* The end of the last whole group of lines in a thread's file. */
 typedef struct phi__store_tail {
     bool known;
-    uint64_t count, end; /* entries, and the bytes they and the header take */
+    uint64_t count, end; /* number of entries; bytes of header and entries */
     uint64_t device, file;
 } phi__store_tail;
 
-/* A thread that this store has locked. */
+/* A thread whose lock this store holds. */
 typedef struct phi__store_held {
     char id[PHI__FILE_STORE_ID + 1];
     intptr_t lock;
@@ -37,9 +37,9 @@ typedef struct phi__file_store {
     size_t held_count, held_cap;
 } phi__file_store;
 
-/* The caller's buffer for a message. */
+/* The caller's buffer for an error message. */
 typedef struct phi__store_to {
-    char *words; /* NULL: nowhere */
+    char *words; /* NULL if the caller wants no message */
     size_t size;
 } phi__store_to;
 
@@ -47,25 +47,26 @@ typedef struct phi__store_path {
     char text[PHI__PATH_BYTES];
 } phi__store_path;
 
-/* A line of a thread's file. */
+/* A parsed line of a thread's file. */
 typedef struct phi__file_line {
-    uint64_t seq, first, last; /* the lines of its group */
+    uint64_t seq, first, last; /* number of the entry; first and last number in its group */
     phi_str entry;
 } phi__file_line;
 
 /* ---- messages, paths and locks ---- */
 
-/* A lock is a flock on a separate file, never on the data: a document is replaced by a rename, and
-   a lock on the old file would say nothing about the new one. A document's lock file stays: the
-   Rust original, which shares it, opens the file and then waits for the lock, and would continue
-   with a file that has no name any more, while a writer makes a new one. A thread's, which only phi
-   uses, is removed while it is still locked, so that nothing is left lying about; a writer that
-   gets a lock therefore checks that the name still means the file it locked. */
+/* A lock is a flock on a separate file, never on the data file: a save replaces a document by a
+   rename, and a lock on the old file says nothing about the new one.
+   The lock file of a document is never removed. The Rust original shares it: that program opens the
+   lock file and then waits for the lock, and it would wait on a removed file while another writer
+   makes a new one.
+   The lock file of a thread, which only phi uses, is removed before it is unlocked. A writer that
+   gets a lock therefore checks that the name still belongs to the locked file. */
 
-/* Each lost to another who locked and unlocked in between. */
+/* An attempt fails if another writer locks and unlocks meanwhile. */
 enum { PHI__FILE_STORE_LOCK_TRIES = 64 };
 
-/* Empties them. */
+/* Returns the buffer as a struct, with an empty text in it. */
 static phi__store_to phi__store_to_of(char *words, size_t size) {
     phi__store_to to;
     to.words = size > 0 ? words : NULL;
@@ -82,7 +83,7 @@ static void phi__store_say(phi__store_to to, const char *format, ...) {
     va_end(args);
 }
 
-/* "Cannot {what} {id}{suffix}: {the system's words}"; returns status. */
+/* Writes "Cannot {what} {id}{suffix}: {the system's message}" and returns `status`. */
 static phi_status phi__store_refuse(phi__store_to to, phi_status status, const char *what,
                                     const char *id, const char *suffix, const phi__words *words) {
     phi__store_say(to, "Cannot %s %s%s: %s", what, id, suffix, words->text);
@@ -94,7 +95,6 @@ static phi_status phi__store_no_memory(phi__store_to to) {
     return PHI_NO_MEMORY;
 }
 
-/* PHI_OK or PHI_BAD_ARG. */
 static phi_status phi__store_check_id(const char *id, phi__store_to to) {
     if (phi__journal_id_fits(id)) return PHI_OK;
     phi__store_say(
@@ -110,7 +110,7 @@ static void phi__store_path_of(const phi__file_store *fs, phi__store_path *out, 
 
 /* ---- locks ---- */
 
-/* Makes the directory, and every name in it that is new with it. */
+/* Makes the directory and its parents, and with fs->sync also syncs their names. */
 static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
     const phi__disk *disk = &fs->disk;
     phi_status status = disk->make_directories(disk->user_data, fs->directory, words);
@@ -120,7 +120,7 @@ static phi_status phi__store_make_room(phi__file_store *fs, phi__words *words) {
     for (size_t i = strlen(path.text); status == PHI_OK && i > 1; i--) {
         if (path.text[i] != '/') continue;
         path.text[i] = '\0';
-        /* Others' directories above it may not be ours to open. */
+        /* Parents of other users may not be readable, so errors are ignored. */
         (void)disk->sync_directory(disk->user_data, path.text, words);
     }
     return status;
@@ -130,7 +130,7 @@ static const char *phi__store_kind(const char *suffix) {
     return strcmp(suffix, ".json") == 0 ? "Session" : "Thread";
 }
 
-/* PHI_STALE: the file is no longer what its name means. */
+/* Returns PHI_STALE if the path no longer names the file that was locked. */
 static phi_status phi__store_lock_once(phi__file_store *fs, const char *path, intptr_t *out,
                                        phi__words *words) {
     const phi__disk *disk = &fs->disk;
@@ -153,7 +153,7 @@ static phi_status phi__store_lock_once(phi__file_store *fs, const char *path, in
     return status;
 }
 
-/* The lock {id}{suffix}.lock, made with its directory where they are not there. */
+/* Takes the lock {id}{suffix}.lock. Makes the lock file and its directory if they do not exist. */
 static phi_status phi__store_lock_take(phi__file_store *fs, const char *id, const char *suffix,
                                        intptr_t *out, phi__store_to to) {
     phi__store_path path;
@@ -187,14 +187,14 @@ static void phi__store_lock_drop(phi__file_store *fs, const char *id, const char
     (void)fs->disk.close(fs->disk.user_data, lock, NULL);
 }
 
-/* or NULL */
+/* Returns NULL if this store does not hold the thread's lock. */
 static phi__store_held *phi__store_find(const phi__file_store *fs, const char *thread_id) {
     for (size_t i = 0; i < fs->held_count; i++)
         if (strcmp(fs->held[i].id, thread_id) == 0) return &fs->held[i];
     return NULL;
 }
 
-/* Writes all of it, at `at`. */
+/* Writes all bytes at offset `at`. */
 static phi_status phi__store_write(phi__file_store *fs, intptr_t file, uint64_t at, phi_str bytes,
                                    phi__words *words) {
     phi_status status = PHI_OK;
@@ -209,16 +209,16 @@ static phi_status phi__store_write(phi__file_store *fs, intptr_t file, uint64_t 
 
 /* ---- one line of a thread's file: its check value, its number, its entry ---- */
 
-enum { PHI__FILE_LINES_CRC = 18 }; /* bytes of {"crc":"xxxxxxxx", */
+enum { PHI__FILE_LINES_CRC = 18 }; /* length of {"crc":"xxxxxxxx", */
 
-/* The eight digits of the check of a line. */
+/* Computes the check value of a line, as eight hex digits. */
 static void phi__line_digits(const char *line, size_t len, char *out) {
     static const char digits[] = "0123456789abcdef";
     uint32_t crc = phi__crc32(0, line + PHI__FILE_LINES_CRC, len - PHI__FILE_LINES_CRC);
     for (int i = 0; i < 8; i++) out[i] = digits[crc >> (28 - 4 * i) & 15];
 }
 
-/* The check at the head of the line that begins at `from`, and the line's end. */
+/* Fills in the check value of the line that begins at `from`, and appends a line break. */
 static void phi__line_seal(phi__buf *out, size_t from) {
     if (out->failed) return;
     phi__line_digits(out->at + from, out->len - from, out->at + from + 8);
@@ -231,7 +231,7 @@ static void phi__line_put_header(phi__buf *out) {
     phi__line_seal(out, from);
 }
 
-/* True if the line is as it was written. */
+/* True if the line's check value matches its bytes. */
 static bool phi__line_checks(phi_str line) {
     char digits[8];
     if (line.len <= PHI__FILE_LINES_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
@@ -256,7 +256,7 @@ static bool phi__line_number(phi_str *rest, uint64_t *out) {
     return true;
 }
 
-/* Takes a line that checks apart. */
+/* Parses a line whose check value is right. */
 static bool phi__line_parse(phi_str line, phi__file_line *out) {
     phi_str rest = phi__str(line.at + PHI__FILE_LINES_CRC, line.len - PHI__FILE_LINES_CRC);
     if (!phi__line_word(&rest, "\"seq\":") || !phi__line_number(&rest, &out->seq)) return false;
@@ -277,12 +277,12 @@ static bool phi__line_read(phi_str line, phi__file_line *out) {
 
 /* ---- documents of the file store: a temporary file, then a rename; and the lists ---- */
 
-/* The temporary file has one name for each id, and is written under the id's lock: the rest that a
-   killed process leaves is overwritten by the next save, and removed with the document. */
+/* Each id has one temporary file, written under the id's lock. If a process dies, the next save
+   overwrites this file, and a removal of the document removes it. */
 
 #define PHI__FILE_STORE_AGENT_HEAD "{\"phi_agent_id\":"
 
-/* The agent id in a document's first bytes; false: none. */
+/* Finds the agent's id in a document's first bytes. False if there is none. */
 static bool phi__doc_agent_of(phi_str bytes, phi__json_text *out) {
     phi__json_cursor c;
     phi__json_text key;
@@ -297,7 +297,7 @@ static bool phi__doc_agent_of(phi_str bytes, phi__json_text *out) {
     return false;
 }
 
-/* Bytes of the line that says the agent; 0: there is none. */
+/* Returns the bytes of the extra first line with the agent's id; 0 if there is no such line. */
 static size_t phi__doc_agent_head(phi_str bytes) {
     if (!phi__str_starts(bytes, PHI__FILE_STORE_AGENT_HEAD)) return 0;
     const char *end = (const char *)memchr(bytes.at, '\n', bytes.len);
@@ -366,7 +366,7 @@ static phi_status phi__doc_save(void *user_data, const char *id, const char *age
     return status == PHI_NOT_FOUND ? PHI_IO : status;
 }
 
-/* The file's first bytes, at most `limit` of them, in the arena. */
+/* Reads at most the first `limit` bytes of a file into the arena. */
 static phi_status phi__doc_read(phi__file_store *fs, intptr_t file, uint64_t limit,
                                 phi_arena *arena, phi_str *out, phi__words *words) {
     const phi__disk *disk = &fs->disk;
@@ -423,7 +423,7 @@ static phi_status phi__doc_load(void *user_data, const char *id, phi_arena *aren
     return PHI_OK;
 }
 
-/* Removes a document or a thread, under its lock. */
+/* Locks and removes a document or a thread. */
 static phi_status phi__store_remove(phi__file_store *fs, const char *id, const char *suffix,
                                     phi__store_to to) {
     const phi__disk *disk = &fs->disk;
@@ -478,13 +478,14 @@ typedef struct phi__store_node {
 typedef struct phi__store_listing {
     phi__file_store *fs;
     phi_arena *arena;
-    const char *suffix, *agent; /* agent NULL: all */
+    const char *suffix, *agent; /* agent NULL: the documents of all agents */
     phi__store_node *first;
     size_t count;
     phi__words *words;
 } phi__store_listing;
 
-/* The agent of a document, and how many of its bytes are a head. PHI_NOT_FOUND: it is gone. */
+/* Finds a document's agent, and subtracts the extra first line from item->bytes. PHI_NOT_FOUND: the
+   document was removed meanwhile. */
 static phi_status phi__doc_look(phi__store_listing *l, const char *path, phi_store_item *item) {
     const phi__disk *disk = &l->fs->disk;
     phi_arena scratch;
@@ -553,7 +554,7 @@ static phi_status phi__doc_list_one(void *ctx, const char *name) {
     return PHI_OK;
 }
 
-/* The latest first; of the same time, by id. */
+/* Orders by the time of change, latest first, then by id. */
 static bool phi__doc_before(const phi__store_node *a, const phi__store_node *b) {
     size_t n = phi__min(a->item.id.len, b->item.id.len);
     if (a->changed_ns != b->changed_ns) return a->changed_ns > b->changed_ns;
@@ -573,7 +574,7 @@ static phi__store_node *phi__doc_merge(phi__store_node *a, phi__store_node *b) {
     return first;
 }
 
-/* Runs of 1, 2, 4, ... nodes, each in its place, as a counter in binary. */
+/* Merge sort: runs[i] is empty or a sorted list of 2^i nodes, like the bits of a counter. */
 static phi__store_node *phi__doc_sorted(phi__store_node *list) {
     phi__store_node *runs[64];
     phi__store_node *all = NULL;
@@ -611,7 +612,7 @@ static phi_status phi__doc_list_all(phi__file_store *fs, const char *suffix, con
     *count = 0;
     phi_status status =
         fs->disk.list(fs->disk.user_data, fs->directory, phi__doc_list_one, &l, &said);
-    if (status == PHI_NOT_FOUND) status = PHI_OK; /* there is no directory yet */
+    if (status == PHI_NOT_FOUND) status = PHI_OK; /* the directory does not exist yet */
     if (status == PHI_OK && l.count > 0) {
         items = (phi_store_item *)phi_arena_alloc(arena, phi__mul(l.count, sizeof *items));
         if (items == NULL) status = PHI_NO_MEMORY;
@@ -649,19 +650,19 @@ static phi_status phi__doc_list_threads(void *user_data, phi_arena *arena,
        {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
        {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
 
-   An append is one write after the last whole group of lines. Whatever a crash leaves after that is
-   torn: lines that are cut, or do not check, or lack a part of their group. Readers leave it out;
-   the next append cuts it off. A line that does not check and has a good one of another group after
-   it was not torn but damaged. */
+   An append is one write after the last whole group of lines. Anything that a crash leaves after
+   that group is torn: lines that are cut off, have a wrong check value, or lack a part of their
+   group. Readers ignore a torn end, and the next append cuts it off. A line with a wrong check
+   value is damaged, not torn, if a later line is valid and begins in another group. */
 
 enum {
-    PHI__FILE_THREADS_PIECE = 256 * 1024,      /* read at once */
-    PHI__FILE_THREADS_LINE = 512 * 1024 * 1024 /* bytes of a line, and of the lines of one append */
+    PHI__FILE_THREADS_PIECE = 256 * 1024,      /* bytes of one read */
+    PHI__FILE_THREADS_LINE = 512 * 1024 * 1024 /* bytes of a line, and of one append, at most */
 };
 
 /* ---- a scan over a file ---- */
 
-/* The place of an entry, from the start of its group. */
+/* The place of an entry, in bytes from the start of its group. */
 typedef struct phi__tfile_place {
     size_t at, len;
 } phi__tfile_place;
@@ -670,23 +671,22 @@ typedef struct phi__tfile_scan {
     phi__file_store *fs;
     intptr_t file;
     phi__buf buf;    /* bytes read that are still needed */
-    phi__buf places; /* a phi__tfile_place for each line of the group so far */
-    uint64_t base;   /* the place in the file where buf begins */
-    size_t at;       /* the next line in it */
-    size_t keep;     /* where the group that is being read begins in it; at most `at` */
+    phi__buf places; /* one phi__tfile_place for each line so far of the current group */
+    uint64_t base;   /* the offset in the file at which buf begins */
+    size_t at;       /* the offset in buf of the next line */
+    size_t keep;     /* the offset in buf of the current group; at most `at` */
     uint64_t line;   /* the number of the line returned last */
-    bool over;       /* the file has been read to its end */
-    bool again;      /* the group has been read a second time */
-    bool stopped;    /* by `each` */
+    bool over;       /* the file was read to its end */
+    bool again;      /* the group was already read a second time */
+    bool stopped;    /* `each` returned an error */
     phi__words words;
 
-    uint64_t from; /* entries to give */
+    uint64_t from; /* the first entry to pass to `each` */
     phi_status (*each)(void *ctx, uint64_t seq, phi_str entry);
     void *ctx;
-    uint64_t count, end; /* whole groups so far */
+    uint64_t count, end; /* entries of the whole groups so far, and the offset after them */
 } phi__tfile_scan;
 
-/* Reads on. */
 static phi_status phi__tfile_more(phi__tfile_scan *s) {
     const phi__disk *disk = &s->fs->disk;
     size_t got;
@@ -711,8 +711,7 @@ static phi_status phi__tfile_more(phi__tfile_scan *s) {
     return PHI_OK;
 }
 
-/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is the rest behind the
-   last line. */
+/* Returns the next line without its line break. PHI_NOT_FOUND: no line break; *line is the rest. */
 static phi_status phi__tfile_next(phi__tfile_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
@@ -732,7 +731,7 @@ static phi_status phi__tfile_next(phi__tfile_scan *s, phi_str *line) {
     }
 }
 
-/* Gives the entries of a whole group, whose lines lie in the buffer from s->keep on. */
+/* Passes the entries of a whole group, which begins at s->keep, to `each`. */
 static phi_status phi__tfile_give(phi__tfile_scan *s, uint64_t seq) {
     phi_status status = PHI_OK;
     phi__tfile_place place;
@@ -753,7 +752,7 @@ static phi_status phi__tfile_damaged(phi__tfile_scan *s, uint64_t line, const ch
     return PHI_PARSE;
 }
 
-/* Behind a line that does not check: PHI_OK, all of it is torn; PHI_PARSE, the line is damaged. */
+/* Judges a bad line. PHI_OK: the rest of the file is torn. PHI_PARSE: the line is damaged. */
 static phi_status phi__tfile_torn(phi__tfile_scan *s) {
     uint64_t bad = s->line;
     phi__file_line line;
@@ -766,7 +765,7 @@ static phi_status phi__tfile_torn(phi__tfile_scan *s) {
     return phi__tfile_damaged(s, bad, "is damaged: its check value is not that of its bytes");
 }
 
-/* The first line. PHI_NOT_FOUND: the file ends in it, and nothing else is in the file. */
+/* Reads the header line. PHI_NOT_FOUND: the file has only a part of the header. */
 static phi_status phi__tfile_header(phi__tfile_scan *s) {
     phi__buf header;
     phi_str text;
@@ -783,7 +782,7 @@ static phi_status phi__tfile_header(phi__tfile_scan *s) {
         s->end = s->base + s->at;
         return PHI_OK;
     }
-    /* A power failure can leave zeros in a file whose size was already written. */
+    /* After a power failure a file may hold zeros, if the file system wrote its size first. */
     if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
     if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
     return phi__tfile_damaged(s, 1,
@@ -792,12 +791,12 @@ static phi_status phi__tfile_header(phi__tfile_scan *s) {
                                   : "is damaged: it is not a thread's header");
 }
 
-/* Reads the whole file. */
+/* Scans the whole file, and passes its entries to `each`. */
 static phi_status phi__tfile_run(phi__tfile_scan *s) {
     phi__file_line line;
     phi_str text;
     phi_status status = phi__tfile_header(s);
-    /* the entry to come, its group's last, the line before that */
+    /* the next entry, the last entry of its group, and the number of the line before the group */
     uint64_t next = 0, last = 0, before = s->line;
     if (status == PHI_NOT_FOUND) return PHI_OK;
     while (status == PHI_OK) {
@@ -805,9 +804,8 @@ static phi_status phi__tfile_run(phi__tfile_scan *s) {
         if (status == PHI_NOT_FOUND) return PHI_OK;
         if (status != PHI_OK) break;
         if (!phi__line_checks(text)) {
-            /* A writer may have cut off a torn group while it was being read here, and have
-               written over it: before its bytes count as damaged, the group is read once more
-               from the file. */
+            /* A writer may have cut off and replaced a torn group during this read. So the group is
+               read once more before its bytes count as damaged. */
             if (s->again) return phi__tfile_torn(s);
             s->again = true;
             s->over = false;
@@ -827,7 +825,7 @@ static phi_status phi__tfile_run(phi__tfile_scan *s) {
                            (unsigned long long)next);
             return PHI_PARSE;
         }
-        /* A line of the group under way is whole. */
+        /* The line is valid and belongs to the current group. */
         phi__tfile_place place;
         if (line.seq == line.first) phi__buf_clear(&s->places);
         place.at = (size_t)(line.entry.at - s->buf.at) - s->keep;
@@ -868,7 +866,8 @@ static phi_status phi__tfile_refuse(phi__store_to to, phi_status status, const c
 
 /* ---- the end of a file ---- */
 
-/* The last line, where it is whole and near: true, and *tail is known but for the file it is of. */
+/* Finds the end of the file from its last line. True if that line is whole, near the end and a
+   group of one entry; then only the file's identity is missing in *tail. */
 static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, uint64_t bytes,
                               phi__store_tail *tail) {
     char piece[4096];
@@ -880,7 +879,7 @@ static bool phi__tfile_glance(phi__file_store *fs, intptr_t file, uint64_t bytes
         return false;
     for (from = n - 1; from > 0 && piece[from - 1] != '\n';) from--;
     if (from == 0) return false;
-    /* A line of the group before the last may still be bad. */
+    /* If the group has several lines, an earlier one may still be damaged. */
     if (!phi__line_read(phi__str(piece + from, n - 1 - from), &line) || line.first != line.last)
         return false;
     tail->count = line.seq + 1;
@@ -919,7 +918,7 @@ typedef struct phi__tfile_write {
     phi__store_path path;
     phi__store_tail *tail;
     intptr_t file;
-    bool made; /* the file was not there */
+    bool made; /* the file did not exist before */
     phi__store_to to;
     phi__words words;
 } phi__tfile_write;
@@ -932,7 +931,8 @@ static phi_status phi__tfile_check(const phi_str *entries, size_t count, phi__st
                            (unsigned long long)i);
             return PHI_BAD_ARG;
         }
-        all = phi__add(all, phi__add(entries[i].len, 128)); /* more than is put around it */
+        /* A line has less than 128 bytes more than its entry. */
+        all = phi__add(all, phi__add(entries[i].len, 128));
     }
     if (all <= PHI__FILE_THREADS_LINE) return PHI_OK;
     phi__store_say(to, "Entries of %llu bytes: at most %d are appended at once",
@@ -940,7 +940,7 @@ static phi_status phi__tfile_check(const phi_str *entries, size_t count, phi__st
     return PHI_TOO_BIG;
 }
 
-/* Opens the thread's file and looks where it ends. PHI_NOT_FOUND: it is not there. */
+/* Opens the thread's file, finds its end and cuts off torn lines. PHI_NOT_FOUND: no file. */
 static phi_status phi__tfile_open(phi__tfile_write *w, phi__disk_how how) {
     const phi__disk *disk = &w->fs->disk;
     phi__disk_info info;
@@ -982,7 +982,7 @@ static phi_status phi__tfile_write_lines(phi__tfile_write *w, phi_str lines) {
     return PHI_OK;
 }
 
-/* Leaves w->file open or not. */
+/* May leave w->file open; the caller closes it. */
 static phi_status phi__tfile_append(phi__tfile_write *w, uint64_t expected, const phi_str *entries,
                                     size_t count) {
     phi_status status = phi__tfile_open(w, PHI__DISK_UPDATE);
@@ -1103,7 +1103,7 @@ static phi_status phi__tfile_store_read(void *user_data, const char *thread_id, 
 
 /* ---- opening a store ---- */
 
-enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of a directory: a name fits after it */
+enum { PHI__FILE_STORE_DIRECTORY = 3900 }; /* bytes of its path, which leaves room for a name */
 
 static phi_status phi__store_lock(void *user_data, const char *thread_id, char *words,
                                   size_t words_size) {
@@ -1149,7 +1149,7 @@ PHI__FN phi_status phi__store_open_on(const phi_file_store_desc *desc, const phi
     phi_memory_init(&memory, &desc->allocator, desc->memory_limit_bytes);
     phi__file_store *fs = (phi__file_store *)phi__alloc(&memory, sizeof *fs);
     if (fs == NULL) return PHI_NO_MEMORY;
-    fs->memory = memory; /* counts the store itself */
+    fs->memory = memory; /* includes the size of the store itself */
     fs->disk = *disk;
     fs->sync = desc->sync;
     fs->directory_bytes = n + 1;

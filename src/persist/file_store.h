@@ -26,21 +26,20 @@ typedef struct phi_file_store_desc {
     const char *directory;   /* copied; the first write makes the directory */
     phi_allocator allocator; /* copied (default: the C library's) */
     size_t memory_limit_bytes;
-    /* Every append and save waits for the disk (fsync), so the data survives a power failure after
-       PHI_OK. Default: the system writes later (after about 30 s), and the data survives only a
-       crash of the process. */
+    /* true: every append and save waits for the disk (fsync), so after PHI_OK the data survives a
+       power failure. Default: the system writes later (after about 30 s), so the data survives only
+       a crash of the process. */
     bool sync;
 } phi_file_store_desc;
 
-/* Allocates a store, without using any file yet. The caller closes *out. Copies of *out are the
-   same store, and each can be given to phi_thread_attach. PHI_BAD_ARG: no directory, or its path
-   has more than 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES. After any of
-   these *out is zeroed.
-   Threads: one at a time for each store. Stores of one directory, in one process or in several,
-   exclude each other by their locks. */
+/* Creates a store; no file is touched yet. The caller closes *out with phi_file_store_close. Copies
+   of *out are the same store, and each can be given to phi_thread_attach. PHI_BAD_ARG: there is no
+   directory, or its path has more than 3,900 bytes. PHI_UNSUPPORTED: built with PHI_NO_FILES. After
+   these and PHI_NO_MEMORY, *out is zeroed.
+   Threads: one at a time for each store. Stores with the same directory, in one process or in
+   several, exclude each other by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
-/* Releases the locks of a store and frees the store. Detach all threads first. A zeroed store is
-   harmless. */
+/* Releases a store's locks and frees the store. Detach all threads first. May be zeroed. */
 PHI_API void phi_file_store_close(phi_store *store);
 
 #ifdef __cplusplus

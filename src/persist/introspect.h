@@ -2,7 +2,7 @@
    log as text.
 
    phi_agent_explain tells which messages of a view are sent to a model, and why. Each function here
-   makes a view, takes as long as phi_thread_view, and returns its status if that fails. Only
+   makes a view, takes as long as phi_thread_view, and returns its status on failure. Only
    phi_thread_describe reads entries, and only those for which it writes a line. No function changes
    anything; all are allowed during a run. Threads: the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
@@ -16,19 +16,19 @@ extern "C" {
 
 /* The figures of a lane's view. */
 typedef struct phi_lane_figures {
-    size_t messages; /* messages in view; all following numbers are about these */
+    size_t messages; /* messages in the view; the other numbers are about these */
     size_t user, answers, results, extensions;
-    /* made: by a rewrite; summaries: those of them that are summaries */
+    /* made: messages made by a rewrite; summaries: how many of those are summaries */
     size_t made, summaries;
-    /* tool calls in the answers, and those of them that have no result yet */
+    /* calls: tool calls in the answers; open_calls: how many of those have no result yet */
     size_t calls, open_calls;
     uint64_t text_bytes, tokens; /* bytes of text blocks; tokens of all blocks by estimate */
 } phi_lane_figures;
 
-/* Returns the newest message in the active lane's view that has this role (0: any). With
-   `with_text` the message must also have a text block that is not empty: for the model's last text,
-   give PHI_ROLE_ASSISTANT and true. NULL: there is none. The thread owns the message, which is
-   valid as long as an entry's strings. */
+/* Returns the newest message with this role (0: any role) in the active lane's view. With
+   `with_text` the message must also have a text block that is not empty. For the model's last text,
+   give PHI_ROLE_ASSISTANT and true. NULL: there is no such message. The thread owns the message,
+   which is valid as long as an entry's strings. */
 PHI_API const phi_message *phi_thread_last(const phi_thread *thread, phi_role role, bool with_text);
 
 /* Options of phi_thread_describe. Zero means default for every field. */
@@ -41,13 +41,14 @@ typedef struct phi_describe {
 } phi_describe;
 
 /* Describes a thread for people: two lines of figures, then a line for each entry, oldest first.
-   The line of a message says if the message is in the lane's view, was replaced by a message of a
-   rewrite, or is hidden. The wording may change. A line names at most four calls or spans, and
-   names are cut to 80 bytes. Control characters are written as "\n" or "\x1b". *out gets the text,
-   in the arena; out NULL: only the figures, for which no arena is needed and no entry is read.
-   *figures, if figures is not NULL, gets the figures of the lane's view. `describe` NULL: the
-   defaults. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; the status of
-   phi_thread_entry. After any of these *out and *figures are unchanged. */
+   The line of a message says if the message is shown in the lane's view, was replaced by a rewrite,
+   or is hidden. The wording may change. A line has at most four calls or spans, and names are cut
+   to 80 bytes. Control characters are written as "\n" or "\x1b".
+   *out gets the text, in the arena. If out is NULL, only the figures are computed; this needs no
+   arena and reads no entry. *figures, if figures is not NULL, gets the figures of the lane's view.
+   If `describe` is NULL, the defaults are used. PHI_NOT_FOUND: there is no such lane. Else
+   PHI_NO_MEMORY, PHI_BAD_ARG or the status of phi_thread_entry. After any of these *out and
+   *figures are unchanged. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out, phi_lane_figures *figures);
 

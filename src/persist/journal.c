@@ -15,7 +15,7 @@ PHI__FN void phi__evict_end(phi_thread *thread) {
     thread->journal->store.journal->evict_end(thread);
 }
 
-/* Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
+/* A store is read for a log in use only here: once, at the start of a call by a host or a run. */
 
 typedef struct phi__recalling {
     phi__entry_reader reader;
@@ -27,7 +27,7 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
     return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
 }
 
-/* The log as the store has it. */
+/* Reads the store's log into *whole. */
 static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
     const phi__journal *journal = thread->journal;
     phi__recalling recalling;
@@ -44,7 +44,7 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     return status;
 }
 
-/* The same of a thread that is not whole, and its store's; phi__journal_ops. */
+/* The implementation of phi__recall for a thread with evicted entries; see phi__journal_ops. */
 static phi_status phi__recall_all(phi_thread *thread) {
     phi_thread whole;
     phi_status status = phi__recall_read(thread, &whole);
@@ -87,19 +87,19 @@ PHI__FN phi_status phi__recall_has_loop(const phi_thread *thread, phi_str loop_i
     return status;
 }
 
-/* ---- the journal: which entries of a thread its store has ---- */
+/* ---- the journal: which entries of a thread the store has ---- */
 
-enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
+enum { PHI__JOURNAL_BATCH = 256 }; /* entries in one call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
-    ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
+    ((size_t)1 << 20) /* bytes in one call; a longer entry is written alone */
 
-enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* a batch has at most this part of a memory limit */
 
 static void phi__journal_words(char *words, size_t size, const char *text) {
     if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
 }
 
-/* A store that says nothing has its status speak. */
+/* If the store gave no message, uses the text of its status. */
 static void phi__journal_explain(char *words, size_t size, phi_status status) {
     if (words != NULL && size > 0 && words[0] == '\0' && status != PHI_OK)
         (void)snprintf(words, size, "%s", phi_status_text(status));
@@ -115,7 +115,7 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
     return n >= 1 && n <= 128;
 }
 
-/* ---- lists of logs to handle ---- */
+/* ---- lists of threads that need work ---- */
 
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
     phi__dirty *dirty = phi__dirty_next(grown, why);
@@ -128,20 +128,20 @@ PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
 
 /* ---- writing ---- */
 
-/* Less where memory is short: then a part of the limit must do. */
+/* With a memory limit, a batch has at most a part of the limit. */
 static size_t phi__journal_batch_bytes(const phi_thread *thread) {
     if (thread->log.segments.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
     return phi__min(PHI__JOURNAL_BATCH_BYTES,
                     thread->log.segments.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
-/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent
-   at its limit has none for it, and gets some only once it is written. */
+/* The text of a batch uses the runtime's memory during the call. An agent at its limit has no
+   memory for the text, and gets some only after the entries are written. */
 static phi_memory *phi__journal_memory(const phi_thread *thread) {
     return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
 }
 
-/* The texts of the next entries one behind the other, and how long each is. */
+/* Writes the texts of the next entries one after the other, and sets the length of each. */
 static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_t *lens) {
     size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
@@ -179,8 +179,8 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     return PHI_OK;
 }
 
-/* The store has more than it acknowledged: a failed append may be there after all. Entries equal to
-   ours count. */
+/* Called if the store has more entries than it acknowledged, as after an append that failed but was
+   stored. Stored entries equal to the thread's own count as stored. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
@@ -193,7 +193,7 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
                             phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
-    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
+    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* store has fewer */
     return status;
 }
 
@@ -268,7 +268,7 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     phi__get_reader_free(&load.reader);
     if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
     phi__load_drop(thread);
-    if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
+    if (status == PHI_NOT_FOUND) return PHI_OK; /* the store has no such thread yet */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;
     thread->loops.restored = thread->log.count > 0;
@@ -276,7 +276,7 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     return status;
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
 static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
@@ -346,7 +346,7 @@ static phi_status phi__journal_begin(phi_thread *thread, const phi_store *store,
     if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
     if (status != PHI_OK) {
         phi__journal_explain(words, words_size, status);
-        phi__journal_free(thread); /* it was not locked */
+        phi__journal_free(thread); /* the lock was not taken */
         return status;
     }
     status = phi__journal_fill(thread, torn, words, words_size);
@@ -362,7 +362,7 @@ static phi_status phi__journal_begin(phi_thread *thread, const phi_store *store,
     return status;
 }
 
-/* ---- by the store's table ---- */
+/* ---- calls through the store's table ---- */
 
 PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
@@ -409,7 +409,7 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
         status = phi__journal_sync(thread, words, words_size);
         phi__journal_unlock(thread->journal);
         phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
-        thread->journal->id = NULL; /* the thread has it */
+        thread->journal->id = NULL; /* the thread owns the id now */
         phi__journal_free(thread);
         return status;
     }

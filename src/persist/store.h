@@ -1,11 +1,11 @@
-/* store.h - stores for threads and documents: the interface of stores, and the functions that put a
-   thread into a store.
+/* store.h - stores for threads and documents: the interface of a store, and the functions that put
+   a thread into a store.
 
-   phi has two stores (persist/file_store.h, extras/phi_store_sqlite.h), and a host may have its
-   own: docs/stores.md. The functions of a store work synchronously and take as long as the file
+   phi has two stores (persist/file_store.h, extras/phi_store_sqlite.h). A host may write its own:
+   see docs/stores.md. The functions of a store are synchronous: each takes as long as the file
    system or database does. phi calls them inside phi_step, a few times for each run and turn, and
-   in functions of phi that need the store. Ids are one to 128 bytes of [A-Za-z0-9._-], and do not
-   begin with a dot. */
+   inside public functions that need the store. An id has one to 128 bytes of [A-Za-z0-9._-], and
+   does not begin with a dot. */
 #ifndef PHI_PERSIST_STORE_H
 #define PHI_PERSIST_STORE_H
 
@@ -23,35 +23,37 @@ typedef struct phi_store_item {
 
 /* A store. All functions return PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds
    the lock: "locked"), PHI_PARSE (the data is damaged, and `message` says where), PHI_FULL (no
-   space left), PHI_IO, PHI_BAD_ARG (an invalid id), PHI_TOO_BIG or PHI_NO_MEMORY. On any status but
-   PHI_OK nothing changed. `message`, if not NULL, gets a text, cut to message_size and terminated.
-   Threads: phi calls the functions on the pumping thread; for other threads see the implementation.
+   space left), PHI_IO, PHI_BAD_ARG (an invalid id), PHI_TOO_BIG or PHI_NO_MEMORY. After any status
+   but PHI_OK nothing changed. `message`, if not NULL, gets a text, cut to message_size and
+   terminated.
+   Threads: phi calls the functions on the pumping thread. The implementation says if other threads
+   may call them too.
    Callbacks: the functions may call only phi's functions for arenas and JSON, since the thread and
    its agent are in use. */
 typedef struct phi_store {
     void *user_data;
-    /* Documents: snapshots, session records. `save` replaces the whole document or nothing; a saved
-       document survives the same crashes as appended entries, see `append`. */
+    /* Documents are snapshots and session records. `save` replaces the whole document or nothing. A
+       saved document survives the same crashes as appended entries, see `append`. */
     phi_status (*save)(void *user_data, const char *id, const char *agent_id, phi_str bytes,
                        char *message, size_t message_size);
     phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out,
                        char *message, size_t message_size);
     phi_status (*remove)(void *user_data, const char *id, char *message, size_t message_size);
-    /* Lists the documents of an agent (agent_id NULL: of all), the latest change first. */
+    /* Lists the documents of an agent (agent_id NULL: of all agents), latest change first. */
     phi_status (*list)(void *user_data, const char *agent_id, phi_arena *arena,
                        const phi_store_item **out, size_t *count, char *message,
                        size_t message_size);
-    /* Threads. Entries are JSON texts without line breaks. `append` appends either all entries or
-       none. The store must have exactly `expected` entries of this thread (0: the thread begins),
-       else PHI_STALE. After PHI_OK the entries survive a crash of the process. The store's own
-       policy says if they also survive a crash of the machine. */
+    /* Entries of threads are JSON texts without line breaks. `append` appends all entries or none.
+       If the store does not have exactly `expected` entries of this thread (0: the thread begins),
+       `append` returns PHI_STALE. After PHI_OK the entries survive a crash of the process. The
+       store decides if they also survive a crash of the machine. */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *message, size_t message_size);
     /* Calls `each` for the entries from `from` on, in order. If `each` returns a status other than
        PHI_OK, `read` stops and returns that status. A torn entry at the end of a file is left out,
        and the next append cuts it off; *torn, if torn is not NULL, gets the number of its bytes.
        PHI_PARSE: the data is damaged, and `each` got the entries before the damage. PHI_NOT_FOUND:
-       no such thread, or it has no entries. */
+       there is no such thread, or it has no entries. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *message, size_t message_size);
@@ -59,18 +61,17 @@ typedef struct phi_store {
                                 size_t message_size);
     phi_status (*list_threads)(void *user_data, phi_arena *arena, const phi_store_item **out,
                                size_t *count, char *message, size_t message_size);
-    /* Locks a thread while it is written to. PHI_BUSY: another writer has the lock. unlock without
-       lock is harmless. */
+    /* Locks a thread for writing. PHI_BUSY: another writer has the lock. unlock without lock must
+       be harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *message, size_t message_size);
     void (*unlock)(void *user_data, const char *thread_id);
     /* The result of phi_store_journal(), the code that keeps an agent's thread in a store.
-       phi_file_store_open and phi_sqlite_store_open set this field; a host with its own store sets
-       it before phi_agent_new. A program without a store does not link this code. */
+       phi_file_store_open and phi_sqlite_store_open set this field; a host with its own store must
+       set it before phi_agent_new. A program without a store does not link this code. */
     const struct phi__journal_ops *journal;
 } phi_store;
 
-/* Returns the functions that write a thread to a store and read it back, for phi_store.journal;
-   static. */
+/* Returns the value for phi_store.journal: functions that write a thread and read it. Static. */
 PHI_API const struct phi__journal_ops *phi_store_journal(void);
 
 /* ---- a thread in a store ---- */
@@ -102,11 +103,11 @@ PHI_API phi_status phi_thread_sync(phi_thread *thread, char *message, size_t mes
 /* ---- a thread as text ---- */
 
 /* Writes a thread as JSON Lines into the arena: a header line, then one line for each entry.
-   PHI_NO_MEMORY; the store's status. */
+   Returns PHI_OK, PHI_BAD_ARG (a pointer is NULL), PHI_NO_MEMORY or the store's status. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
-/* Reads such a text into an empty thread. PHI_MISUSE: the thread is not empty, and nothing changed.
-   After PHI_PARSE and PHI_NO_MEMORY the thread is empty and in no store; *error (if error is not
-   NULL) has the line. */
+/* Reads a text made by phi_thread_to_json into an empty thread. PHI_MISUSE: the thread is not empty
+   or in use, and nothing changed. After PHI_PARSE and PHI_NO_MEMORY the thread is empty and in no
+   store. On failure *error (if error is not NULL) has the line. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, phi_parse_error *error);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-/* thread_text.c - a thread as text: a header line, and one line for each entry. */
+/* thread_text.c - a thread as text: a header line and one line for each entry. */
 #include "persist/journal_in.h"
 
 #include <stdio.h>
 
-/* The next line, without its end. False: there is none. */
+/* Returns the next line without its line break. False: the text has no more lines. */
 static bool phi__thread_text_line(phi_str *rest, phi_str *line) {
     if (rest->len == 0) return false;
     const char *end = (const char *)memchr(rest->at, '\n', rest->len);
@@ -13,7 +13,7 @@ static bool phi__thread_text_line(phi_str *rest, phi_str *line) {
     return true;
 }
 
-/* Keys that are not known are of later versions, and are ignored. */
+/* Unknown keys come from later versions, and are ignored. */
 static phi_status phi__thread_text_is_header(phi__entry_reader *reader, const phi_json *root) {
     if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
         return phi__info_get_head(reader->thread, root);
@@ -22,7 +22,7 @@ static phi_status phi__thread_text_is_header(phi__entry_reader *reader, const ph
     return PHI_PARSE;
 }
 
-/* The thread is read whole, or nothing of it stays. */
+/* Finishes reading. After an error the thread is empty again. */
 static phi_status phi__thread_text_end(phi__entry_reader *reader, phi_status status,
                                        uint64_t number, char *words, size_t words_size) {
     phi_thread *log = reader->thread;

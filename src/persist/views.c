@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-/* ---- A thread's info, title and metadata for the host ---- */
+/* ---- a thread's info, title and metadata for the host ---- */
 
-/* The id is the store's, while it is in one. */
+/* While a thread is in a store, its id is the id in the store. */
 
 static phi_str phi__info_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
@@ -155,7 +155,7 @@ PHI_API const char *phi_thread_lane_at(const phi_thread *thread, size_t i) {
                                                            : NULL;
 }
 
-/* ---- changes by a host or a run; evicted entries that a change needs are recalled first ---- */
+/* ---- changes by a host or a run; recalls evicted entries that a change needs ---- */
 
 static bool phi__edit_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__check_id_fits(phi_str_of(name));
@@ -173,8 +173,8 @@ PHI__FN phi_status phi__edit_rewrite(phi_thread *thread, const phi_rewrite *rewr
                             : status;
 }
 
-/* *has: true if a lane without messages has a tool state after an entry: then its fork begins
-   there, and not with nothing. */
+/* Sets *has to true if a lane without messages has a tool state at entry `at`. A fork then begins
+   at that entry, and not empty. */
 static phi_status phi__edit_has_state(const phi_thread *thread, uint32_t lane, uint64_t at,
                                       bool *has) {
     phi_arena scratch;
@@ -218,7 +218,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
                          &lane);
 }
 
-/* A host may have taken the name. */
+/* Switches to a new lane with a generated name. Skips names that a host already took. */
 static phi_status phi__edit_fresh(phi_thread *thread) {
     char name[32];
     for (size_t n = phi__thread_lanes(thread);; n++) {

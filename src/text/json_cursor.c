@@ -1,7 +1,7 @@
-/* json_cursor.c - the pull scan, and the public search by path on top of it. */
+/* json_cursor.c - scans a JSON text value by value, without a tree; finds a value by its path. */
 #include "text/json_in.h"
 
-/* The next byte that is not white space, or 0: the end, or a text that was bad before. */
+/* Skips white space and returns the next byte. 0: the text ended or was bad before. */
 static inline char phi__cursor_next(phi__json_cursor *c) {
     while (c->at < c->end && phi__json_white(*c->at)) c->at++;
     return c->at < c->end ? *c->at : '\0';
@@ -35,7 +35,7 @@ PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c) {
 
 /* ---- skipping ---- */
 
-/* Past a number, or what looks like one. */
+/* Returns the first byte that cannot be part of a number. */
 static const char *phi__cursor_number(const char *at, const char *end) {
     while (at < end && ((unsigned)((unsigned char)*at - '0') < 10 || *at == '.' || *at == '-' ||
                         *at == '+' || *at == 'e' || *at == 'E'))
@@ -43,7 +43,7 @@ static const char *phi__cursor_number(const char *at, const char *end) {
     return at;
 }
 
-/* A number or a literal, and what ends such a thing after it. */
+/* Skips a number or a literal, which must end at a bracket, a comma or white space. */
 static bool phi__cursor_skip_word(phi__json_cursor *c) {
     const char *at = c->at;
     size_t left = (size_t)(c->end - at);
@@ -69,7 +69,7 @@ static inline bool phi__cursor_skip_string(phi__json_cursor *c) {
     return true;
 }
 
-/* From an opening bracket to its closing one; a bit for each level says which kind is open. */
+/* Skips from an opening bracket to its closing one. `kinds` has a bit for each open bracket. */
 static bool phi__cursor_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
@@ -102,7 +102,7 @@ PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c) {
     return c->at < c->end ? phi__cursor_skip_word(c) : phi__cursor_bad(c);
 }
 
-/* The value is of another type than the caller wants. */
+/* Skips a value of an unwanted type. Returns false. */
 static bool phi__cursor_other(phi__json_cursor *c) {
     (void)phi__json_cursor_skip(c);
     return false;
@@ -133,7 +133,7 @@ PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text) {
     return text.len > 0 && phi__cursor_enter(c, '[');
 }
 
-/* At the start of the next member or item; false: at the end of the container, or bad. */
+/* Moves to the start of the next member or item. False: the container ended, or the text is bad. */
 static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
     char b = phi__cursor_next(c);
     if (b == closing) {
@@ -152,7 +152,7 @@ static inline bool phi__cursor_step(phi__json_cursor *c, char closing) {
 
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key) {
     const char *at = c->at, *end = c->end;
-    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* no white space */
         at++;
     else {
         if (!phi__cursor_step(c, '}')) return false;
@@ -204,7 +204,7 @@ static bool phi__cursor_take_number(phi__json_cursor *c, phi__json_number *out) 
     const char *bad;
     if (phi__json_cursor_peek(c) != PHI_JSON_NUMBER) return phi__cursor_other(c);
     const char *end = phi__json_number_read(c->at, c->end, out, &bad);
-    if (end == NULL) return phi__cursor_other(c); /* as long as it has an end */
+    if (end == NULL) return phi__cursor_other(c); /* skips it like a word */
     c->at = end;
     c->first = false;
     return true;
@@ -242,7 +242,7 @@ PHI__FN bool phi__json_cursor_done(phi__json_cursor *c) {
 
 /* ---- strings ---- */
 
-#define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; room is made for thrice that */
+#define PHI__JSON_UNESCAPE_SLICE 256u /* bytes; three times as many are reserved */
 
 PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
@@ -259,7 +259,6 @@ PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text) {
     }
 }
 
-/* How long the text is, unescaped. */
 static size_t phi__cursor_unescaped_len(phi__json_text text) {
     const char *at = text.at, *end = text.at + text.len;
     size_t len = 0;
@@ -296,13 +295,13 @@ PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain) {
     return plain.len == 0;
 }
 
-/* ---- public ---- */
+/* ---- finding a value by its path ---- */
 
-/* Goes to the member or item that one step of the path names. */
+/* Moves to the member or item that one step of the path names. */
 static bool phi__cursor_find_step(phi__json_cursor *c, const phi__json_step *step) {
     size_t left = step->index;
     if (!step->is_index) {
-        /* Goes to the last member of that name, as phi_json_get does. */
+        /* Moves to the last member of that name, as phi_json_get does. */
         phi_str name = step->key;
         const char *found = NULL;
         phi__json_text key;
@@ -371,9 +370,9 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
     return phi__json_cursor_take_num(&c, out) && phi__json_cursor_done(&c);
 }
 
-/* ---- the members of an object that a pull scan keeps ----
+/* ---- tables of members ----
 
-   A table says which, and where in a struct they go:
+   A table says which members of an object are kept, and where in a struct they go:
 
        static const phi__json_member members[] = {
            PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
@@ -382,9 +381,9 @@ PHI__FN bool phi__json_cursor_found_num(const phi__json_found *found, double *ou
        struct event event = PHI_ZERO;
        good = phi__json_members_read(data, members, &event, NULL);
 
-   A member that is missing, null or of another type leaves its place as it was, but for RAW and BY;
-   of equal names the last one counts. All other members are skipped. A function (BY) reads members
-   that a table cannot describe. */
+   A member that is missing, null or of another type leaves its field unchanged, except for RAW and
+   BY. The last of several equal names counts. All other members are skipped. A function (BY) reads
+   members that a table cannot describe. */
 
 static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
     if (!wanted)
@@ -393,7 +392,7 @@ static void phi__members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
         out->len = 0;
 }
 
-/* Names are short: a few loads, where memcmp would be a call. */
+/* Names are short, so a few loads are faster than a call of memcmp. */
 static inline bool phi__members_is(const phi__json_member *m, const phi__json_text *key) {
     const char *a = m->name, *b = key->at;
     size_t n = m->len;
@@ -411,7 +410,7 @@ static inline bool phi__members_is(const phi__json_member *m, const phi__json_te
     return x[0] == y[0] && x[1] == y[1];
 }
 
-/* The member of that name from `at` on and before `end`, or before the table's end; NULL: none. */
+/* Returns the row for that name, from `at` up to `end` or the table's end. NULL: no such row. */
 static const phi__json_member *phi__members_look(const phi__json_member *at,
                                                  const phi__json_member *end,
                                                  const phi__json_text *key) {
@@ -424,7 +423,7 @@ static const phi__json_member *phi__members_look(const phi__json_member *at,
 
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to) {
-    const phi__json_member *next = members; /* mostly they come in the table's order */
+    const phi__json_member *next = members; /* members mostly come in the table's order */
     phi__json_text key;
     uint32_t seen = 0;
     if (!phi__json_cursor_enter_object(c)) return 0;

@@ -1,29 +1,29 @@
 /* json_fields.c - a state machine over the bytes of a growing text: each call continues where the
    last one stopped.
 
-   No byte is read twice, except those of a cut number or escape, and of keys. */
+   No byte is read twice, except the bytes of keys and of a cut number or escape. */
 #include "text/json_in.h"
 
 enum phi__json_field_state {
     PHI__JSON_FIELD_VALUE,
-    PHI__JSON_FIELD_FIRST_ITEM, /* or the closing bracket */
-    PHI__JSON_FIELD_FIRST_KEY,  /* or the closing bracket */
+    PHI__JSON_FIELD_FIRST_ITEM, /* an item or the closing bracket is next */
+    PHI__JSON_FIELD_FIRST_KEY,  /* a key or the closing bracket is next */
     PHI__JSON_FIELD_KEY,
     PHI__JSON_FIELD_COLON,
-    PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_FIELD_AFTER, /* a comma or a closing bracket is next */
     PHI__JSON_FIELD_END,
-    PHI__JSON_FIELD_IN_KEY, /* from here on: inside of a token */
+    PHI__JSON_FIELD_IN_KEY, /* this and the next states are inside a token */
     PHI__JSON_FIELD_IN_STRING,
     PHI__JSON_FIELD_IN_NUMBER,
     PHI__JSON_FIELD_IN_WORD
 };
 
-/* The outcome of reading the next bytes. */
+/* The result of reading the next bytes. */
 typedef enum phi__json_field_got {
-    PHI__JSON_FIELD_MORE, /* go on */
-    PHI__JSON_FIELD_CUT,  /* the text must grow first */
+    PHI__JSON_FIELD_MORE, /* read on */
+    PHI__JSON_FIELD_CUT,  /* more text is needed */
     PHI__JSON_FIELD_FOUND,
-    PHI__JSON_FIELD_WRONG /* the status says what */
+    PHI__JSON_FIELD_WRONG /* f->status has the error */
 } phi__json_field_got;
 
 static phi__json_field_got phi__fields_fail(phi__json_fields *f, phi_status status) {
@@ -45,10 +45,10 @@ static phi__json_field_got phi__fields_path(phi__json_fields *f) {
     return PHI__JSON_FIELD_MORE;
 }
 
-/* A key is whole; `raw` is what its quotes hold. */
+/* Sets the path for a complete key; `raw` is the text between its quotes. */
 static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
     phi__json_text text;
-    if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* all of it escapes: still too long */
+    if (raw.len > 6 * (size_t)PHI__JSON_FIELDS_PATH) /* too long even if all bytes are escapes */
         return phi__fields_fail(f, PHI_TOO_BIG);
     f->path.len = f->open[f->depth - 1].path_len;
     phi__buf_char(&f->path, '/');
@@ -57,7 +57,7 @@ static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
     text.len = raw.len;
     text.escaped = raw.len > 0 && memchr(raw.at, '\\', raw.len) != NULL;
     phi__json_cursor_unescape(&f->path, text);
-    /* "~" becomes "~0" and "/" becomes "~1", from the path's byte `from` on, in place. */
+    /* Escapes the path in place from byte `from` on: "~" becomes "~0", and "/" becomes "~1". */
     size_t more = 0, i;
     for (i = from; i < f->path.len; i++) more += f->path.at[i] == '~' || f->path.at[i] == '/';
     if (more != 0 && phi__buf_reserve(&f->path, more) != NULL) {
@@ -79,7 +79,8 @@ static phi__json_field_got phi__fields_key(phi__json_fields *f, phi_str raw) {
 
 /* ---- tokens ---- */
 
-/* Length of an escape or a UTF-8 sequence inside a string. 0: it is cut, or wrong. */
+/* Returns the length of an escape or a UTF-8 sequence in a string. 0: it is cut, or wrong (then
+   f->status has an error). */
 static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
@@ -88,7 +89,7 @@ static size_t phi__fields_odd(phi__json_fields *f, const char *at, const char *e
         if (n == 0 && left < 6) return 0;
         if (n == 6 && code >= 0xd800 && code <= 0xdfff) {
             if (code <= 0xdbff && left < 12) return 0;
-            n = 0; /* half of a pair */
+            n = 0; /* half of a surrogate pair */
         }
     } else {
         n = (unsigned char)*at >= 0x80 ? phi__json_text_utf8(at, end) : 0;
@@ -155,7 +156,7 @@ static phi__json_field_got phi__fields_close(phi__json_fields *f, phi_str *value
     return PHI__JSON_FIELD_MORE;
 }
 
-/* The path of an array's next item. */
+/* Sets the path for the next item, if an array is open. */
 static phi__json_field_got phi__fields_item(phi__json_fields *f) {
     phi__json_frame *in = f->depth > 0 ? &f->open[f->depth - 1] : NULL;
     if (in == NULL || in->object) return PHI__JSON_FIELD_MORE;
@@ -206,7 +207,7 @@ static phi__json_field_got phi__fields_after(phi__json_fields *f, char c, phi_st
     return PHI__JSON_FIELD_MORE;
 }
 
-/* ---- the machine ---- */
+/* ---- the state machine ---- */
 
 static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, phi_str *value) {
     switch (f->state) {
@@ -219,7 +220,7 @@ static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, p
     if (f->at == text.len) return PHI__JSON_FIELD_CUT;
     char c = text.at[f->at];
     if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
-        /* The next byte that is no blank, between two tokens. */
+        /* A byte that is not white space, between two tokens. */
         switch (f->state) {
         case PHI__JSON_FIELD_FIRST_ITEM:
             return c == ']' ? phi__fields_close(f, value) : phi__fields_begin(f, c);
@@ -234,7 +235,7 @@ static phi__json_field_got phi__fields_look(phi__json_fields *f, phi_str text, p
             f->state = PHI__JSON_FIELD_VALUE;
             return PHI__JSON_FIELD_MORE;
         case PHI__JSON_FIELD_KEY: break;
-        /* the text is whole, and something follows */
+        /* the text is complete, and more follows */
         default: return phi__fields_fail(f, PHI_PARSE);
         }
         if (c != '"') return phi__fields_fail(f, PHI_PARSE);

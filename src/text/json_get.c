@@ -1,4 +1,4 @@
-/* json_get.c - looking at a tree: types, values, members, paths, equality. */
+/* json_get.c - reads, compares, builds, changes and loads trees; looks up members by name. */
 #include "text/text_in.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@ PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out) {
         *out = n->v.i;
         return true;
     }
-    /* -2^63 as a double is mostly an integer below it, rounded: as itself it is an integer kind. */
+    /* An integer node has -2^63 itself. The double -2^63 is mostly a smaller number, rounded. */
     if (n->kind != PHI__JSON_DOUBLE || !(n->v.d > -9223372036854775808.0) ||
         !(n->v.d < 9223372036854775808.0) || (double)(int64_t)n->v.d != n->v.d)
         return false;
@@ -66,8 +66,8 @@ PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
-/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
-   mostly decides. */
+/* Returns the index of the child's name in names[from..to), or `to` if it is not there. The names
+   are not empty, and their first bytes mostly differ. */
 static inline size_t phi__json_get_name_of(const phi_json *child, const phi_str *names, size_t from,
                                            size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -122,12 +122,11 @@ PHI_API phi_json_type phi_json_type_of(const phi_json *node) {
     }
 }
 
-/* A number without a fraction. */
 static bool phi__json_get_whole(const phi_json *node) {
     if (phi__json_kind_of(node) != PHI__JSON_DOUBLE) return true;
     double d = node->v.d;
-    if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* no fraction fits in there */
-        return d - d == 0;                                    /* not of infinities and NaN */
+    if (!(d > -9007199254740992.0 && d < 9007199254740992.0)) /* larger doubles have no fraction */
+        return d - d == 0;                                    /* false for infinities and NaN */
     return (double)(int64_t)d == d;
 }
 
@@ -238,7 +237,7 @@ static bool phi__json_get_same_number(const phi_json *a, const phi_json *b) {
     uint64_t u;
     if (kind == phi__json_kind_of(b))
         return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
-    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare it with the other's value */
+    if (kind != PHI__JSON_DOUBLE) { /* swap: the double first */
         const phi_json *other = a;
         a = b;
         b = other;
@@ -262,8 +261,8 @@ static bool phi__json_get_same_keys(const phi_json *a, const phi_json *b) {
     return true;
 }
 
-/* Members count as get finds them: the last of a name. No pair is compared twice, so that nesting
-   does not multiply the work. */
+/* Only the last member of each name counts, as with phi_json_get. No pair is compared twice, so
+   nesting does not multiply the work. */
 static bool phi__json_get_same_object(const phi_json *a, const phi_json *b, unsigned depth) {
     phi_json_iter ia = phi_json_each(a), ib = phi_json_each(b);
     bool in_step = phi__json_get_same_keys(a, b);
@@ -321,7 +320,7 @@ static phi_json *phi__json_edit_make(phi_arena *arena, uint32_t kind) {
     return node;
 }
 
-/* A value may be put into a container: PHI_OK, or what to answer. */
+/* Returns PHI_OK if a value may be put into a container, else the status for the caller. */
 static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t kind,
                                           const phi_json *value) {
     if (container == NULL || phi__json_kind_of(container) != kind) return PHI_BAD_ARG;
@@ -332,7 +331,7 @@ static phi_status phi__json_edit_may_hold(const phi_json *container, uint32_t ki
     return PHI_OK;
 }
 
-/* Takes `child`, which follows `before`, out of the ring (json_get.c). */
+/* Takes `child`, which follows `before`, out of the container's ring. */
 static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_json *child) {
     before->next = child->next;
     if (container->v.last == child) container->v.last = container->len == 1 ? NULL : before;
@@ -340,7 +339,7 @@ static void phi__json_edit_unlink(phi_json *container, phi_json *before, phi_jso
     child->next = NULL;
 }
 
-/* Unlinks all members of that name but `keep`; returns the last of them, `keep` included. */
+/* Unlinks all members of that name but `keep`. Returns the last one, `keep` included. */
 static phi_json *phi__json_edit_unlink_named(phi_json *object, phi_str key, const phi_json *keep) {
     phi_json *before = object->v.last, *found = NULL;
     uint32_t left = object->len;
@@ -474,7 +473,7 @@ PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_st
     (void)phi__json_edit_unlink_named(object, copy, old);
     phi_json *before = old;
     while (before->next != old) before = before->next;
-    value->next = before == old ? value : old->next; /* alone in the ring, or not */
+    value->next = before == old ? value : old->next; /* `old` may be alone in the ring */
     if (before != old) before->next = value;
     if (object->v.last == old) object->v.last = value;
     old->next = NULL;
@@ -510,13 +509,13 @@ PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index) {
     return child;
 }
 
-/* ---- a whole JSON text into an arena, or into a document that owns its memory ---- */
+/* ---- documents: JSON texts in their own arena ---- */
 
 typedef struct phi__json_load_document {
-    phi_memory own;     /* where the caller gave none */
-    phi_memory *memory; /* own, or the caller's */
+    phi_memory own;     /* used if the caller gives no memory */
+    phi_memory *memory; /* &own, or the caller's memory */
     phi_arena arena;
-    phi_json root; /* what the caller holds */
+    phi_json root; /* the node that the caller gets */
 } phi__json_load_document;
 
 static bool phi__json_load_is(const phi_json *node) {
@@ -536,7 +535,7 @@ static phi_json *phi__json_load_fail(phi_parse_error *error, phi_status status, 
     return NULL;
 }
 
-/* An empty document. It is not moved while it lives. */
+/* Returns an empty document. It must not move, since it has a pointer to itself. */
 static phi__json_load_document *phi__json_load_new(phi_memory *memory) {
     phi__json_load_document *d;
     phi_memory own;
@@ -557,7 +556,7 @@ static void phi__json_load_free(phi__json_load_document *d) {
 
 #ifndef PHI_NO_FILES
 
-/* Why the file was not read. */
+/* Sets *error from the errno of a failed read. Returns NULL. */
 static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path, int code) {
     if (code == ENOENT) return phi__json_load_fail(error, PHI_NOT_FOUND, "there is no file ", path);
     if (code == EISDIR) return phi__json_load_fail(error, PHI_IO, "a directory: ", path);
@@ -565,7 +564,7 @@ static phi_json *phi__json_load_trouble(phi_parse_error *error, const char *path
     return phi__json_load_fail(error, PHI_IO, "the file cannot be read: ", path);
 }
 
-/* A file to its end. False: *error says why. */
+/* Reads a file to its end. False: *error says why. */
 static bool phi__json_load_read(FILE *file, const char *path, phi__buf *text,
                                 phi_parse_error *error) {
     for (;;) {
@@ -654,7 +653,7 @@ PHI_API phi_arena *phi_json_arena(phi_json *root) {
     return phi__json_load_is(root) ? &phi__json_load_of(root)->arena : NULL;
 }
 
-/* ---- the members of a tree's objects by their names ---- */
+/* ---- a table of members by object and name ---- */
 
 typedef struct phi__index_entry {
     phi_json *object, *before, *node;
@@ -682,7 +681,7 @@ static phi__index_entry *phi__index_look(phi__json_index *index, const phi_json 
     return entry;
 }
 
-/* The entry of a member that is in the table. */
+/* Returns the entry of a member, which is in the table. */
 static phi__index_entry *phi__index_of(phi__json_index *index, const phi_json *object,
                                        const phi_json *member) {
     phi_str key = phi__index_key(member);
@@ -702,8 +701,7 @@ static bool phi__index_add(phi__json_index *index, phi_json *object, uint64_t ha
     return true;
 }
 
-/* Removes members that have a later one of their name, and gives each entry the node before its
-   own. */
+/* Removes members that have a later member of the same name. Sets `before` in each entry. */
 static void phi__index_link(phi__json_index *index, phi_json *object) {
     phi_json *before = object->v.last, *child;
     uint32_t left = object->len;
@@ -720,7 +718,7 @@ static void phi__index_link(phi__json_index *index, phi_json *object) {
     }
 }
 
-/* False: no memory. */
+/* Puts the members of an object into the table, once. False: no memory. */
 static bool phi__index_know(phi__json_index *index, phi_json *object) {
     uint64_t mark = phi__index_hash(index, object, PHI__LIT(""));
     phi__index_entry *entry;
@@ -781,7 +779,7 @@ PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_s
         return true;
     }
     phi_json *old = entry->node;
-    if (entry->before == old) entry->before = value; /* alone in the ring */
+    if (entry->before == old) entry->before = value; /* `old` is alone in the ring */
     value->next = old->next == old ? value : old->next;
     entry->before->next = value;
     entry->node = value;

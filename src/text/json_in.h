@@ -1,4 +1,4 @@
-/* json_in.h - what the files of text/ share and other rooms do not see. */
+/* json_in.h - shared by the files of text/, not for other rooms. */
 #ifndef PHI_TEXT_JSON_IN_H
 #define PHI_TEXT_JSON_IN_H
 
@@ -12,14 +12,14 @@ enum {
     PHI__SSE_ID_MOST = 1024,
     PHI__JSON_FIELDS_DEPTH = 64,    /* open arrays and objects; deeper is PHI_TOO_BIG */
     PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
-    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
+    PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as in the reader */
 };
 
 PHI__FN bool phi__json_cursor_take_num(phi__json_cursor *c, double *out);
 
 /* ---- strings ---- */
 #if defined(__SSE2__)
-/* A bit for each byte that is not plain; signed, so that bytes from 0x80 are below the space. */
+/* Returns a bit for each byte that is not plain. Signed, bytes from 0x80 are less than a space. */
 static inline int phi__json_special(__m128i block) {
     return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')),
                                                        _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'))),
@@ -29,7 +29,7 @@ static inline int phi__json_special(__m128i block) {
 #endif
 #define PHI__JSON_ONES UINT64_C(0x0101010101010101)
 
-/* The highest bit of each byte that is zero, and of none before the first of those. */
+/* Returns a word with the highest bit of each zero byte set; only the lowest set bit is sure. */
 static inline uint64_t phi__json_zero_bytes(uint64_t word) {
     return (word - PHI__JSON_ONES) & ~word & PHI__JSON_ONES << 7;
 }
@@ -49,7 +49,7 @@ static inline bool phi__json_special_word(const char *at) {
             PHI__JSON_ONES << 7) != 0;
 }
 
-/* The same for mostly short texts: checks the first bytes in line. */
+/* Returns the first byte that is not plain, or end; the first bytes are checked inline. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -62,7 +62,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
     return phi__json_text_plain_end(at, end);
 }
 
-/* The same where the way is mostly short. */
+/* Like phi__json_text_quote; the first bytes are checked inline. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -70,7 +70,7 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        /* no escape below the first quote */
+        /* no backslash before the first quote */
         if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;
@@ -79,14 +79,14 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
     return phi__json_text_quote(at, end, escaped);
 }
 
-/* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
-   surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
+/* Returns the length of the escape at the backslash `at`: 2, 6, or 12 for a surrogate pair. Sets
+   *code to its code point, or to a lone surrogate. 0: no escape, or it is cut. */
 PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *code);
 
-/* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
-   which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
-   writes at most three times as many; without bad bytes it never writes more than it takes, so it
-   may work in place. Returns where it stopped. */
+/* Unescapes about `most` bytes of [at, end) to *to, and advances *to. Takes at least one byte, no
+   part of a sequence, and at most `most` + PHI__JSON_RUN_MORE bytes. Writes at most three times as
+   many. Bad bytes become U+FFFD; without them it never writes more than it takes, so it may work in
+   place. Returns the first byte that was not taken. */
 #define PHI__JSON_RUN_MORE 12
 PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end, size_t most,
                                                 char **to);

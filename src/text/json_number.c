@@ -1,17 +1,17 @@
-/* json_number.c - numbers to text and back, exactly.
+/* json_number.c - converts numbers to text and back, exactly.
 
-   Reading: the decimal is multiplied with a 128-bit power of ten (Eisel and Lemire's way); where
-   that cannot decide the last bit, big integers do. Writing: the shortest decimal inside of the
-   double's rounding interval (Giulietti's Schubfach). Both use one table of powers, which is kept
-   small: 10^k is 10^(27 b) * 5^j * 2^j, cut to 128 bits, with a stored correction of its last bits.
-   Only integers are computed with, so that x87 arithmetic cannot round twice. */
+   Reading: the decimal is multiplied by a 128-bit power of ten (Eisel and Lemire's method). If that
+   cannot decide the last bit, big integers do. Writing: the shortest decimal in the double's
+   rounding interval (Giulietti's Schubfach). Both use one table of powers, which is kept small:
+   10^k is 10^(27 b) * 5^j * 2^j, cut to 128 bits, with a stored correction of its last bits. All
+   arithmetic uses integers, so x87 cannot round twice. */
 #include "text/json_in.h"
 
-#define PHI__JSON_POW_LEAST (-342) /* smaller: below half of the least double, for 19 digits */
-#define PHI__JSON_POW_MOST 324     /* the most that writing the least double takes */
-#define PHI__JSON_POW_FIRST (-351) /* of the first base; a multiple of 27 */
+#define PHI__JSON_POW_LEAST (-342) /* for 19 digits; less rounds to zero */
+#define PHI__JSON_POW_MOST 324     /* the largest power that writing needs */
+#define PHI__JSON_POW_FIRST (-351) /* power of the first base; a multiple of 27 */
 
-/* The upper 128 bits of 10^-351, 10^-324, ..., 10^324: two words each. */
+/* The upper 128 bits of 10^-351, 10^-324, ..., 10^324, as two words each. */
 static const uint64_t phi__json_pow_base[52] = {
     UINT64_C(0x8049a4ac0c5811ae), UINT64_C(0x205b896d777d6278), UINT64_C(0xcf42894a5dce35ea),
     UINT64_C(0x52064cac828675b9), UINT64_C(0xa76c582338ed2621), UINT64_C(0xaf2af2b80af6f24e),
@@ -31,7 +31,7 @@ static const uint64_t phi__json_pow_base[52] = {
     UINT64_C(0x4abdaf101564f98e), UINT64_C(0xf24a01a73cf2dccf), UINT64_C(0xbc633b39673c8cec),
     UINT64_C(0xc3b8358109e84f07), UINT64_C(0x0a862f80ec4700c8), UINT64_C(0x9e19db92b4e31ba9),
     UINT64_C(0x6c07a2c26a8346d1)};
-/* 5^0 to 5^26, shifted so that their highest bit is set. */
+/* 5^0 to 5^26, each shifted so that its highest bit is set. */
 static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0x8000000000000000), UINT64_C(0xa000000000000000), UINT64_C(0xc800000000000000),
     UINT64_C(0xfa00000000000000), UINT64_C(0x9c40000000000000), UINT64_C(0xc350000000000000),
@@ -42,7 +42,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
     UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
-/* The correction of that product: two bits a power, from 10^-342. */
+/* Corrections of the computed powers: two bits for each power, from 10^-342 on. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
     0x41055405u, 0x96525555u, 0x10415515u, 0x41054005u, 0x40104044u, 0x10040015u, 0x00000000u,
@@ -55,7 +55,7 @@ static const uint32_t phi__json_pow_more[42] = {
 __extension__ typedef unsigned __int128 phi__json_u128;
 #endif
 
-/* a * b: returns the upper half. */
+/* Returns the upper half of a * b, and sets *low to the lower half. */
 static inline uint64_t phi__number_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #if defined(__SIZEOF_INT128__)
     phi__json_u128 product = (phi__json_u128)a * b;
@@ -70,7 +70,7 @@ static inline uint64_t phi__number_mul(uint64_t a, uint64_t b, uint64_t *low) {
 #endif
 }
 
-/* n is not 0. */
+/* n must not be 0. */
 static inline int phi__number_leading_zeros(uint64_t n) {
 #if defined(__GNUC__)
     return __builtin_clzll(n);
@@ -85,7 +85,7 @@ static inline int phi__number_leading_zeros(uint64_t n) {
 #endif
 }
 
-/* floor(log2(10^k)), for |k| <= 1233 */
+/* Returns floor(log2(10^k)), for |k| <= 1233. */
 static inline int phi__number_log2_pow10(int k) {
     return (int)(((int64_t)k * 1741647 + ((int64_t)1 << 40)) >> 19) - (1 << 21);
 }
@@ -94,7 +94,7 @@ typedef struct phi__json_pow {
     uint64_t high, low;
 } phi__json_pow;
 
-/* The upper 128 bits of 10^k, cut. */
+/* Returns the upper 128 bits of 10^k, rounded down. */
 static phi__json_pow phi__number_pow10(int k) {
     unsigned from = (unsigned)(k - PHI__JSON_POW_FIRST), at = (unsigned)(k - PHI__JSON_POW_LEAST);
     const uint64_t *base = phi__json_pow_base + from / 27 * 2;
@@ -117,13 +117,13 @@ static phi__json_pow phi__number_pow10(int k) {
 /* ---- reading ---- */
 
 typedef struct phi__json_decimal {
-    const char *digits, *end; /* from the first digit to the last, a point among them */
-    uint64_t w;               /* the first 19 that count */
+    const char *digits, *end; /* all digits, with a decimal point among them */
+    uint64_t w;               /* the first 19 significant digits */
     int k;                    /* the value is about w * 10^k */
-    bool cut, negative;       /* more digits than w has */
+    bool cut, negative;       /* cut: there are more digits than w has */
 } phi__json_decimal;
 
-/* w * 10^k when the result is certain. Infinite and tiny values cannot. */
+/* Computes the double of w * 10^k. False: the result is uncertain, infinite or tiny. */
 static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
     int shift = phi__number_leading_zeros(w);
     phi__json_pow p = phi__number_pow10(k);
@@ -151,10 +151,10 @@ static bool phi__number_fast(uint64_t w, int k, uint64_t *bits) {
 }
 
 #define PHI__JSON_LIMBS 128  /* of 32 bits: 1112 digits and 54 bits, shifted, take 86 */
-#define PHI__JSON_DIGITS 772 /* no midpoint of two doubles has more than 767 */
+#define PHI__JSON_DIGITS 772 /* the middle between two doubles has at most 767 */
 
 typedef struct phi__json_big {
-    uint32_t limb[PHI__JSON_LIMBS]; /* least first */
+    uint32_t limb[PHI__JSON_LIMBS]; /* lowest first */
     unsigned count;
 } phi__json_big;
 
@@ -181,7 +181,8 @@ static void phi__number_big_shift(phi__json_big *big, unsigned bits) {
     big->count += limbs;
 }
 
-/* All digits, or the first PHI__JSON_DIGITS and a 1 for the rest. Returns the power of ten. */
+/* Sets *big to the first PHI__JSON_DIGITS digits, with a 1 after them if there are more. Returns
+   the power of ten. */
 static int phi__number_big_digits(phi__json_big *big, const phi__json_decimal *d) {
     const char *at = d->digits;
     int power = d->k, seen = 0;
@@ -225,7 +226,7 @@ static int phi__number_against_middle(const phi__json_decimal *d, uint64_t m, in
     return 0;
 }
 
-/* The bits of the nearest double; those of an infinity when there is none. */
+/* Returns the bits of the nearest double; if the value is too large, the bits of infinity. */
 static uint64_t phi__number_nearest(const phi__json_decimal *d) {
     uint64_t bits, above;
     if (d->w == 0 || d->k < PHI__JSON_POW_LEAST) return 0;
@@ -233,7 +234,7 @@ static uint64_t phi__number_nearest(const phi__json_decimal *d) {
     if (phi__number_fast(d->w, d->k, &bits) &&
         (!d->cut || (phi__number_fast(d->w + 1, d->k, &above) && above == bits)))
         return bits;
-    /* The double below the value is found by cutting; then the exact comparison rounds. */
+    /* Rounding down gives the double below the value; then an exact comparison rounds. */
     int shift = phi__number_leading_zeros(d->w);
     uint64_t low, high = phi__number_mul(d->w << shift, phi__number_pow10(d->k).high, &low);
     int top = (int)(high >> 63);
@@ -259,7 +260,7 @@ static inline bool phi__number_digit(const char *at, const char *end) {
     return at < end && (unsigned)((unsigned char)*at - '0') < 10;
 }
 
-/* More than 19 digits, or a point or an exponent: takes the decimal from its first digit on. */
+/* Reads a decimal with more than 19 digits, a point or an exponent, from its first digit on. */
 static const char *phi__number_decimal_read(const char *at, const char *end, phi__json_decimal *d,
                                             const char **bad) {
     const char *point = NULL;
@@ -321,7 +322,7 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
     else
         for (; phi__number_digit(at, end) && at - digits < 19; at++)
             n = n * 10 + (uint64_t)(*at - '0');
-    if (at - digits == 19 && phi__number_digit(at, end)) { /* a twentieth may still fit */
+    if (at - digits == 19 && phi__number_digit(at, end)) { /* 20 digits may still fit */
         unsigned digit = (unsigned)(*at - '0');
         if (n > (UINT64_MAX - digit) / 10 || phi__number_digit(at + 1, end))
             return phi__number_double_read(start, digits, end, out, bad);
@@ -343,7 +344,7 @@ PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__
 
 /* ---- writing ---- */
 
-/* g * c / 2^128, its last bit set when anything was cut off. */
+/* Returns g * c / 2^128, with the last bit set if anything was cut off. */
 static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
     uint64_t low, lowest, high = phi__number_mul(g.high, c, &low);
     uint64_t carry = phi__number_mul(g.low, c, &lowest);
@@ -352,7 +353,8 @@ static inline uint64_t phi__number_round_to_odd(phi__json_pow g, uint64_t c) {
     return high | (low > 1);
 }
 
-/* The shortest, and of those the nearest, digits * 10^*power of a positive double. */
+/* Returns the shortest digits such that digits * 10^*power reads back as a positive double; of
+   several, the nearest. */
 static uint64_t phi__number_shortest(uint64_t bits, int *power) {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1), c = fraction;
     int biased = (int)(bits >> 52 & 0x7ff), q = biased == 0 ? -1074 : biased - 1075;
@@ -367,7 +369,7 @@ static uint64_t phi__number_shortest(uint64_t bits, int *power) {
             (1 << 18);
     int h = q + phi__number_log2_pow10(-k) + 1;
     phi__json_pow g = phi__number_pow10(-k);
-    if (-k < 0 || -k > 55) { /* the method wants it rounded up */
+    if (-k < 0 || -k > 55) { /* Schubfach needs the power rounded up */
         g.low++;
         g.high += g.low == 0;
     }
@@ -397,7 +399,7 @@ static const char phi__json_pairs[] = "00010203040506070809101112131415161718192
                                       "77879808182838485868788899091929394"
                                       "9596979899";
 
-/* Writes the digits so that they end at `end`; returns where they start. */
+/* Writes the digits of n so that they end at `end`. Returns their start. */
 static char *phi__number_digits_before(char *end, uint64_t n) {
     while (n >= 100) {
         unsigned pair = (unsigned)(n % 100) * 2;
@@ -413,7 +415,7 @@ static char *phi__number_digits_before(char *end, uint64_t n) {
     return end;
 }
 
-/* `count` digits with the decimal point `point` digits behind their start. */
+/* Writes `count` digits with a decimal point after `point` of them. Returns the end of the text. */
 static char *phi__number_place(const char *digits, int count, int point, char *to) {
     int i;
     if (point >= count && point <= 16) { /* 1200.0 */

@@ -1,15 +1,15 @@
-/* json_read.c - text to tree, in slices.
+/* json_read.c - reads a text into a tree, in slices.
 
-   Unless strings are borrowed, the text is copied into the arena first and the tree points into
-   that copy: strings are unescaped where they lie, and their closing quotes become terminators.
-   No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
-   ring when it closes. */
+   Unless strings are borrowed, the text is first copied into the arena, and the tree points into
+   that copy: strings are unescaped in place, and their closing quotes become terminators. No stack
+   is needed: an open container holds its parent in `next`, and joins the parent's ring when it
+   closes. */
 #include "text/json_in.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-/* ---- what readers of JSON strings share: finding the end, UTF-8, escapes ---- */
+/* ---- for all readers of JSON strings: their end, UTF-8, escapes ---- */
 
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
 #if defined(__SSE2__)
@@ -23,7 +23,7 @@ PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end) {
     return at;
 }
 
-/* The first quote or backslash. */
+/* Returns the first quote or backslash in [at, end), or end. */
 static const char *phi__json_text_quote_or_escape(const char *at, const char *end) {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
@@ -93,20 +93,20 @@ PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digi
     return code;
 }
 
-/* The code unit of \uXXXX at a backslash, or -1. */
+/* Returns the code unit of the escape \uXXXX at `at`; -1 if there is no such escape. */
 static int32_t phi__json_text_unit(const char *at, const char *end) {
     if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return -1;
     return (int32_t)phi__json_text_hex(at + 2, end, 4);
 }
 
-/* The character of an escape's letter; 0: unknown letter. */
+/* The character for each escape letter; 0 for an unknown letter. */
 static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
                                               "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\\\0\0\0"
                                               "\0\0\b\0\0\0\f\0\0\0\0\0\0\0\n\0\0\0\r\0\t";
 
-/* That of the escape at a backslash, or 0. */
+/* Returns the character of the two-byte escape at `at`, or 0. */
 static inline char phi__json_text_short_escape(const char *at, const char *end) {
     return end - at >= 2 && (unsigned char)at[1] < 0x80 ? phi__json_stands_for[(unsigned char)at[1]]
                                                         : '\0';
@@ -128,7 +128,7 @@ PHI__FN size_t phi__json_text_escape(const char *at, const char *end, uint32_t *
     return 12;
 }
 
-/* An escape, a UTF-8 sequence, or a bad byte. */
+/* Writes the character of an escape, a UTF-8 sequence or a bad byte. Returns the byte after it. */
 static const char *phi__json_text_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {
@@ -140,7 +140,7 @@ static const char *phi__json_text_unescape_one(const char *at, const char *end, 
     }
     n = phi__json_text_utf8(at, end);
     if (n == 0) {
-        n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
+        n = phi__utf8_bad(at, end); /* read before the bytes are overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
         return at + n;
     }
@@ -168,32 +168,27 @@ PHI__FN const char *phi__json_text_unescape_run(const char *at, const char *end,
     return at;
 }
 
-/* ---- Text to tree, in slices.
-
-   Unless strings are borrowed, the text is copied into the arena first and the tree points into
-   that copy: strings are unescaped where they lie, and their closing quotes become terminators.
-   No stack is needed: a container that is open holds its parent in `next`, and joins the parent's
-   ring when it closes. */
+/* ---- tokens to tree ---- */
 
 enum phi__json_state {
     PHI__JSON_COPYING,
-    PHI__JSON_FIRST_KEY, /* or the closing bracket */
+    PHI__JSON_FIRST_KEY, /* a key or the closing bracket is next */
     PHI__JSON_KEY,
     PHI__JSON_COLON,
-    PHI__JSON_FIRST_ITEM, /* or the closing bracket */
+    PHI__JSON_FIRST_ITEM, /* an item or the closing bracket is next */
     PHI__JSON_VALUE,
-    PHI__JSON_AFTER, /* a comma or a closing bracket */
+    PHI__JSON_AFTER, /* a comma or a closing bracket is next */
     PHI__JSON_END,
-    PHI__JSON_TEXT,    /* in a string: looking for its end */
-    PHI__JSON_REWRITE, /* its end is at quote: unescaping it */
-    PHI__JSON_COMMENT, /* with PHI_JSON_RELAXED: before its end */
+    PHI__JSON_TEXT,    /* in a string, before its end is found */
+    PHI__JSON_REWRITE, /* the end of a string is found; unescape it */
+    PHI__JSON_COMMENT, /* in a block comment (PHI_JSON_RELAXED) */
     PHI__JSON_LINE_COMMENT
 };
 
-#define PHI__JSON_NUMBER_MOST 65536u /* bytes; keeps the work of one step bounded */
-#define PHI__JSON_COPY_MOST 4096u    /* bytes; for the same reason */
+#define PHI__JSON_NUMBER_MOST 65536u /* bytes; limits the work of one step */
+#define PHI__JSON_COPY_MOST 4096u    /* bytes; limits the work of one step */
 #define PHI__JSON_KEY_MOST 0xffffffu
-#define PHI__JSON_DEPTH 512u /* by default */
+#define PHI__JSON_DEPTH 512u /* the default */
 
 /* ---- errors ---- */
 
@@ -210,7 +205,7 @@ static void phi__json_read_found_words(const phi__json_reader *r, const char *at
         (void)snprintf(out, cap, "byte 0x%02x", c);
 }
 
-/* "expected <what>, found <the value>", or only `what` when it says all. */
+/* Sets the error "expected {what}, found {the byte}", or only `what`. Returns `at`. */
 static const char *phi__json_read_fail(phi__json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
@@ -245,9 +240,9 @@ static const char *phi__json_read_no_memory(phi__json_reader *r, const char *at)
 
 /* ---- nodes ---- */
 
-#define PHI__JSON_SLAB 16u /* nodes taken at once, at most */
+#define PHI__JSON_SLAB 16u /* nodes allocated at once, at most */
 
-/* Takes room for some nodes, fewer where little text is left. */
+/* Allocates some nodes; fewer if little text is left. */
 static bool phi__json_read_slab(phi__json_reader *r, const char *at) {
     size_t count = phi__min(1 + (size_t)(r->end - at) / 24, PHI__JSON_SLAB);
     phi_json *slab = (phi_json *)phi_arena_alloc(r->arena, count * sizeof *slab);
@@ -266,7 +261,7 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     node->len = 0;
     node->meta = r->key_len << 8 | kind;
     if (PHI__MARKED(r)) {
-        /* A value begins at `at`, or at the quote before the text under way. */
+        /* `at` is the start of the value; for a string, its quote is before r->mark. */
         if (kind == PHI__JSON_STRING) at = r->mark - 1;
         phi__marks_add(r->marks, node, r->line, (uint32_t)(at - r->line_at) + 1);
         if (node->key != NULL) phi__marks_add_key(r->marks, node, r->key_line, r->key_column);
@@ -274,7 +269,7 @@ static inline phi_json *phi__json_read_node(phi__json_reader *r, const char *at,
     return node;
 }
 
-/* A value is complete: into the container that is open, or it was all. */
+/* Adds a complete value to the open container, or makes it the root. */
 static inline void phi__json_read_join(phi__json_reader *r, phi_json *node) {
     if (r->open != NULL) {
         phi__json_append(r->open, node);
@@ -342,7 +337,7 @@ static const char *phi__json_read_literal(phi__json_reader *r, const char *at) {
     return phi__json_read_scalar(r, at, 5, PHI__JSON_FALSE);
 }
 
-/* Past all bytes that numbers are made of. */
+/* Returns the first byte that cannot be part of a number. */
 static const char *phi__json_read_digits(const char *at, const char *limit) {
     while (at < limit && (phi__is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' ||
                           *at == '+' || *at == '-'))
@@ -369,7 +364,7 @@ static const char *phi__json_read_number(phi__json_reader *r, const char *at) {
 
 /* ---- strings ---- */
 
-/* A string is complete; `quote` is where it closed. */
+/* Finishes a string; `quote` is its closing quote. */
 static inline const char *phi__json_read_text_done(phi__json_reader *r, const char *string,
                                                    size_t len, const char *quote) {
     if (r->is_key) {
@@ -390,7 +385,7 @@ static inline const char *phi__json_read_text_done(phi__json_reader *r, const ch
     return quote + 1;
 }
 
-/* The closing quote was found. */
+/* Called when the closing quote is found. Decides if the string must be unescaped. */
 static inline const char *phi__json_read_text_closed(phi__json_reader *r, const char *quote) {
     size_t len = (size_t)(quote - r->mark);
     const char *from = r->mark;
@@ -398,7 +393,7 @@ static inline const char *phi__json_read_text_closed(phi__json_reader *r, const 
         if (r->copy != NULL) r->copy[quote - r->base] = '\0';
         return phi__json_read_text_done(r, r->mark, len, quote);
     }
-    if (r->copy != NULL && r->bad == 0) { /* in place, and only from the first escape on */
+    if (r->copy != NULL && r->bad == 0) { /* in place, from the first escape on */
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
@@ -408,7 +403,7 @@ static inline const char *phi__json_read_text_closed(phi__json_reader *r, const 
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
         r->string = r->to;
         if (r->bad == 0 && (size_t)(r->odd - from) <= PHI__JSON_COPY_MOST) {
-            memcpy(r->to, from, (size_t)(r->odd - from)); /* nothing in there changes */
+            memcpy(r->to, from, (size_t)(r->odd - from)); /* has no escapes */
             r->to += r->odd - from;
             from = r->odd;
         }
@@ -442,7 +437,7 @@ static const char *phi__json_read_text_escape(phi__json_reader *r, const char *a
     return at + n;
 }
 
-/* Looks for the end of a string, checking all on the way. */
+/* Looks for the end of a string and checks every byte. */
 static const char *phi__json_read_text(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop) {
         at = phi__json_text_plain_end(at, stop);
@@ -481,13 +476,13 @@ static inline const char *phi__json_read_text_begin(phi__json_reader *r, const c
     return phi__json_read_text(r, at, stop);
 }
 
-/* ---- what PHI_JSON_RELAXED allows ---- */
+/* ---- for PHI_JSON_RELAXED ---- */
 
 static bool phi__json_read_relaxed(const phi__json_reader *r) {
     return (r->flags & PHI_JSON_RELAXED) != 0;
 }
 
-/* A byte order mark where the text begins. */
+/* True if a byte order mark is at the start of the text. */
 static bool phi__json_read_order_mark(const phi__json_reader *r, const char *at) {
     return phi__json_read_relaxed(r) && at == r->base && r->end - at >= 3 &&
            memcmp(at, "\xEF\xBB\xBF", 3) == 0;
@@ -511,7 +506,7 @@ static const char *phi__json_read_comment(phi__json_reader *r, const char *at, c
     return at;
 }
 
-/* ---- the machine ---- */
+/* ---- the state machine ---- */
 
 static const char *phi__json_read_first(phi__json_reader *r, const char *at, const char *stop) {
     switch (*at) {
@@ -575,7 +570,7 @@ static inline const char *phi__json_read_key(phi__json_reader *r, const char *at
     return phi__json_read_expected(r, at, "a key in quotes or '}'");
 }
 
-/* Before a value in an array, after a comma that may be the last. */
+/* True if ']' may follow a comma here: in an array, with PHI_JSON_RELAXED. */
 static bool phi__json_read_last_comma(const phi__json_reader *r) {
     return phi__json_read_relaxed(r) && r->open != NULL &&
            phi__json_kind_of(r->open) == PHI__JSON_ARRAY;
@@ -590,7 +585,7 @@ static inline const char *phi__json_read_value(phi__json_reader *r, const char *
     return phi__json_read_after(r, at);
 }
 
-/* Tokens and pieces of them, up to `stop` or an error. */
+/* Reads tokens up to `stop`, an error, or the inside of a string or comment. */
 static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, const char *stop) {
     while (at < stop && r->status == PHI_BUSY) {
         if ((unsigned char)*at <= ' ' && r->state < PHI__JSON_TEXT) {
@@ -598,7 +593,7 @@ static const char *phi__json_read_tokens(phi__json_reader *r, const char *at, co
             if (at == stop) break;
         }
         if (*at == '/' && phi__json_read_relaxed(r) && r->state < PHI__JSON_TEXT) {
-            /* At a slash where a token may begin. */
+            /* A slash between tokens begins a comment. */
             bool line = at + 1 < r->end && at[1] == '/';
             if (!line && (at + 1 == r->end || at[1] != '*'))
                 return phi__json_read_expected(r, at + 1,
@@ -650,7 +645,7 @@ static void phi__json_read_cut(phi__json_reader *r) {
     }
 }
 
-/* Copies another slice of the text; at the end the reading of the copy begins. */
+/* Copies the next slice of the text. After the last slice the copy is read. */
 static void phi__json_read_copying(phi__json_reader *r, size_t units) {
     size_t done = (size_t)(r->at - r->text), n = phi__min(units, r->len - done);
     if (r->copy == NULL) {
@@ -675,7 +670,7 @@ PHI__FN void phi__json_read_begin(phi__json_reader *r, phi_arena *arena, phi_str
                                   uint32_t flags, uint32_t max_depth) {
     if (text.at == NULL) text = phi__str("", 0);
     r->arena = arena;
-    r->copy = r->string = r->to = NULL; /* one by one: a memset costs more than half of these */
+    r->copy = r->string = r->to = NULL; /* set one by one, since a memset takes longer */
     r->mark = r->odd = r->quote = r->key = NULL;
     r->root = r->open = r->spare = r->spare_end = NULL;
     r->marks = NULL;
@@ -720,12 +715,12 @@ PHI__FN phi_status phi__json_read_advance(phi__json_reader *r, size_t units) {
         else
             at = phi__json_read_tokens(r, at, stop);
         if (r->state == PHI__JSON_REWRITE && at < stop && (size_t)(stop - at) > units)
-            stop = at + units; /* it went back, to the first escape */
+            stop = at + units; /* `at` went back to the first escape */
     }
     r->at = at;
     if (r->status == PHI_BUSY && at == r->end) phi__json_read_cut(r);
     if (r->status != PHI_BUSY) {
-        /* Gives room back that no node took, if nothing was taken from the arena after it. */
+        /* Returns unused nodes to the arena, if nothing else was allocated after them. */
         if (r->spare != r->spare_end && (char *)r->spare_end == r->arena->at)
             r->arena->at = (char *)r->spare;
         r->spare = r->spare_end = NULL;

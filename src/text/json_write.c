@@ -1,9 +1,9 @@
-/* json_write.c - tree to text in slices, and writing without a tree. */
+/* json_write.c - writes a tree as text in slices, and writes JSON without a tree. */
 #include "text/json_in.h"
 
 /* ---- strings ---- */
 
-/* The character behind the backslash: a letter, or u; 0: nothing is escaped. */
+/* The character after the backslash: a letter, or u for \u00XX; 0: the byte is not escaped. */
 static const char phi__json_letter[128] =
     "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
     "\0"
@@ -27,7 +27,7 @@ static uint32_t phi__json_write_decode(const char *at, size_t n) {
     return (p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
 }
 
-/* An escape or a sequence: at most 12 bytes for one character. */
+/* Writes an escape or a UTF-8 sequence: at most 12 bytes for one character. */
 static const char *phi__json_write_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
     uint32_t code = 0xfffd;
@@ -59,11 +59,11 @@ static const char *phi__json_write_special(const char *at, const char *end, bool
     return at + (n == 0 ? phi__utf8_bad(at, end) : n);
 }
 
-#define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
+#define PHI__JSON_WRITE_ROOM 256u   /* bytes reserved first; enough for a small text */
 #define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past the end */
 
-/* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
+/* Copies bytes while they are plain. May write up to PHI__JSON_OVER bytes too many. */
 static inline const char *phi__json_write_copy_plain(const char *at, const char *end, char **to) {
     char *out = *to;
 #if defined(__SSE2__)
@@ -89,7 +89,7 @@ static inline const char *phi__json_write_copy_plain(const char *at, const char 
     return at;
 }
 
-/* Escapes about `most` bytes of [at, end), at least one character; returns where it stopped. */
+/* Escapes about `most` bytes of [at, end), at least one character. Returns its end. */
 static const char *phi__json_write_run(phi__buf *buf, const char *at, const char *end, size_t most,
                                        bool ascii) {
     const char *stop = (size_t)(end - at) > most ? at + most : end;
@@ -139,7 +139,7 @@ PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key) {
 
 /* ---- trees ---- */
 
-/* A new line, as deep as the writer is. */
+/* Begins a new line with the indentation of the current depth. */
 static void phi__json_write_line(phi__json_writer *w) {
     size_t n = 2 * w->depth;
     if ((w->flags & PHI_JSON_PRETTY) == 0) return;
@@ -157,7 +157,7 @@ static void phi__json_write_begin(phi__json_writer *w, phi_str text, bool is_key
     w->in_key = is_key;
 }
 
-/* To `child`, which its container (on top of the stack) holds. */
+/* Continues with `child`; its container is on top of the stack. */
 static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
     phi__json_write_line(w);
     w->node = child;
@@ -165,7 +165,7 @@ static void phi__json_write_child(phi__json_writer *w, const phi_json *child) {
         phi__json_write_begin(w, phi__str(child->key, phi__json_key_len(child)), true);
 }
 
-/* `node` is written: on to its next sibling, or its container ends with it. */
+/* Called when w->node is written. Continues with the next sibling, or closes the container. */
 static void phi__json_write_next(phi__json_writer *w) {
     w->written = false;
     if (w->depth == 0) {
@@ -196,7 +196,7 @@ static void phi__json_write_open(phi__json_writer *w, const phi_json *node) {
         w->status = PHI_TOO_BIG;
         return;
     }
-    if (w->depth == w->cap) { /* the inline room first, then twice as much each time */
+    if (w->depth == w->cap) { /* first `few`, then twice as much each time */
         size_t cap = w->stack == w->few ? 0 : w->cap;
         const phi_json **stack = (const phi_json **)phi__grow(
             w->out->memory, w->stack == w->few ? NULL : (void *)w->stack, &cap, w->cap * 2,
@@ -234,7 +234,7 @@ static void phi__json_write_node(phi__json_writer *w) {
     w->written = true;
 }
 
-/* Another piece of the string under way, of about `units` bytes. */
+/* Writes the next piece of the current string, about `units` bytes. */
 static void phi__json_write_rest(phi__json_writer *w, size_t units) {
     const char *end = w->rest.at + w->rest.len, *at = w->rest.at;
     if (w->rest.len > 0)

@@ -1,4 +1,4 @@
-/* marks.c - open addressing by a node's address; at most three quarters are in use. */
+/* marks.c - positions of nodes: open addressing, at most three quarters full. */
 #include "text/text_in.h"
 
 enum { PHI__MARKS_FIRST = 64 }; /* slots of the first table */
@@ -8,7 +8,7 @@ PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena) {
     marks->arena = arena;
 }
 
-/* The node's slot, or the free one where it would be. There is a free one. */
+/* Returns the node's slot, or the free slot for it. At least one slot is free. */
 static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json *node) {
     uint64_t hash = (uint64_t)(uintptr_t)node * UINT64_C(0x9e3779b97f4a7c15);
     size_t mask = marks->cap - 1, i = (size_t)(hash >> 32) & mask;
@@ -16,7 +16,7 @@ static phi__marks_entry *phi__marks_slot(const phi__marks *marks, const phi_json
     return &marks->slots[i];
 }
 
-/* The old table stays in the arena: all tables together take twice the last one. */
+/* The old table stays in the arena. All tables together take twice the last one's memory. */
 static bool phi__marks_grow(phi__marks *marks) {
     phi__marks grown = *marks;
     grown.cap = phi__max(phi__mul(marks->cap, 2), PHI__MARKS_FIRST);
@@ -30,7 +30,7 @@ static bool phi__marks_grow(phi__marks *marks) {
     return true;
 }
 
-/* The node's own slot, which is new at first; NULL: no memory. */
+/* Returns the node's slot, and adds it if it is new. NULL: no memory. */
 static phi__marks_entry *phi__marks_take(phi__marks *marks, const phi_json *node) {
     if (marks->failed) return NULL;
     if (marks->count >= marks->cap / 4 * 3 && !phi__marks_grow(marks)) {

@@ -1,14 +1,14 @@
-/* schema.c - JSON Schema, as far as tool arguments need it. */
+/* schema.c - checks values against a JSON Schema, as far as tool arguments need it. */
 #include "text/text_in.h"
 
-#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; docs/limits.md names it */
-#define PHI__SCHEMA_VISIT 16u      /* the work of a keyword of a schema that is applied */
-#define PHI__SCHEMA_MEMO 256u      /* results that are remembered; a power of two */
-#define PHI__SCHEMA_REFS 32u       /* references that are; a power of two */
-#define PHI__SCHEMA_SMALL 16u      /* members or units of work that are not worth remembering */
+#define PHI__SCHEMA_DEPTH 256u     /* depth of nested schemas, with references */
+#define PHI__SCHEMA_WORK 16000000u /* units, mostly compared members; see docs/limits.md */
+#define PHI__SCHEMA_VISIT 16u      /* units of work for each keyword of an applied schema */
+#define PHI__SCHEMA_MEMO 256u      /* remembered results; a power of two */
+#define PHI__SCHEMA_REFS 32u       /* remembered references; a power of two */
+#define PHI__SCHEMA_SMALL 16u      /* results that took less are not remembered */
 
-/* A value that was held against a schema. A newer one may take its place. */
+/* A remembered result of checking a value. A newer result may replace it. */
 typedef struct phi__schema_memo {
     const phi_json *schema, *value;
     bool fits;
@@ -21,18 +21,18 @@ typedef struct phi__schema_ref {
 
 typedef struct phi__schema {
     const phi_json *root;
-    phi_schema_error *error; /* NULL: no words wanted */
-    size_t len;              /* of the message */
-    char place[128];         /* arguments.list[2].name, cut where it is longer */
+    phi_schema_error *error; /* NULL: no message is wanted */
+    size_t len;              /* length of the message */
+    char place[128];         /* such as arguments.list[2].name; cut if too long */
     size_t place_len;
     uint32_t depth, quiet, work;
-    phi_status status; /* of faults that are no mismatch */
-    phi__map names;    /* of members of large objects; memory NULL: there is none */
+    phi_status status; /* PHI_OK, or an error that is no mismatch */
+    phi__map names;    /* members of large objects; not used if its memory is NULL */
     phi__schema_memo memo[PHI__SCHEMA_MEMO];
     phi__schema_ref refs[PHI__SCHEMA_REFS];
 } phi__schema;
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void phi__schema_put(phi__schema *c, phi_str text) {
     if (c->error == NULL) return;
@@ -47,7 +47,7 @@ static void phi__schema_text(phi__schema *c, const char *text) {
     phi__schema_put(c, phi_str_of(text));
 }
 
-/* Begins a message; false: no message is needed. */
+/* Begins a message with the place and `text`. False: no message is needed. */
 static bool phi__schema_say(phi__schema *c, const char *text) {
     if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
     c->len = 0;
@@ -67,7 +67,7 @@ static void phi__schema_quote(phi__schema *c, phi_str text) {
 
 static void phi__schema_number(phi__schema *c, const phi_json *node) {
     char digits[32];
-    phi__buf buf = PHI_ZERO; /* room enough, so that it never looks for memory */
+    phi__buf buf = PHI_ZERO; /* has room, so it never allocates */
     buf.at = digits;
     buf.cap = sizeof digits;
     if (phi__json_kind_of(node) == PHI__JSON_INT)
@@ -90,7 +90,7 @@ static void phi__schema_value(phi__schema *c, const phi_json *node) {
     }
 }
 
-/* "a, b or c", or "a, b, c" */
+/* Writes "a, b or c", or "a, b, c" if `quoted`. */
 static void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
     phi_json_iter it = phi_json_each(list);
     bool first = true;
@@ -129,7 +129,7 @@ static size_t phi__schema_into_item(phi__schema *c, size_t index) {
     return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
 }
 
-/* ---- bounds ---- */
+/* ---- limits of work and depth ---- */
 
 static bool phi__schema_spend(phi__schema *c, size_t work) {
     if (c->status != PHI_OK) return false;
@@ -171,8 +171,8 @@ static phi_json *phi__schema_look(const phi__schema *c, uint64_t hash, phi_str k
     return member;
 }
 
-/* Puts the members of an object into the table, of equal names the last one, and the object
-   itself. False: there is no table, or no memory for them. */
+/* Puts the object and its members into the table; the last of several equal names counts. False:
+   there is no table, no memory, or too much work. */
 static bool phi__schema_know(phi__schema *c, const phi_json *object) {
     uint64_t own = ~phi__schema_hash(c, object, phi__str(NULL, 0));
     phi_json_iter it = phi_json_each(object);
@@ -194,7 +194,7 @@ static bool phi__schema_know(phi__schema *c, const phi_json *object) {
     return true;
 }
 
-/* The member of an object, as phi__json_get_n finds it; NULL: none, or too much work. */
+/* Returns the member that phi__json_get_n would find. NULL: no such member, or too much work. */
 static const phi_json *phi__schema_member(phi__schema *c, const phi_json *object, phi_str key) {
     if (phi_json_count(object) > PHI__SCHEMA_SMALL && phi_json_is(object, PHI_JSON_OBJECT) &&
         phi__schema_know(c, object)) {
@@ -220,7 +220,7 @@ PHI__FN bool phi__schema_same_step(phi_str key, phi_str step) {
 static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
     const phi_json *found = NULL;
     phi_json_iter it = phi_json_each(from);
-    uint64_t index = 0; /* gcc -Os does not see that it is set */
+    uint64_t index = 0; /* gcc -Os warns without this value */
     if (!phi__schema_spend(c, 1 + it.left)) return NULL;
     if (phi_json_is(from, PHI_JSON_ARRAY))
         return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
@@ -244,7 +244,7 @@ static const phi_json *phi__schema_follow(phi__schema *c, phi_str ref) {
     return at;
 }
 
-/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
+/* Returns the schema that "#" or "#/a/b" names. NULL: none, or in another document. */
 static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     phi__schema_ref *known =
         &c->refs[((uintptr_t)ref.at >> 4 ^ (uintptr_t)ref.at >> 9) & (PHI__SCHEMA_REFS - 1)];
@@ -255,10 +255,7 @@ static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     return known->target;
 }
 
-/* ---- Shared by the checks of values and of schemas: paths, messages, work limit; and a
-   check that may take memory. */
-
-/* ---- the check ---- */
+/* ---- checking a value ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
 
@@ -310,7 +307,7 @@ static bool phi__schema_enum(phi__schema *c, const phi_json *schema, const phi_j
     return false;
 }
 
-/* Negative, 0 or positive as a is less than, equal to or greater than b. */
+/* Returns a negative value, 0 or a positive value if a < b, a == b or a > b. */
 static int phi__schema_order(const phi_json *a, const phi_json *b) {
     double x = phi_json_num(a, 0), y = phi_json_num(b, 0);
     if (x != y) return x < y ? -1 : 1;
@@ -344,7 +341,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
     return true;
 }
 
-/* `count` against the limits named so; `noun` names the counted things. */
+/* Checks `count` against two limits of a schema. `noun` names the counted things. */
 static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
                               const char *most_key, size_t count, const char *noun) {
     const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
@@ -417,7 +414,7 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     const phi_json *more = phi_json_get(schema, "additionalProperties");
     phi_json_iter it = phi_json_each(value);
     bool fits = phi__schema_required(c, schema, value);
-    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* which are more? */
+    if (phi_json_get(schema, "patternProperties") != NULL) more = NULL; /* not supported */
     while (fits && phi_json_next(&it) != NULL) {
         const phi_json *member = phi__schema_member(c, known, it.key);
         if (c->status != PHI_OK) return false;
@@ -432,18 +429,18 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     return fits;
 }
 
-/* How many of the schemas fit, counted up to two. */
+/* Returns how many schemas of the list fit; stops at two. */
 static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     unsigned fit = 0;
     c->quiet++;
     while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
         fit += phi__schema_fits(c, it.at, value);
-    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and reported */
+    if (c->quiet > 0) c->quiet--; /* 0: a limit was reached and reported */
     return fit;
 }
 
-/* For choices that only name types, the types are the better words. */
+/* Says that no schema of anyOf or oneOf fits. If each has a type, the message names the types. */
 static void phi__schema_say_none(phi__schema *c, const phi_json *list, const char *word,
                                  const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
@@ -499,9 +496,9 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-/* A malformed or unknown keyword restricts nothing. A result is remembered: schemas that refer to
-   themselves twice would double the work with each level. What does not fit is checked once more
-   when its words are wanted. */
+/* Checks a value against a schema. A malformed or unknown keyword restricts nothing. Results are
+   remembered, because schemas that refer to themselves twice would double the work with each level.
+   A mismatch is checked again if its message is needed. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
     uint64_t n = (uint64_t)(uintptr_t)schema * UINT64_C(0x9e3779b97f4a7c15) +
                  (uint64_t)(uintptr_t)value * UINT64_C(0xff51afd7ed558ccd);
@@ -533,22 +530,22 @@ static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_j
     return fits;
 }
 
-/* ---- the schema itself ---- */
+/* ---- checking the schema itself ---- */
 
 enum phi__schema_shape {
     PHI__SCHEMA_TYPE,
     PHI__SCHEMA_ANY,
-    PHI__SCHEMA_LIST,    /* of values, not empty */
-    PHI__SCHEMA_NAMES,   /* of strings */
-    PHI__SCHEMA_SUB,     /* one schema */
-    PHI__SCHEMA_SUBS,    /* schemas by name */
-    PHI__SCHEMA_CHOICES, /* a list of schemas, not empty */
+    PHI__SCHEMA_LIST,    /* an array of values, not empty */
+    PHI__SCHEMA_NAMES,   /* an array of strings */
+    PHI__SCHEMA_SUB,     /* a schema */
+    PHI__SCHEMA_SUBS,    /* an object of schemas */
+    PHI__SCHEMA_CHOICES, /* an array of schemas, not empty */
     PHI__SCHEMA_NUMBER,
-    PHI__SCHEMA_BOUND, /* a number, or draft 4's boolean */
+    PHI__SCHEMA_BOUND, /* a number, or a boolean as in draft 4 */
     PHI__SCHEMA_COUNT,
     PHI__SCHEMA_BOOL,
     PHI__SCHEMA_REF,
-    PHI__SCHEMA_REFUSED /* restricts, and is not understood */
+    PHI__SCHEMA_REFUSED /* restricts, but is not supported */
 };
 
 static const struct {
@@ -615,7 +612,7 @@ static bool phi__schema_sound_type(const phi_json *type) {
     static const char *const names[] = {"string", "number", "integer", "boolean",
                                         "object", "array",  "null"};
     phi_json_iter it = phi_json_each(type);
-    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* of names alone: none is a list itself */
+    if (phi_json_is(type, PHI_JSON_ARRAY)) { /* an array of names, not of arrays */
         bool sound = it.left > 0;
         while (sound && phi_json_next(&it) != NULL)
             sound = phi_json_is(it.at, PHI_JSON_STRING) && phi__schema_sound_type(it.at);
@@ -626,7 +623,7 @@ static bool phi__schema_sound_type(const phi_json *type) {
     return false;
 }
 
-/* The expected type of a keyword, if `node` is of another; NULL: it fits. */
+/* Returns the message for a keyword with a value of a wrong type; NULL: the type is right. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     bool array = phi_json_is(node, PHI_JSON_ARRAY), number = phi_json_is(node, PHI_JSON_NUMBER);
     phi_json_iter it = phi_json_each(node);

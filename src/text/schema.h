@@ -21,15 +21,14 @@
 extern "C" {
 #endif
 
-/* Why a value does not fit, in words that a model can use: arguments.path: expected string, got
-   number */
+/* Why a value does not fit, for a model: "arguments.path: expected string, got number". */
 typedef struct phi_schema_error {
     char message[256]; /* terminated; cut between two characters if too long */
 } phi_schema_error;
 
 /* Checks `value`, which messages call `name` (NULL: "arguments"). PHI_OK: the value fits.
-   PHI_PARSE: the value does not fit, and *error says why; PHI_TOO_BIG: nested too deeply or too
-   much work. error may be NULL. */
+   PHI_PARSE: the value does not fit, and *error says why. PHI_TOO_BIG: nested too deeply, or too
+   much work. PHI_BAD_ARG: schema or value is NULL. `error` may be NULL. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
 

@@ -1,7 +1,7 @@
-/* sse.c - server-sent events, incrementally. */
+/* sse.c - parses server-sent events incrementally. */
 #include "text/json_in.h"
 
-#define PHI__SSE_KEEP 4096u /* bytes of a buffer that are kept between events */
+#define PHI__SSE_KEEP 4096u /* bytes; a larger buffer is freed after each event */
 
 static void phi__sse_slim(phi__buf *buf) {
     if (buf->cap > PHI__SSE_KEEP)
@@ -10,7 +10,7 @@ static void phi__sse_slim(phi__buf *buf) {
         phi__buf_clear(buf);
 }
 
-/* Forgets the event under way, or the one handed out. */
+/* Drops the current event, or the one that was returned. */
 static void phi__sse_forget(phi__sse *sse) {
     phi__sse_slim(&sse->data);
     phi__sse_slim(&sse->name);
@@ -27,14 +27,14 @@ static int phi__sse_fail(phi__sse *sse, phi_status status) {
     return status;
 }
 
-/* A view of fed bytes that is to outlive them becomes a copy. */
+/* Copies a view of fed bytes, so that it outlives them. */
 static bool phi__sse_keep_view(phi__sse *sse) {
     if (sse->viewed) phi__buf_add_str(&sse->data, sse->view);
     sse->viewed = false;
     return !sse->data.failed;
 }
 
-/* `stays`: the line lies in the bytes fed, not in sse->line. */
+/* `stays`: the line is in the fed bytes, not in sse->line. */
 static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
     size_t had = sse->viewed ? sse->view.len : sse->data.len;
     if (had + sse->name.len + value.len + (sse->has_data ? 1 : 0) > sse->max_event_bytes)
@@ -44,7 +44,7 @@ static phi_status phi__sse_data(phi__sse *sse, phi_str value, bool stays) {
         sse->has_data = sse->viewed = true;
         return PHI_OK;
     }
-    if (!sse->has_data) { /* the line's buffer becomes the data's */
+    if (!sse->has_data) { /* the line's buffer becomes the data buffer */
         phi__buf line = sse->line;
         sse->line = sse->data;
         sse->data = line;
@@ -68,8 +68,8 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
-/* True if a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
-   field behind stray JSON. */
+/* True if a line ends the current event as a blank line does: stray JSON after data lines, or a
+   field after stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
     if (!sse->stray) return phi__sse_is_bare(line);
@@ -93,8 +93,8 @@ PHI__FN void phi__sse_resume_free(phi__sse_resume *resume) {
 static phi_status phi__sse_resumes(phi__sse_resume *resume, phi_str field, phi_str value) {
     uint64_t ms;
     if (phi__str_is(field, "id")) {
-        /* An id with a NUL is ignored, as the standard says. One that is too long to be sent
-           back leaves none: an older one would bring events again. */
+        /* An id with a NUL is ignored, as the standard says. An id that is too long to be sent back
+           clears the id, because an older id would repeat events. */
         if (value.len > 0 && memchr(value.at, '\0', value.len) != NULL) return PHI_OK;
         phi__buf_clear(&resume->id_next);
         if (value.len <= PHI__SSE_ID_MOST) phi__buf_add_str(&resume->id_next, value);
@@ -134,9 +134,9 @@ static phi_status phi__sse_line(phi__sse *sse, phi_str line, bool stays) {
     return sse->resume != NULL ? phi__sse_resumes(sse->resume, field, value) : PHI_OK;
 }
 
-/* The event that a blank line, or the end, completes; false: there is none. */
+/* Completes the current event at a blank line or at the end. False: the event has no data. */
 static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
-    /* The event under way is complete. */
+    /* The id of the current event now counts. */
     phi__sse_resume *resume = sse->resume;
     if (resume != NULL && resume->has_next) {
         phi__buf id = resume->id;
@@ -155,8 +155,8 @@ static bool phi__sse_complete(phi__sse *sse, phi__sse_event *out) {
     return true;
 }
 
-/* Reads over a byte order mark, which may come in pieces. Bytes that only began like one are put
-   in front of the first line. */
+/* Skips a byte order mark, which may come in pieces. If only its first bytes come, they begin the
+   first line. */
 static bool phi__sse_mark(phi__sse *sse) {
     static const char mark[] = "\xEF\xBB\xBF";
     while (sse->bom < 3 && sse->at < sse->end) {
@@ -224,9 +224,9 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
         const char *cr = (const char *)memchr(at, '\r', (size_t)((lf != NULL ? lf : end) - at));
         const char *stop = cr != NULL ? cr : lf;
         if (stop == NULL) {
-            /* Copies the rest of the fed bytes into the line that the next piece continues. */
+            /* Copies the rest of the fed bytes into sse->line; the next bytes continue the line. */
             size_t left = (size_t)(sse->end - sse->at);
-            /* the field's name, at least */
+            /* 64: at least the length of the field's name */
             if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
                 return phi__sse_fail(sse, PHI_TOO_BIG);
             phi__buf_add(&sse->line, sse->at, left);
@@ -242,10 +242,10 @@ PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out) {
             line = phi__buf_str(&sse->line);
         }
         if (line.len > 0 && phi__sse_breaks(sse, line)) {
-            if (!stays) sse->at = stop; /* the line waits in its buffer, else where it is */
+            if (!stays) sse->at = stop; /* the line is read again in the next call */
             return phi__sse_complete(sse, out) ? 1 : 0;
         }
-        /* Past a line's end at `stop`, of which an LF after a CR may come later. */
+        /* Continues after the line's end at `stop`. After a CR, an LF may come later. */
         sse->skip_lf = *stop == '\r';
         sse->at = stop + 1;
         if (line.len == 0) {

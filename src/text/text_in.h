@@ -1,4 +1,4 @@
-/* text_in.h - what text/ offers to other rooms. */
+/* text_in.h - the functions and types of text/ for other rooms. */
 #ifndef PHI_TEXT_TEXT_IN_H
 #define PHI_TEXT_TEXT_IN_H
 
@@ -14,24 +14,24 @@ enum phi__json_kind {
     PHI__JSON_NULL = 1,
     PHI__JSON_FALSE,
     PHI__JSON_TRUE,
-    PHI__JSON_INT,  /* v.i */
-    PHI__JSON_UINT, /* v.u, above INT64_MAX only */
+    PHI__JSON_INT,  /* the value is in v.i */
+    PHI__JSON_UINT, /* the value is in v.u, above INT64_MAX */
     PHI__JSON_DOUBLE,
     PHI__JSON_STRING,
     PHI__JSON_ARRAY,
     PHI__JSON_OBJECT
 };
 
-/* What the text was in TOML, or the root of a loaded document; 0 in all other trees. The functions
-   of json.h keep it: a date is a string to them. */
+/* How a value was written in TOML, or PHI__JSON_DOCUMENT for the root of a document; 0 in all other
+   trees. The functions of json.h keep this form, and treat a date as a string. */
 enum phi__json_form {
-    PHI__JSON_OFFSET_DATETIME = 1, /* of strings */
+    PHI__JSON_OFFSET_DATETIME = 1, /* this form and the next three: a string */
     PHI__JSON_LOCAL_DATETIME,
     PHI__JSON_LOCAL_DATE,
     PHI__JSON_LOCAL_TIME,
-    PHI__JSON_INLINE,  /* an object in braces */
-    PHI__JSON_TABLES,  /* an array of [[headers]] */
-    PHI__JSON_DOCUMENT /* of phi_json_load: in no container, and freed by phi_json_unload */
+    PHI__JSON_INLINE,  /* an object written in braces */
+    PHI__JSON_TABLES,  /* an array written as [[headers]] */
+    PHI__JSON_DOCUMENT /* the root of a document of phi_json_load; it is in no container */
 };
 
 typedef union phi__json_value {
@@ -42,7 +42,7 @@ typedef union phi__json_value {
     double d;
 } phi__json_value;
 
-/* 32 bytes (24 with 32-bit pointers). */
+/* A node takes 32 bytes (24 with 32-bit pointers). */
 struct phi_json {
     phi_json *next;
     const char *key;
@@ -57,7 +57,7 @@ static inline uint32_t phi__json_form_of(const phi_json *node) { return node->me
 
 static inline uint32_t phi__json_key_len(const phi_json *node) { return node->meta >> 8; }
 
-/* Appends without any check: for readers. */
+/* Appends a child without any checks; for readers. */
 static inline void phi__json_append(phi_json *container, phi_json *child) {
     phi_json *last = container->v.last;
     if (last != NULL) {
@@ -69,116 +69,115 @@ static inline void phi__json_append(phi_json *container, phi_json *child) {
     container->len++;
 }
 
-/* phi_json_parse in slices: begin, advance until it is not PHI_BUSY, result. It can be dropped at
-   any time. */
+/* A reader of a tree in slices: call begin, then advance until it does not return PHI_BUSY, then
+   result. A reader can be dropped at any time. */
 typedef struct phi__json_reader {
     phi_arena *arena;
-    const char *text; /* as given */
-    char *copy;       /* of it; NULL with PHI_JSON_BORROW */
+    const char *text; /* the caller's text */
+    char *copy;       /* copy of the text; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
-    const char *line_at;            /* where the line begins */
-    const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* first unescaped byte, and where the next goes */
-    const char *key;                /* of the next value */
+    const char *base, *at, *end;    /* the text being read: the copy or the caller's text */
+    const char *line_at;            /* start of the current line */
+    const char *mark, *odd, *quote; /* current string: first byte, first escape, end */
+    char *string, *to;              /* unescaped string: its start, and where the next byte goes */
+    const char *key;                /* key of the next value */
     phi_json *root, *open;
-    phi_json *spare, *spare_end; /* room for nodes */
-    struct phi__marks *marks;    /* where nodes are; NULL: not wanted */
+    phi_json *spare, *spare_end; /* allocated nodes that are not used yet */
+    struct phi__marks *marks;    /* positions of the nodes; NULL: not wanted */
     uint32_t key_len, bad, line, flags, depth, max_depth;
-    uint32_t key_line, key_column; /* of the next value; with marks alone */
+    uint32_t key_line, key_column; /* position of the next value's key; set only with marks */
     uint8_t state, back;           /* back: the state after a comment */
     bool is_key;
     phi_status status;
     phi_parse_error error;
 } phi__json_reader;
 
-/* max_depth: nested arrays and objects at most (default 512, at most PHI_JSON_MAX_DEPTH).
-   `text` is borrowed until the result, with PHI_JSON_BORROW as long as the tree. */
+/* Begins to read a text, which is borrowed until the result (with PHI_JSON_BORROW, as long as the
+   tree). max_depth limits nesting (default 512, at most PHI_JSON_MAX_DEPTH). */
 PHI__FN void phi__json_read_begin(phi__json_reader *reader, phi_arena *arena, phi_str text,
                                   uint32_t flags, uint32_t max_depth);
 
-/* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
+/* Reads about `units` bytes, at least one. Returns PHI_BUSY until the whole text is read. */
 PHI__FN phi_status phi__json_read_advance(phi__json_reader *reader, size_t units);
 
-/* The last status of advance, with the tree or the error (either may be NULL). */
+/* Returns the last status of advance, and sets the tree or the error. Both pointers may be NULL. */
 PHI__FN phi_status phi__json_read_result(const phi__json_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-/* "null", "boolean", "number", "string", "array" or "object"; "nothing" for NULL. Static. */
+/* Returns "null", "boolean", "number", "string", "array", "object" or, for NULL, "nothing". */
 PHI__FN const char *phi__json_get_type_name(const phi_json *node);
 
-/* As phi_json_int. */
+/* Like phi_json_int, for unsigned values. */
 PHI__FN uint64_t phi__json_get_uint(const phi_json *node, uint64_t fallback);
 
-/* phi_json_get, and phi_json_set, with a key of a length. */
+/* Like phi_json_get and phi_json_set, with a key that has a length. */
 PHI__FN phi_json *phi__json_get_n(const phi_json *object, phi_str key);
 PHI__FN phi_status phi__json_edit_set(phi_arena *arena, phi_json *object, phi_str key,
                                       phi_json *value);
 
-/* Same value: numbers by their value (1 equals 1.0), objects in any order. */
+/* True if values are equal: numbers by value (1 equals 1.0), objects in any order of members. */
 PHI__FN bool phi__json_get_equal(const phi_json *a, const phi_json *b);
 
-/* New nodes, as phi_json_new_int. A NULL text is empty. */
+/* Return a new node, like phi_json_new_int. A text of NULL gives an empty string. */
 PHI__FN phi_json *phi__json_edit_null(phi_arena *arena);
 PHI__FN phi_json *phi__json_edit_uint(phi_arena *arena, uint64_t value);
 PHI__FN phi_json *phi__json_edit_text(phi_arena *arena, const char *value);
 
-/* Removes an item, which is returned and can be put elsewhere. NULL: there is none. */
+/* Removes and returns an item; it can be put into another container. NULL: no such item. */
 PHI__FN phi_json *phi__json_edit_remove_at(phi_json *array, size_t index);
 
-/* A string as phi_json_str, or "". */
+/* Returns the string of a node, or "" if the node is no string. */
 static inline phi_str phi__json_text_of(const phi_json *node) {
     bool is = node != NULL && phi__json_kind_of(node) == PHI__JSON_STRING;
     return is ? phi__str(node->v.str, node->len) : PHI__LIT("");
 }
 
-/* A name of phi__json_get_pick's, from a literal. */
+/* Makes a name for phi__json_get_pick from a string literal. */
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
-/* What phi_json_get finds for each of the names, in one pass: quick where members come in about
-   their order. */
+/* Sets found[i] to the member phi_json_get would find for names[i], for all names in one pass. Fast
+   if the members come in about the order of the names. */
 PHI__FN void phi__json_get_pick(const phi_json *object, const phi_str *names, size_t count,
                                 const phi_json **found);
 
-/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
-   valid JSON. */
+/* Writes "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD. */
 PHI__FN void phi__json_write_str(phi__buf *buf, phi_str text);
 
-/* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
-   UTF-8 sequence. */
+/* Writes a piece of a string, without quotes. A piece must not end inside a UTF-8 sequence. */
 PHI__FN void phi__json_write_part(phi__buf *buf, phi_str text);
 PHI__FN void phi__json_number_put_u64(phi__buf *buf, uint64_t n);
 PHI__FN void phi__json_number_put_i64(phi__buf *buf, int64_t n);
 
-/* Shortest digits that read back, with ".0" where an integer would come out; null unless finite. */
+/* Writes the shortest digits that read back as the same value, with ".0" if they look like an
+   integer. Writes null if the value is not finite. */
 PHI__FN void phi__json_number_put_double(phi__buf *buf, double d);
 PHI__FN void phi__json_write_bool(phi__buf *buf, bool b);
 
-/* A comma, unless the buffer is empty or ends in one of "{[:,". */
+/* Writes a comma, unless the buffer is empty or ends in one of "{[:,". */
 PHI__FN void phi__json_write_comma(phi__buf *buf);
 
-/* The comma if needed, then JSON, or its beginning. */
+/* Writes a comma if one is needed, then the given JSON text. */
 PHI__FN void phi__json_write_item(phi__buf *buf, const char *json);
 
-/* The comma if needed, then "key": */
+/* Writes a comma if one is needed, then "key": */
 PHI__FN void phi__json_write_key(phi__buf *buf, phi_str key);
 
-/* A tree in one go; flags as phi_json_write. NULL writes null. */
+/* Writes a whole tree at once; flags as for phi_json_write. A node of NULL is written as null. */
 PHI__FN phi_status phi__json_write(phi__buf *buf, const phi_json *node, uint32_t flags);
 
-/* A tree in slices: begin, advance until it is not PHI_BUSY, end. The tree must not change
-   meanwhile. `out` is borrowed until the end, and may be emptied between calls. */
+/* A writer of a tree in slices: call begin, then advance until it does not return PHI_BUSY, then
+   end. The tree must not change meanwhile. `out` is borrowed, and may be emptied between calls. */
 #define PHI__JSON_STACK 24
 
 typedef struct phi__json_writer {
     phi__buf *out;
-    const phi_json *node;   /* to be written next; NULL: the end */
-    const phi_json **stack; /* open containers: `few` or taken memory */
+    const phi_json *node;   /* the next node to write; NULL: no more nodes */
+    const phi_json **stack; /* open containers: `few` or allocated memory */
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
-    phi_str rest;                    /* of a string under way */
-    bool in_string, in_key, written; /* written: node is, and its successors are not */
+    phi_str rest;                    /* the unwritten part of the current string */
+    bool in_string, in_key, written; /* written: node is written, its siblings are not */
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
@@ -186,28 +185,28 @@ typedef struct phi__json_writer {
 PHI__FN void phi__json_write_writer_begin(phi__json_writer *writer, phi__buf *out,
                                           const phi_json *node, uint32_t flags);
 
-/* Writes about `units` bytes, at least one. */
+/* Writes about `units` bytes, at least one. Returns PHI_BUSY until the whole tree is written. */
 PHI__FN phi_status phi__json_write_writer_advance(phi__json_writer *writer, size_t units);
 
-/* at any time; twice is harmless */
+/* Frees the writer's memory. Allowed at any time, also twice. */
 PHI__FN void phi__json_write_writer_end(phi__json_writer *writer);
 
 typedef struct phi__json_number {
-    uint32_t kind; /* PHI__JSON_INT, PHI__JSON_UINT or PHI__JSON_DOUBLE; 0: see phi__json_number */
+    uint32_t kind; /* PHI__JSON_INT, PHI__JSON_UINT or PHI__JSON_DOUBLE */
     phi__json_value v;
 } phi__json_number;
 
-/* Reads a number of JSON's grammar at the start of [at, end). Returns where it ends, or NULL:
-   *bad then is where it went wrong (a value that no double can hold: its start). */
+/* Reads a number in JSON's grammar at the start of [at, end). Returns the byte after the number.
+   NULL: no number; *bad is the first wrong byte, or `at` if no double can hold the value. */
 PHI__FN const char *phi__json_number_read(const char *at, const char *end, phi__json_number *out,
                                           const char **bad);
 
-/* Its value where it fits: an integer also of a double without a fraction. */
+/* Set *out to the number's value. False: it does not fit. 3.0 counts as an integer. */
 PHI__FN bool phi__json_get_number_i64(const phi__json_number *n, int64_t *out);
 PHI__FN bool phi__json_get_number_u64(const phi__json_number *n, uint64_t *out);
 PHI__FN double phi__json_get_number_double(const phi__json_number *n);
 
-/* The shortest text of a finite double; `out` has room for 32 bytes. Returns the length. */
+/* Writes the shortest text of a finite double to `out` (32 bytes). Returns its length. */
 PHI__FN size_t phi__json_number_double_text(double d, char *out);
 
 typedef struct phi__json_step {
@@ -216,26 +215,25 @@ typedef struct phi__json_step {
     bool is_index;
 } phi__json_step;
 
-/* The next step of "a.b[0].c"; advances *path past it. False: the end (then **path is 0), or the
-   path is malformed from there. */
+/* Reads the next step of a path such as "a.b[0].c", and advances *path. False: the path ends (then
+   **path is 0) or is malformed there. */
 PHI__FN bool phi__json_get_path_step(const char **path, phi__json_step *step);
 
-/* A value in a text, not yet read. */
+/* A value in a JSON text that was not parsed yet. */
 typedef struct phi__json_found {
     phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
-    bool escaped; /* a string with escapes in it */
+    phi_str raw;  /* borrowed from the text; without the quotes if it is a string */
+    bool escaped; /* the string has escapes */
 } phi__json_found;
 
-/* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
-   item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
-   checked for brackets and strings that close. */
+/* Finds the value at a path (see phi_json_path) by scanning the text: arrays up to the item,
+   objects to their end, because the last of several equal keys counts. PHI_OK, PHI_NOT_FOUND,
+   PHI_BAD_ARG (a malformed path), or PHI_PARSE if the scanned text is broken. In skipped values
+   only brackets and the ends of strings are checked. */
 PHI__FN phi_status phi__json_cursor_find(phi_str text, const char *path, phi__json_found *out);
 
-/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
-   surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
-   fits. */
+/* Return the found value as a text (borrowed, or unescaped into the arena; bad UTF-8 and lone
+   surrogates become U+FFFD) or a number. False: no memory, another type, or it does not fit. */
 PHI__FN bool phi__json_cursor_found_str(phi_arena *arena, const phi__json_found *found,
                                         phi_str *out);
 PHI__FN bool phi__json_cursor_found_int(const phi__json_found *found, int64_t *out);
@@ -245,27 +243,27 @@ static inline bool phi__json_white(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
-   control character, a byte from 0x80), or end. */
+/* Returns the first byte in [at, end) that is not plain ASCII text (a quote, a backslash, a control
+   character or a byte from 0x80), or end. */
 PHI__FN const char *phi__json_text_plain_end(const char *at, const char *end);
 
-/* The code of so many hexadecimal digits (at most 8); UINT32_MAX: there are fewer. */
+/* Returns the value of `digits` hexadecimal digits (at most 8). UINT32_MAX: there are fewer. */
 PHI__FN uint32_t phi__json_text_hex(const char *at, const char *end, size_t digits);
 
-/* The closing quote of a string whose opening quote is before `at`, or NULL. *escaped
-   says whether there is a backslash; nothing else is checked. */
+/* Returns the closing quote of the string that begins at `at`, after its opening quote; NULL: no
+   closing quote. Sets *escaped if there is a backslash. Nothing else is checked. */
 PHI__FN const char *phi__json_text_quote(const char *at, const char *end, bool *escaped);
 
-/* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
+/* Returns the length of the UTF-8 sequence at `at`; 0: the bytes there are no valid sequence. */
 PHI__FN size_t phi__json_text_utf8(const char *at, const char *end);
 
 typedef struct phi__json_cursor {
     const char *at, *end; /* borrowed text */
-    bool first;           /* a container was just entered: no comma yet */
+    bool first;           /* a container was just entered, so no comma comes next */
     bool bad;
 } phi__json_cursor;
 
-/* The raw bytes between two quotes. */
+/* The raw bytes between the quotes of a string. */
 typedef struct phi__json_text {
     const char *at;
     size_t len;
@@ -274,48 +272,47 @@ typedef struct phi__json_text {
 
 PHI__FN void phi__json_cursor_init(phi__json_cursor *c, phi_str text);
 
-/* The type of the value to come; PHI_JSON_NONE: there is none. */
+/* Returns the type of the next value; PHI_JSON_NONE: there is no value. */
 PHI__FN phi_json_type phi__json_cursor_peek(phi__json_cursor *c);
 
-/* Consume the value and return true: it is entered, and its keys or items are to be pulled until
-   false. */
+/* Enter the next value if it is an object or array; then pull its keys or items until false. False:
+   the value has another type and is skipped. */
 PHI__FN bool phi__json_cursor_enter_object(phi__json_cursor *c);
 PHI__FN bool phi__json_cursor_enter_array(phi__json_cursor *c);
 
-/* The same from the beginning of a text. */
+/* Enter the object or array at the start of a text. */
 PHI__FN bool phi__json_cursor_in_object(phi__json_cursor *c, phi_str text);
 PHI__FN bool phi__json_cursor_in_array(phi__json_cursor *c, phi_str text);
 
-/* The next key, its value to be consumed next; false: the object ended (and is consumed) or bad. */
+/* Returns the next key, whose value must be consumed next. False: the object ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_key(phi__json_cursor *c, phi__json_text *key);
 
-/* True: an item is to be consumed next. */
+/* True: there is an item, which must be consumed next. False: the array ended, or is bad. */
 PHI__FN bool phi__json_cursor_next_item(phi__json_cursor *c);
 
-/* The next item, all of its text. */
+/* Consumes the next item and returns its whole text. */
 PHI__FN bool phi__json_cursor_next_raw(phi__json_cursor *c, phi_str *out);
 PHI__FN bool phi__json_cursor_skip(phi__json_cursor *c);
 
-/* Skips the value and returns all of its text. */
+/* Consumes the next value and returns its whole text. */
 PHI__FN bool phi__json_cursor_take_raw(phi__json_cursor *c, phi_str *out);
 
-/* Leave *out as it was unless they return true. */
+/* Consume the next value. False: another type, too large, or broken; *out is unchanged. */
 PHI__FN bool phi__json_cursor_take_text(phi__json_cursor *c, phi__json_text *out);
-PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* also 3.0 */
+PHI__FN bool phi__json_cursor_take_i64(phi__json_cursor *c, int64_t *out); /* accepts 3.0 too */
 PHI__FN bool phi__json_cursor_take_u64(phi__json_cursor *c, uint64_t *out);
 PHI__FN bool phi__json_cursor_take_bool(phi__json_cursor *c, bool *out);
 
-/* All of the text was consumed and none of it was bad. */
+/* True if the whole text was consumed and was not bad. */
 PHI__FN bool phi__json_cursor_done(phi__json_cursor *c);
 
-/* Appends the text, unescaped; lone surrogates, wrong escapes and bytes that are not UTF-8 become
-   U+FFFD. */
+/* Appends the text unescaped. Bad UTF-8, wrong escapes and lone surrogates become U+FFFD. */
 PHI__FN void phi__json_cursor_unescape(phi__buf *out, phi__json_text text);
 
-/* The same into the arena, terminated; a text that needs no change is copied too. */
+/* Copies the text unescaped into the arena, with a terminator. False: no memory. */
 PHI__FN bool phi__json_cursor_unescape_arena(phi_arena *arena, phi__json_text text, phi_str *out);
 
-/* Compares with a text that has no escapes; an escaped spelling of it is equal too. */
+/* True if the text, once unescaped, equals `plain`. */
 PHI__FN bool phi__json_cursor_text_same(phi__json_text text, phi_str plain);
 
 static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) {
@@ -324,28 +321,28 @@ static inline bool phi__json_cursor_text_is(phi__json_text text, phi_str plain) 
 }
 
 typedef enum phi__json_member_kind {
-    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_TEXT, /* stored as phi__json_text */
     PHI__MEMBER_I64,
     PHI__MEMBER_U64,
     PHI__MEMBER_BOOL,
-    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty, where it is broken */
-    PHI__MEMBER_SOME,   /* the same, unless it is null */
-    PHI__MEMBER_OBJECT, /* the same of an object alone */
-    PHI__MEMBER_ARRAY,  /* and of an array */
-    PHI__MEMBER_IN,     /* an object, whose members another table has */
-    PHI__MEMBER_FIRST,  /* an array, of which the first item is such an object */
-    PHI__MEMBER_BY      /* what a function takes: it consumes the value */
+    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty if it is broken */
+    PHI__MEMBER_SOME,   /* phi_str: JSON of any type but null */
+    PHI__MEMBER_OBJECT, /* phi_str: JSON of an object */
+    PHI__MEMBER_ARRAY,  /* phi_str: JSON of an array */
+    PHI__MEMBER_IN,     /* an object; the table `inner` has its members */
+    PHI__MEMBER_FIRST,  /* an array; `inner` has the members of its first item */
+    PHI__MEMBER_BY      /* the function `take` consumes the value */
 } phi__json_member_kind;
 
 typedef struct phi__json_member {
     const char *name;
-    const struct phi__json_member *inner; /* IN, FIRST */
+    const struct phi__json_member *inner; /* for IN and FIRST */
     void (*take)(phi__json_cursor *c, void *at);
     uint16_t offset;
     uint8_t len, kind;
 } phi__json_member;
 
-/* The end of a table, which has at most 32 rows. */
+/* The last row of a table. A table has at most 32 other rows. */
 #define PHI__MEMBERS_END                                                                           \
     { NULL, NULL, NULL, 0, 0, 0 }
 #define PHI__MEMBER(type, field, name, kind)                                                       \
@@ -357,7 +354,7 @@ typedef struct phi__json_member {
 #define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
     { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
 
-/* A function that gets a field's address, or that of the whole struct. */
+/* A member that a function reads. The function gets the address of a field, or of the struct. */
 #define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
     {                                                                                              \
         (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
@@ -366,19 +363,20 @@ typedef struct phi__json_member {
 #define PHI__MEMBER_TAKE_ALL(name, take)                                                           \
     { (name), NULL, (take), 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_BY }
 
-/* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
-   table that was there, of whatever type. */
+/* Consumes an object and keeps the members that the table has. Returns a bit for each row whose
+   member was in the object, whatever its type. */
 PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_member *members,
                                         void *to);
 
-/* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
+/* Reads a text that must be one whole object. False: it is not. `seen` may be NULL; otherwise *seen
+   gets the bits of phi__json_members_take. */
 PHI__FN bool phi__json_members_read(phi_str text, const phi__json_member *members, void *to,
                                     uint32_t *seen);
 
-/* An array or object that is open. */
+/* An open array or object. */
 typedef struct phi__json_frame {
-    uint32_t path_len; /* of its path */
-    uint32_t count;    /* of an array: items that have begun */
+    uint32_t path_len; /* length of the path of this array or object */
+    uint32_t count;    /* items of an array that have begun */
     bool object;
 } phi__json_frame;
 
@@ -386,45 +384,46 @@ typedef struct phi__json_fields {
     phi__buf path;
     phi__json_frame *open;
     size_t depth, cap;
-    size_t at;    /* of the text: read so far */
-    size_t token; /* where the string, number or word under way begins */
+    size_t at;    /* bytes of the text that are read */
+    size_t token; /* start of the current string, number or word */
     uint8_t state;
-    phi_status status; /* PHI_BUSY until something is wrong */
+    phi_status status; /* PHI_BUSY until there is an error */
 } phi__json_fields;
 
 PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
-PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
+PHI__FN void phi__json_fields_free(phi__json_fields *f); /* like after init; twice is harmless */
 
-/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
-   call, and *value its text (unchanged, a string with its quotes). 0: the text must grow first.
-   PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
+/* Returns the next value of a growing JSON text. `text` is all of the text so far. 1: a value;
+   *path is its JSON Pointer (RFC 6901), valid until the next call, and *value is its text
+   (unchanged; a string has its quotes). 0: more text is needed. PHI_PARSE: the text is no JSON.
+   After PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY there are no more values. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
 typedef struct phi__json_index {
     phi_arena *arena;
     phi__map map;
-    uint64_t walked; /* members that were looked at */
-    bool shed;       /* members of equal names were removed; the user clears it */
+    uint64_t walked; /* counter of compared members, for tests */
+    bool shed;       /* members with equal names were removed; the user clears this flag */
 } phi__json_index;
 
 PHI__FN void phi__json_index_init(phi__json_index *index, phi_memory *memory, phi_arena *arena);
 PHI__FN void phi__json_index_free(phi__json_index *index); /* twice is harmless */
 
-/* *found: the member; NULL: there is none. False: no memory. */
+/* Finds a member. *found is NULL if there is no such member. False: no memory. */
 PHI__FN bool phi__json_index_get(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json **found);
 
-/* Replaces the member in its place, or appends it. The value is in no container. False: no memory,
-   which cannot happen to a value that was a member of this name and takes another's place. */
+/* Replaces the member in its place, or appends it. The value must be in no container. False: no
+   memory; this cannot happen if the value was a member of this name and replaces another one. */
 PHI__FN bool phi__json_index_set(phi__json_index *index, phi_json *object, phi_str key,
                                  phi_json *value);
 
-/* Removes the member, which is then in no container. False: no memory, which cannot happen in an
-   object that was used before. */
+/* Removes the member, which is then in no container. False: no memory; this cannot happen if the
+   object was used before. */
 PHI__FN bool phi__json_index_remove(phi__json_index *index, phi_json *object, phi_str key,
                                     phi_json **removed);
 
-/* Lines and columns count from 1, columns in bytes; 0: there is none. */
+/* Lines and columns count from 1, columns in bytes. 0: there is no position. */
 typedef struct phi__marks_entry {
     const phi_json *node; /* NULL: a free slot */
     uint32_t line, column;
@@ -435,44 +434,43 @@ typedef struct phi__marks {
     phi_arena *arena;
     phi__marks_entry *slots;
     size_t cap, count; /* cap: a power of two, or 0 */
-    bool failed;       /* a place found no memory */
+    bool failed;       /* no memory for a position */
 } phi__marks;
 
-/* True if a reader keeps places, because a part of phi asks for them. */
+/* True if the reader keeps the positions of nodes. Only some parts of phi ask for them. */
 #define PHI__MARKED(reader) ((reader)->marks != NULL)
 
-/* Takes no memory yet. */
 PHI__FN void phi__marks_init(phi__marks *marks, phi_arena *arena);
 
-/* The place of a node's value, and that of its key, in any order. */
+/* Store the position of a node's value or of its key. May be called in any order. */
 PHI__FN void phi__marks_add(phi__marks *marks, const phi_json *node, uint32_t line,
                             uint32_t column);
 PHI__FN void phi__marks_add_key(phi__marks *marks, const phi_json *node, uint32_t line,
                                 uint32_t column);
 
-/* False: the node has no place, and *line and *column are 0. */
+/* Finds the position of a node's value. False: there is none, and *line and *column are 0. */
 PHI__FN bool phi__marks_find(const phi__marks *marks, const phi_json *node, uint32_t *line,
                              uint32_t *column);
 
-/* The same of a member's key. */
+/* Finds the position of a member's key. False: there is none, and *line and *column are 0. */
 PHI__FN bool phi__marks_key(const phi__marks *marks, const phi_json *node, uint32_t *line,
                             uint32_t *column);
 
 typedef enum phi__field_kind {
-    PHI__FIELD_STR, /* phi_str */
+    PHI__FIELD_STR, /* stored as phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. A value too large for it becomes its largest. */
+    /* Any integer or enum that is not negative. A value that is too large becomes the largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
-    /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
+    /* int64_t in Unix milliseconds; in JSON a date and time in UTC. */
     PHI__FIELD_TIME
 } phi__field_kind;
 
 /* How an empty string, false and zero are written. */
 typedef enum phi__field_rule {
-    PHI__FIELD_ALWAYS, /* written as it is */
-    PHI__FIELD_SET,    /* left out */
-    PHI__FIELD_OPTION  /* null */
+    PHI__FIELD_ALWAYS, /* an empty value is written as it is */
+    PHI__FIELD_SET,    /* an empty value is left out */
+    PHI__FIELD_OPTION  /* an empty value is written as null */
 } phi__field_rule;
 
 typedef struct phi__field {
@@ -487,42 +485,40 @@ typedef struct phi__field {
             (rule)                                                                                 \
     }
 
-/* A member whose key is its name in the struct: PHI__KEYED(phi_usage, input, UINT, ALWAYS). */
+/* A field whose key is its name in the struct: PHI__KEYED(phi_usage, input, UINT, ALWAYS). */
 #define PHI__KEYED(type, member, kind, rule)                                                       \
     PHI__FIELD(type, member, #member, PHI__FIELD_##kind, PHI__FIELD_##rule)
 
-/* Appends the members, each with the comma before it that it needs. */
+/* Writes the fields of a struct as members, with commas where they are needed. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
 
-/* A whole table, written and read, by its name. */
+/* Write and read all fields of an array of phi__field. */
 #define PHI__RECORDS_PUT(out, fields, from)                                                        \
     phi__records_put((out), (fields), PHI__COUNT(fields), (from))
 #define PHI__RECORDS_GET(node, fields, to, arena)                                                  \
     phi__records_get((node), (fields), PHI__COUNT(fields), (to), (arena))
 
-/* Sets every field of the table: a member that is missing or of another type gives empty, false or
-   zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for
-   one. */
+/* Sets every field of the table. A member that is missing or of another type gives "", false or
+   zero. Strings are borrowed from the tree, or copied if there is an arena. False: no memory. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
-/* One member. */
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
-PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: nothing */
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: left out */
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
-PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: left out */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
-/* The key and raw JSON: "null", or the bracket that opens a value. */
+/* Writes the key and raw JSON: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
-/* One member of a tree; missing or of another type: zero, "", false. A number that is too large:
-   the largest. */
+/* Read one member. A member that is missing or of another type gives zero, "" or false. A number
+   that is too large gives the largest value. */
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
 PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);
@@ -531,73 +527,71 @@ PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
-/* As phi_schema_check, but linear in objects of any size: their names are looked up in a table.
-   Where memory is short the work is that of phi_schema_check. */
+/* Checks as phi_schema_check does, but in linear time for objects of any size, because names are
+   looked up in a table. If there is no memory for the table, it works as phi_schema_check does. */
 PHI__FN phi_status phi__schema_check(phi_memory *memory, const phi_json *schema,
                                      const phi_json *value, const char *name,
                                      phi_schema_error *error);
 
-/* PHI_OK: the schema is well formed and all of it is understood. PHI_UNSUPPORTED: a keyword that
-   restricts and is not understood, as in schema.properties.path: "pattern" is not supported;
-   PHI_PARSE: malformed; PHI_TOO_BIG: nested too deeply. */
+/* Checks a schema. PHI_OK: it is well formed and fully supported. PHI_UNSUPPORTED: a restricting
+   keyword is not supported, as in: schema.properties.path: "pattern" is not supported. PHI_PARSE:
+   malformed; PHI_TOO_BIG: nested too deeply. */
 PHI__FN phi_status phi__schema_valid(const phi_json *schema, phi_schema_error *error);
 
-/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+/* True if a key equals a step of a JSON Pointer, in which ~1 is a slash and ~0 a tilde. */
 PHI__FN bool phi__schema_same_step(phi_str key, phi_str step);
 #define PHI__SSE_EVENT_MOST (16u << 20) /* bytes of an event, by default */
 
 typedef struct phi__sse_event {
-    phi_str name; /* of the event: line; empty: none */
+    phi_str name; /* from the event: line; empty: none */
     phi_str data;
 } phi__sse_event;
 
-/* Where a broken stream is to be resumed: of the events that were complete. Its owner's; init its
-   buffers, free them. */
+/* Where to resume a stream: after its last complete event. The owner calls init and free. */
 typedef struct phi__sse_resume {
-    phi__buf id;      /* of the last event that had one, with or without data; empty: none */
-    phi__buf id_next; /* of the event under way */
+    phi__buf id;      /* id of the last event that had one, even without data; empty: none */
+    phi__buf id_next; /* id of the current event */
     bool has_next;
     bool has_retry;
-    uint64_t retry_ms; /* the delay before the stream is to be opened again */
+    uint64_t retry_ms; /* how long to wait before the stream is opened again */
 } phi__sse_resume;
 
 PHI__FN void phi__sse_resume_init(phi__sse_resume *resume, phi_memory *memory);
 PHI__FN void phi__sse_resume_free(phi__sse_resume *resume); /* twice is harmless */
 
 typedef struct phi__sse {
-    phi__buf line; /* a line that was cut */
-    phi__buf data; /* data lines before the one under way */
+    phi__buf line; /* the beginning of a line that was cut */
+    phi__buf data; /* earlier data lines of the current event */
     phi__buf name;
-    phi_str view;         /* a single data line that lies in the bytes fed */
-    const char *at, *end; /* the fed bytes that are not read yet */
+    phi_str view;         /* a single data line, in the fed bytes */
+    const char *at, *end; /* fed bytes that are not read yet */
     size_t max_event_bytes;
-    uint64_t comments; /* comment lines so far: keep-alives */
-    uint64_t events;   /* handed out so far */
-    uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
+    uint64_t comments; /* comment lines so far; servers send them as keep-alives */
+    uint64_t events;   /* events returned so far */
+    uint32_t bom;      /* bytes of a byte order mark seen; 3: skipped, or missing */
     bool has_data, viewed, skip_lf, handed;
-    bool strays; /* set after init, to get stray JSON */
-    bool stray;  /* the event under way, or the one handed out, is stray JSON */
+    bool strays; /* accept stray JSON lines as events; set after init */
+    bool stray;  /* the current or last returned event is stray JSON */
     phi_status status;
-    phi__sse_resume *resume; /* set after init, to get ids and retries; borrowed; NULL: ignored */
+    phi__sse_resume *resume; /* gets ids and retries; borrowed; set after init; NULL: ignore them */
 } phi__sse;
 
-/* max_event_bytes: data and name of one event, or one line, at most (default 16 MiB). Takes no
-   memory yet. */
+/* max_event_bytes limits the data and name of one event, and one line (default 16 MiB). */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
 
-/* Before the first byte of a stream that resumes another one: it reads ids into `resume`, where the
-   id of an event that was cut counts for nothing. */
+/* Sets `resume`, which gets the ids of the stream; call this before the first byte. The id of an
+   event that was cut in an earlier stream is dropped. */
 PHI__FN void phi__sse_resume_with(phi__sse *sse, phi__sse_resume *resume);
 
-/* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
+/* Passes the next bytes, which are borrowed. Earlier bytes must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 
-/* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
+/* 1: an event; 0: more bytes are needed; PHI_TOO_BIG, PHI_NO_MEMORY: unusable until freed. */
 PHI__FN int phi__sse_next(phi__sse *sse, phi__sse_event *out);
 
-/* After the last byte, when next has returned 0: hands out an event that no blank line ended. As
-   next; afterwards 0. */
+/* Call this after the last byte, when next has returned 0. Returns an event that no blank line
+   ended, as next would; then 0. */
 PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* trace.c - walks the threads of a trace in slices, and hands it to a sink or a file. */
+/* trace.c - walks the threads of a trace in slices, and writes to a sink or a file. */
 #include "trace/trace_in.h"
 
 #include "agent/agent_history.h"
@@ -13,14 +13,14 @@
 
 #include <stdio.h>
 
-/* ---- the view that each request was made of ---- */
+/* ---- the view behind each request ---- */
 
-/* A view is kept as the walk goes on, and written as a change of the view before it, since most
-   requests add a few messages.
+/* A view is kept up to date during the walk, and written as a change of the view before it, since
+   most requests only add a few messages.
 
-   [n, m, [items]]: the first n items of that view stay, m more go, these come in their place, and
-   the rest stays. An item is [from, to, flags], or the entry's number, of a message of the log's
-   own. */
+   The change is [n, m, [items]]: the first n items of the earlier view stay, the next m are
+   removed, the new items come in their place, and the rest stays. An item is [from, to, flags]; a
+   message entry of the log is just its number. */
 
 static void phi__trace_view_drop(phi_trace *t) {
     if (t->thread != NULL) phi__fold_free(t->thread->log.memory, &t->view.fold);
@@ -37,7 +37,7 @@ static void phi__trace_view_free(phi_trace *t) {
     v->requested = false;
 }
 
-/* A request was made if there is an answer, or if a turn ends without one. */
+/* True if a request was made: there is an answer, or a turn ends without one. */
 static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     phi__trace_view *v = &t->view;
     bool was = v->requested;
@@ -56,7 +56,7 @@ static bool phi__trace_view_has_request(phi_trace *t, const phi__entry *e) {
     }
 }
 
-/* From item `at` on the fold may differ from the view in `seen`. */
+/* Notes that the fold may differ from `seen` from item `at` on. */
 static void phi__trace_view_changed(phi__trace_view *v, size_t at) {
     if (at < v->same) v->same = at;
 }
@@ -73,7 +73,7 @@ static void phi__trace_view_rewrite(phi_trace *t, phi__op *op) {
     if (!phi__fold_op(t->thread, &v->fold, op)) phi__trace_view_drop(t);
 }
 
-/* If memory is short, the fold is made again when it is needed. */
+/* Updates the view after an entry. Without memory for it, the fold is built again later. */
 static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     phi__trace_view *v = &t->view;
     if (!v->valid) return;
@@ -92,7 +92,7 @@ static void phi__trace_view_after(phi_trace *t, phi__entry *e) {
     }
 }
 
-/* The view of that lane before the walk's entry. False: no memory. */
+/* Makes the view of that lane before the current entry. False: no memory. */
 static bool phi__trace_view_make(phi_trace *t, uint32_t lane) {
     phi__trace_view *v = &t->view;
     phi_status status = PHI_OK;
@@ -109,7 +109,7 @@ static bool phi__trace_view_is(const phi__trace_seen *seen, const phi__item *ite
     return seen->from == item->from && seen->to == item->to && seen->flags == item->flags;
 }
 
-/* `seen` becomes the fold, of which the first `keep` items are in it already. */
+/* Copies the fold to `seen`, whose first `keep` items are already right. False: no memory. */
 static bool phi__trace_view_see(phi_trace *t, size_t keep) {
     phi__trace_view *v = &t->view;
     if (v->fold.count > v->seen_cap) {
@@ -126,9 +126,9 @@ static bool phi__trace_view_see(phi_trace *t, size_t keep) {
     return true;
 }
 
-/* ---- what a policy left out ---- */
+/* ---- items that a policy left out ---- */
 
-/* "g": [n, verdict] for each row of items with the same one; 9: of no group. */
+/* "g" is a list of [n, verdict]: the next n items have this verdict; 9: they are in no group. */
 enum { PHI__TRACE_VIEW_NO_GROUP = 9 };
 
 static uint64_t phi__trace_view_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
@@ -164,7 +164,7 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
         phi__buf_printf(&t->text, "[%llu,%u]", (unsigned long long)n, (unsigned)all[i]);
     }
     phi__buf_char(&t->text, ']');
-    const phi_projection_meta *meta = &made.meta; /* the budget is for messages alone */
+    const phi_projection_meta *meta = &made.meta; /* the budget is for messages only */
     uint64_t sent = phi__trace_view_less(meta->estimated_tokens, meta->system_tokens);
     sent = phi__trace_view_less(sent, meta->tools_tokens);
     phi__records_raw(&t->text, "x", "[");
@@ -173,7 +173,7 @@ static void phi__trace_view_project(phi_trace *t, phi_str prompt) {
                     (unsigned long long)meta->messages_included);
 }
 
-/* By the counter; it counts the items that are new to the fold. */
+/* Returns the tokens of the view by desc.token_counter, which counts only items that are new. */
 static uint64_t phi__trace_view_tokens(phi_trace *t) {
     phi__fold *fold = &t->view.fold;
     if (t->desc.token_counter.count_text != NULL)
@@ -214,7 +214,7 @@ static void phi__trace_view_put(phi_trace *t, uint32_t lane, phi_str prompt) {
     if (t->desc.policy != NULL) phi__trace_view_project(t, prompt);
 }
 
-/* ---- a thread and its entries as the page's data, which scripts/trace_page/page.js reads ---- */
+/* ---- a thread and its entries as data of the page, for scripts/trace_page/page.js ---- */
 
 static void phi__tentry_usage(phi_trace *t, const phi_usage *usage) {
     if (usage == NULL || (usage->total_tokens == 0 && usage->output == 0 && usage->input == 0 &&
@@ -226,7 +226,7 @@ static void phi__tentry_usage(phi_trace *t, const phi_usage *usage) {
                     (unsigned long long)usage->cache_write, (unsigned long long)usage->reasoning);
 }
 
-/* What a model's rates say; nothing where they are not known. */
+/* Writes the cost by the model's rates. Writes nothing if they are not known. */
 static void phi__tentry_cost(phi_trace *t, phi_str model, const phi_usage *usage) {
     for (size_t i = 0; usage != NULL && i < t->desc.model_count; i++) {
         const phi_model *m = &t->desc.models[i];
@@ -351,9 +351,9 @@ static void phi__tentry_loop_end(phi_trace *t, const phi__entry *e) {
         phi__records_u64(&t->text, "http", (uint64_t)failure->http_status);
 }
 
-/* The model whose rates count for a turn: of its answer, the entry of the turn's before its end. */
+/* Returns the model whose rates apply to a turn: the model of its last answer. */
 static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
-    uint64_t seq = end->seq, most = 512; /* entries of a turn that are looked at */
+    uint64_t seq = end->seq, most = 512; /* limit of entries that are searched */
     while (seq > t->base && most-- > 0) {
         const phi__entry *e = phi__thread_at(t->thread, --seq);
         if (e->kind == PHI_ENTRY_LOOP_START && phi_str_equal(e->loop_id, end->loop_id)) break;
@@ -364,7 +364,6 @@ static phi_str phi__tentry_model(const phi_trace *t, const phi__entry *end) {
     return phi__str("", 0);
 }
 
-/* What the entry's kind has. */
 static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
     const phi__lane *lanes = t->thread->lanes.at;
     switch ((int)e->kind) {
@@ -406,7 +405,7 @@ static void phi__tentry_of_kind(phi_trace *t, const phi__entry *e) {
     }
 }
 
-/* The run that an entry is of is written where it is another than that of the entry before. */
+/* Writes an entry's lane and run, if they differ from those of the last entry. */
 static void phi__tentry_of(phi_trace *t, const phi__entry *e) {
     uint32_t lane = e->kind == PHI_ENTRY_REWRITE ? e->of.op->lane : e->lane;
     phi_str loop_id = e->loop_id;
@@ -449,14 +448,14 @@ enum { PHI__TRACE_WORK = 64 /* items of views that are a unit */ };
 
 /* ---- threads ---- */
 
-/* True if the thread was among those before it. */
+/* True if the thread is in the list before index `at` too. */
 static bool phi__trace_thread_again(const phi_trace *t, size_t at) {
     for (size_t i = 0; i < at; i++)
         if (phi__trace_thread(t, i) == phi__trace_thread(t, at)) return true;
     return false;
 }
 
-/* The next thread, if there is one; else the stage after the threads. */
+/* Moves to the next thread; after the last one, to the next stage. */
 static void phi__trace_thread_next(phi_trace *t) {
     do t->at++;
     while (t->at < t->thread_count && phi__trace_thread_again(t, t->at));
@@ -492,7 +491,7 @@ static phi_status phi__trace_entry(phi_trace *t) {
     return PHI_OK;
 }
 
-/* A request of a session's turn, or the step to the next loop, session or stage. */
+/* Writes a request of a session's turn, or moves to the next loop, session or stage. */
 static void phi__trace_request(phi_trace *t) {
     const phi_session *s = NULL;
     if (t->session == t->desc.session_count) {
@@ -605,8 +604,8 @@ static phi_status phi__trace_stage_run(phi_trace *t) {
     return PHI_OK;
 }
 
-/* What the host did between two slices may have moved entries: a log in a store is recalled, and
-   of one that forgot entries the trace cannot go on. */
+/* Between two slices the host may have moved entries. A log in a store is recalled. If the log
+   forgot entries, the trace cannot continue. */
 static phi_status phi__trace_recall(phi_trace *t) {
     if (t->stage != PHI__TRACE_STAGE_ENTRIES && t->stage != PHI__TRACE_STAGE_THREAD_END)
         return PHI_OK;
@@ -638,14 +637,14 @@ static bool phi__trace_ends(phi_trace *t) {
     return true;
 }
 
-/* The runtime's, so that the limit of an agent does not count a trace. */
+/* Returns the runtime's memory, so a trace does not count towards an agent's limit. */
 static phi_memory *phi__trace_memory(const phi_thread *thread) {
     phi_memory *memory = thread->log.memory;
     while (memory->parent != NULL) memory = memory->parent;
     return memory;
 }
 
-/* Fills unset fields from desc->agent. Models come to `models`. */
+/* Fills unset fields from desc->agent. `models` receives its models. */
 static phi_status phi__trace_of_agent(phi_trace_desc *desc,
                                       phi_model models[1 + PHI_FAILOVER_MODELS_MOST]) {
     phi_agent_desc is;
@@ -744,7 +743,7 @@ PHI_API phi_status phi_trace_begin(const phi_thread *thread, phi_trace_kind kind
 PHI_API phi_status phi_trace_advance(phi_trace *trace, size_t units) {
     if (trace == NULL) return PHI_BAD_ARG;
     if (units == 0) units = 1;
-    /* entries of a log in a store have another place when they were evicted meanwhile */
+    /* After an eviction and a recall, entries of a log in a store have other addresses. */
     if (trace->thread != NULL && trace->thread->journal != NULL) phi__trace_view_drop(trace);
     while (trace->status == PHI_BUSY && units > 0) {
         phi_status status = phi__trace_unit(trace, &units);
@@ -792,7 +791,7 @@ static phi_status phi__trace_to_file(void *user_data, const char *bytes, size_t 
     return phi__files_write(to->file, bytes, len, &to->words);
 }
 
-/* Links in the path are followed: the file that they lead to is replaced. */
+/* Opens the file for writing. The target of a symbolic link is replaced, not the link. */
 static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, const char *path,
                                   phi__trace_file *to) {
     phi__resolve *r = (phi__resolve *)phi__alloc(memory, sizeof *r);
@@ -801,7 +800,7 @@ static phi_status phi__trace_open(phi_trace_sink *sink, phi_memory *memory, cons
     phi_status status = phi__path_resolve_begin(r, NULL, path, &to->words);
     if (status == PHI_OK) status = phi__path_resolve_advance(r, &units, &to->words);
     if (status == PHI_OK) status = phi__files_open_replace(memory, r->out, &to->file, &to->words);
-    if (status == PHI_OK) phi__files_private(to->file); /* it holds a conversation */
+    if (status == PHI_OK) phi__files_private(to->file); /* the file has a conversation */
     phi__free(memory, r, sizeof *r);
     sink->write = phi__trace_to_file;
     sink->user_data = to;

@@ -1,8 +1,8 @@
-/* trace_in.h - a trace that is being written, for the files of this room.
+/* trace_in.h - a trace during its writing, for the files of this room.
 
-   trace.c walks the entries of the threads, one after the other. Each becomes JSON in `text`: the
-   page's in trace.c, spans in trace_spans.c. The text then goes to the sink. Pointers to entries
-   are not kept between two slices: a log in a store may leave memory. */
+   trace.c walks the entries of the threads, one after the other. Each entry becomes JSON in `text`:
+   data of the page in trace.c, or spans in trace_spans.c. Then the text goes to the sink. Pointers
+   to entries are not kept between two slices, since entries of a log in a store may be evicted. */
 #ifndef PHI_TRACE_TRACE_IN_H
 #define PHI_TRACE_TRACE_IN_H
 
@@ -18,26 +18,26 @@ typedef struct phi__trace_seen {
     uint32_t flags;
 } phi__trace_seen;
 
-/* The view of the lane that the walk is in, and the one that was written last. */
+/* The view of the current lane, and the view that was written last. */
 typedef struct phi__trace_view {
-    phi__fold fold; /* in memory of the thread's */
-    bool valid;     /* fold is the view of `lane` before the walk's entry */
+    phi__fold fold; /* allocated from the thread's memory */
+    bool valid;     /* `fold` is the view of `lane` before the current entry */
     uint32_t lane;
-    size_t same; /* so many items of the fold are at the same place in `seen` */
+    size_t same; /* number of first items that are equal in fold and `seen` */
     phi__trace_seen *seen;
     size_t seen_count, seen_cap;
-    size_t work;    /* items looked at since the walk last asked */
-    bool requested; /* a turn began whose request was not written */
+    size_t work;    /* items that were looked at in this unit */
+    bool requested; /* a turn has begun, and its request is not written yet */
     uint32_t turn_lane;
 } phi__trace_view;
 
 /* The state of trace_spans.c. */
 typedef struct phi__trace_spans {
-    struct phi__trace_run *run; /* the innermost */
-    phi__map links;             /* by child */
-    phi__map twins;             /* runs so far, by session and loop id */
-    bool linking;               /* the first walk: it looks for links alone */
-    bool any;                   /* a span was written */
+    struct phi__trace_run *run; /* the innermost open run */
+    phi__map links;             /* by the loop id of the child */
+    phi__map twins;             /* counted runs, by session and loop id */
+    bool linking;               /* the first walk, which only looks for links */
+    bool any;                   /* at least one span was written */
     int64_t last_ms;            /* the time of the latest entry */
 } phi__trace_spans;
 
@@ -52,65 +52,66 @@ typedef enum phi__trace_stage {
 } phi__trace_stage;
 
 struct phi_trace {
-    phi_memory *memory; /* the runtime's */
+    phi_memory *memory; /* the runtime's memory */
     phi_trace_kind kind;
     phi_trace_desc desc;
     phi_trace_sink sink;
-    phi_policy policy; /* filled in, where desc has one */
-    phi_status status; /* PHI_BUSY: there is more */
+    phi_policy policy; /* desc.policy with its defaults, if there is one */
+    phi_status status; /* PHI_BUSY: there is more to write */
     phi__trace_stage stage;
-    const phi_thread *main, *thread; /* the first; that of the walk */
-    uint64_t *ends;                  /* of each thread: its count at the beginning */
-    size_t thread_count, at;         /* at: number of `thread` */
-    uint64_t seq, base;              /* the walk's next entry; the log's first one */
-    uint64_t prompt;                 /* the latest LOOP_START with a system prompt, + 1; 0: none */
-    size_t session, loop, turn;      /* the next of the sessions' turns */
-    phi__buf loop_buf;               /* the loop id of the entry before */
+    const phi_thread *main, *thread; /* the main thread; the current one */
+    uint64_t *ends;                  /* the count of each thread when the trace began */
+    size_t thread_count, at;         /* at: index of `thread` */
+    uint64_t seq, base;              /* the next entry; the log's first entry */
+    uint64_t prompt;                 /* the last LOOP_START with a system prompt, plus 1; 0: none */
+    size_t session, loop, turn;      /* place of the next session's turn */
+    phi__buf loop_buf;               /* loop id of the entry before */
     uint32_t lane;
-    phi_arena arena;   /* for as long as the trace */
-    phi_arena scratch; /* for an entry */
+    phi_arena arena;   /* lives as long as the trace */
+    phi_arena scratch; /* lives as long as the current entry */
     phi__secrets secrets;
-    phi__buf text, out; /* JSON of an entry; what the sink lacks */
+    phi__buf text, out; /* JSON of an entry; bytes for the sink */
     phi__trace_view view;
     phi__trace_spans spans;
 };
 
 /* ---- trace_out.c ---- */
 
-/* The place of the system prompt of the entry's run: LOOP_START has it only if it differs from the
-   run before. The entry + 1; 0: it is not known, as for runs from another log. */
+/* Returns the LOOP_START with the system prompt of the entry's run, plus 1. An unchanged prompt is
+   in the LOOP_START of an earlier run. 0: not known, as for runs copied from another log. */
 PHI__FN uint64_t phi__trace_prompt_at(const phi_trace *t, const phi__entry *entry);
 PHI__FN bool phi__trace_prompt_is_in(const phi__entry *entry);
 PHI__FN phi_str phi__trace_prompt(const phi_trace *t, uint64_t at); /* at 0: empty */
 
-/* "key": and a text, its secrets hidden, cut at the limit: then "key of" has its length. */
+/* Writes a member with a text, without secrets. A text beyond the limit is cut, and a second member
+   "KEY of" has its length. */
 PHI__FN void phi__tout_str(phi_trace *t, const char *key, phi_str text);
 
-/* The same, whole; and without a key. */
+/* Write a text without secrets and without a limit; phi__tout_value writes no key. */
 PHI__FN void phi__tout_whole(phi_trace *t, const char *key, phi_str text);
-PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* empty: nothing */
+PHI__FN void phi__tout_some(phi_trace *t, const char *key, phi_str text); /* empty: left out */
 PHI__FN void phi__tout_value(phi_trace *t, phi_str text);
 
-/* The text, its secrets hidden, cut at the limit: then a note after it has its length. Valid until
-   the text is moved. */
+/* Returns a text without secrets. A text beyond the limit is cut, and a note at its end has its
+   length. Valid until phi__tout_move. */
 PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text);
 
-/* Moves `text` to the sink's bytes, escaped for a page's script; and writes these if they are many,
-   or `all`. */
+/* Moves `text` to the bytes for the sink, escaped for a script in the page. Writes these bytes if
+   they are many, or if `all`. */
 PHI__FN phi_status phi__tout_move(phi_trace *t, bool all);
-PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text); /* text as it is */
+PHI__FN phi_status phi__tout_raw(phi_trace *t, const char *text); /* writes a text as it is */
 
 /* ---- trace_page.c ---- */
 
-/* Part i of the page before and after its data; NULL past the end. Static. */
+/* Return part i of the page before and after its data; NULL past the last part. Static. */
 PHI__FN const char *phi__trace_page_head(size_t i);
 PHI__FN const char *phi__trace_page_tail(size_t i);
 
 /* ---- trace_spans.c ---- */
 
-PHI__FN void phi__span_head(phi_trace *t); /* the document, up to the spans */
+PHI__FN void phi__span_head(phi_trace *t); /* begins the document, up to the spans */
 PHI__FN void phi__spans_entry(phi_trace *t, const phi__entry *entry);
-PHI__FN void phi__spans_thread_end(phi_trace *t); /* runs that never ended */
+PHI__FN void phi__spans_thread_end(phi_trace *t); /* ends open runs */
 PHI__FN void phi__spans_free(phi_trace *t);
 
 #endif

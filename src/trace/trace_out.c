@@ -1,14 +1,14 @@
-/* trace_out.c - text on its way to the sink: secrets hidden, long texts cut, escaped for a page;
-   and the system prompt of an entry. */
+/* trace_out.c - prepares text for the sink: hides secrets, cuts long texts and escapes them for a
+   page. Also finds the system prompt of an entry. */
 #include "text/text_in.h"
 #include "trace/trace_in.h"
 
 #include <stdio.h>
 
 enum {
-    PHI__TRACE_OUT_PIECE = 65536, /* bytes a call of the sink at most */
-    PHI__TRACE_OUT_MUCH = 32768,  /* so many are written */
-    PHI__TRACE_OUT_TEXT = 8000    /* of a text by default: 10,000 entries stay below 12 MB */
+    PHI__TRACE_OUT_PIECE = 65536, /* bytes in one call of the sink, at most */
+    PHI__TRACE_OUT_MUCH = 32768,  /* bytes that are written at once, at least */
+    PHI__TRACE_OUT_TEXT = 8000    /* bytes of a text by default: 10,000 entries stay below 12 MB */
 };
 
 static size_t phi__tout_most(const phi_trace *t) {
@@ -16,8 +16,7 @@ static size_t phi__tout_most(const phi_trace *t) {
     return t->desc.text_bytes > 0 ? t->desc.text_bytes : (size_t)PHI__TRACE_OUT_TEXT;
 }
 
-/* The text's first bytes, without secrets; of a text that is cut also without the beginning of one
-   at its end. */
+/* Returns the text without secrets. If it was `cut`, a secret cut at its end is hidden too. */
 static phi_str phi__tout_hidden(phi_trace *t, phi_str text, bool cut) {
     if (t->secrets.count == 0 || text.len == 0) return text;
     char *copy = phi__arena_bytes(&t->scratch, text.len);
@@ -76,7 +75,7 @@ PHI__FN phi_str phi__tout_noted(phi_trace *t, phi_str text) {
     return phi__str(whole, text.len + strlen(words));
 }
 
-/* Gives the bytes to the sink if they are many, or `all`. */
+/* Writes the bytes to the sink if they are many, or if `all`. */
 static phi_status phi__tout_write(phi_trace *t, bool all) {
     size_t at = 0;
     phi_status status = PHI_OK;
@@ -91,7 +90,8 @@ static phi_status phi__tout_write(phi_trace *t, bool all) {
     return status;
 }
 
-/* A "<" could end the script, and U+2028 a line of it: both occur in strings alone. */
+/* Returns the length of the text before the next "<" or U+2028 or U+2029. A "<" could end the
+   script, and the others end a line of a script. All occur only in strings. */
 static size_t phi__tout_plain(const char *at, size_t len) {
     for (size_t i = 0; i < len; i++) {
         if (at[i] == '<') return i;

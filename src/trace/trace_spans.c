@@ -1,10 +1,9 @@
-/* trace_spans.c - the walk over entries that finds spans: a run from its beginning to its end, a
-   model call from the turn's beginning to the answer, a tool call from the answer to its result.
+/* trace_spans.c - finds spans in entries: a run from its start to its end, a model call from the
+   start of the turn to the answer, a tool call from the answer to its result.
 
-   There are two walks. The first looks for the runs that were begun by a tool call, or are inside
-   another run, so that a span of any thread knows the one above it. A span is written when its end
-   is reached; runs that are under way are a list. Runs with the same ids, as copies of a thread
-   have, are twins, and are counted. */
+   There are two walks. The first finds runs that a tool call began or that are inside another run,
+   so that each span knows its parent. The second writes a span when its end is reached. Copies of a
+   thread have runs with the same ids; these are twins, and are numbered. */
 #include "base/base_in.h"
 #include "model/event_parts.h"
 #include "model/model_in.h"
@@ -14,39 +13,39 @@
 
 #include <stdio.h>
 
-/* A run as spans name it. */
+/* The names of a run, from which the ids of its spans are made. */
 typedef struct phi__trace_name {
     phi_str session, loop;
-    uint32_t twin; /* so many runs before it have the same ids */
+    uint32_t twin; /* number of earlier runs with the same ids */
 } phi__trace_name;
 
-/* A run that was begun by a tool call of another, or inside of another. */
+/* The parent of a run: another run, or a tool call of another run. */
 typedef struct phi__trace_link {
-    phi_str child; /* loop id */
+    phi_str child; /* loop id of the run */
     phi__trace_name above;
-    phi_str call; /* the call's name within the run above; empty: none */
-    phi_str tool; /* its tool's name */
+    phi_str call; /* the call's name within the parent run; empty: no call */
+    phi_str tool; /* name of the call's tool */
 } phi__trace_link;
 
 typedef struct phi__trace_call {
-    uint64_t answer; /* entry */
+    uint64_t answer; /* seq of the answer's entry */
     uint32_t block;
-    bool done, spawned; /* it has its result; it began a run */
+    bool done, spawned; /* the call has a result; it began a run */
 } phi__trace_call;
 
-/* A run whose end was not reached. */
+/* An open run. */
 typedef struct phi__trace_run {
-    struct phi__trace_run *outer; /* that it is inside of, as copies of other logs are */
-    uint64_t start;               /* its LOOP_START */
-    uint64_t input;               /* the first entry that the next request has as new */
-    uint64_t turn;                /* the turn's TURN_START */
-    uint64_t prompt;              /* the place of its system prompt, as phi__trace_prompt_at */
+    struct phi__trace_run *outer; /* the run around it; copied runs are inside others */
+    uint64_t start;               /* seq of its LOOP_START */
+    uint64_t input;               /* the first entry that is new in the next request */
+    uint64_t turn;                /* seq of the turn's TURN_START */
+    uint64_t prompt; /* the LOOP_START with its system prompt, see phi__trace_prompt_at */
     int64_t start_ms, turn_ms;
     uint32_t turn_index;
-    uint32_t chats; /* answers of this turn so far */
+    uint32_t chats; /* answers so far in this turn */
     uint32_t twin;
     bool in_turn;
-    phi__trace_call *calls; /* of its last answer */
+    phi__trace_call *calls; /* the calls of its last answer */
     size_t call_count, call_cap;
 } phi__trace_run;
 
@@ -56,17 +55,17 @@ static const phi__entry *phi__span_entry(const phi_trace *t, uint64_t seq) {
 
 /* ---- ids ---- */
 
-/* Ids are the beginning of SHA-256 over words that a zero byte ends. A trace's: "trace", session
-   id and loop id of the run at the top. A span's: "run", "chat", "call" or "rewrite", session id,
-   loop id, and its place within the run: some models reuse the ids of their calls in each turn. The
-   same thread gives the same ids. */
+/* An id is the start of a SHA-256 over words, each with a zero byte after it. For a trace: "trace",
+   and the session id and loop id of the topmost run. For a span: "run", "chat", "call" or
+   "rewrite", session id, loop id, and the span's place within the run, because some models reuse
+   the ids of calls in each turn. The same thread gives the same ids. */
 
 static void phi__span_word(phi__sha256 *sha, phi_str word) {
     phi__sha256_add(sha, word.at, word.len);
     phi__sha256_add(sha, "", 1);
 }
 
-/* A hash of words; call empty: none. */
+/* Computes the hash for an id. `call` is the span's place within the run, or empty. */
 static void phi__span_hash(const char *what, const phi__trace_name *run, phi_str call,
                            unsigned char out[32]) {
     phi__sha256 sha;
@@ -83,7 +82,7 @@ static void phi__span_hash(const char *what, const phi__trace_name *run, phi_str
 
 /* ---- runs inside other runs, and twins ---- */
 
-/* NULL: the run is below no other. */
+/* Finds the parent of a run. NULL: the run has no parent. */
 static const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str loop_id) {
     size_t probe = 0;
     const phi__trace_link *link;
@@ -93,7 +92,7 @@ static const phi__trace_link *phi__trace_link_find(const phi_trace *t, phi_str l
     return NULL;
 }
 
-/* True if that run is `child`, or is somewhere below it. The links so far make no circle. */
+/* True if the run `loop` is `child` or a descendant of it. The links have no cycles. */
 static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str child) {
     while (!phi_str_equal(loop, child)) {
         const phi__trace_link *link = phi__trace_link_find(t, loop);
@@ -103,7 +102,7 @@ static bool phi__trace_link_below(const phi_trace *t, phi_str loop, phi_str chil
     return true;
 }
 
-/* The first link of a run counts, and one that makes no circle. */
+/* Adds a link, unless the run has one already or a cycle would result. */
 static void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_name *above,
                                  phi_str call, phi_str tool) {
     if (child.len == 0 || phi__trace_link_find(t, child) != NULL ||
@@ -124,11 +123,11 @@ static void phi__trace_link_join(phi_trace *t, phi_str child, const phi__trace_n
 }
 
 typedef struct phi__trace_twins {
-    unsigned char ids[32]; /* a hash of them */
+    unsigned char ids[32]; /* a hash of the session id and loop id */
     uint32_t count;
 } phi__trace_twins;
 
-/* How many runs with these ids this walk has counted before; it counts one more. */
+/* Returns how many runs with these ids came before in this walk, and counts this one. */
 static uint32_t phi__trace_link_twin(phi_trace *t, const phi__trace_name *run) {
     unsigned char ids[32];
     phi__trace_twins *twins;
@@ -148,7 +147,7 @@ static uint32_t phi__trace_link_twin(phi_trace *t, const phi__trace_name *run) {
     return 0;
 }
 
-/* ---- a span as OTLP JSON, its names by the GenAI semantic conventions (1.41) ---- */
+/* ---- a span as OTLP JSON, with names of the GenAI semantic conventions (1.41) ---- */
 
 typedef enum phi__span_kind {
     PHI__TRACE_SPAN_INTERNAL = 1, /* as in opentelemetry.proto.trace.v1 */
@@ -162,7 +161,7 @@ static const phi_loop_info *phi__span_info(const phi_trace *t, const phi__trace_
     return info != NULL ? info : &none;
 }
 
-/* Valid while the run's first entry stays in place. */
+/* Returns the names of a run. They are valid while the run's first entry stays in place. */
 static phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *run) {
     phi__trace_name name;
     name.session = phi__span_info(t, run)->session_id;
@@ -173,7 +172,7 @@ static phi__trace_name phi__span_run(const phi_trace *t, const phi__trace_run *r
 
 enum { PHI__TRACE_SPAN_CALL = 48 };
 
-/* The name of a call within its run: the place of its answer in it, and its block. */
+/* Writes the name of a call within its run: the answer's place in the run, and the block. */
 static phi_str phi__span_call(const phi__trace_run *run, const phi__trace_call *call,
                               char out[PHI__TRACE_SPAN_CALL]) {
     (void)snprintf(out, PHI__TRACE_SPAN_CALL, "%llu.%u",
@@ -194,7 +193,7 @@ static void phi__span_id(phi_trace *t, const char *key, const char *what,
     phi__span_hex(t, key, hash, 8);
 }
 
-/* The trace of a run is that of the run at the top. */
+/* Writes the trace id of a run, which is that of the topmost run. */
 static void phi__span_trace(phi_trace *t, const phi__trace_name *run) {
     unsigned char hash[32];
     const phi__trace_link *link;
@@ -203,7 +202,7 @@ static void phi__span_trace(phi_trace *t, const phi__trace_name *run) {
     phi__span_hex(t, "traceId", hash, 16);
 }
 
-/* ---- members ---- */
+/* ---- members and attributes ---- */
 
 static void phi__span_time(phi_trace *t, const char *key, int64_t ms) {
     static const int64_t most = INT64_C(18446744073709); /* 2^64 nanoseconds */
@@ -221,7 +220,7 @@ static void phi__span_text(phi_trace *t, const char *key, phi_str value) {
     phi__buf_text(&t->text, "}}");
 }
 
-/* 64-bit numbers are strings in OTLP's JSON, and have a sign. */
+/* OTLP's JSON writes 64-bit numbers as strings; they are signed. */
 static void phi__span_int(phi_trace *t, const char *key, uint64_t n) {
     if (n > INT64_MAX) n = INT64_MAX;
     phi__json_write_comma(&t->text);
@@ -233,7 +232,7 @@ static uint64_t phi__span_sum(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* input_tokens has all of the input, with what a cache had. */
+/* input_tokens counts the whole input, including cache reads and writes. */
 static void phi__span_usage(phi_trace *t, const phi_usage *u) {
     if (u == NULL || (u->total_tokens == 0 && u->input == 0 && u->output == 0)) return;
     uint64_t input = phi__span_sum(u->input, phi__span_sum(u->cache_read, u->cache_write));
@@ -245,7 +244,7 @@ static void phi__span_usage(phi_trace *t, const phi_usage *u) {
     if (u->reasoning > 0) phi__span_int(t, "gen_ai.usage.reasoning.output_tokens", u->reasoning);
 }
 
-/* The conventions' names of providers; those that they do not know keep phi's. */
+/* Returns the conventions' name of a provider. Other providers keep phi's name. */
 static phi_str phi__span_provider(phi_str provider) {
     static const char *const names[][2] = {{"openai_responses", "openai"},
                                            {"azure_openai", "azure.ai.openai"},
@@ -262,9 +261,9 @@ static phi_str phi__span_provider(phi_str provider) {
     return provider;
 }
 
-/* ---- a span's beginning and end ---- */
+/* ---- start and end of a span ---- */
 
-/* call empty: the span is the run, else something within it, whose parent the run is. */
+/* Begins the span of a run, or (with `call`) a span whose parent is the run. */
 static void phi__span_open(phi_trace *t, const char *what, const phi__trace_name *run,
                            phi_str call) {
     phi__buf_text(&t->text, t->spans.any ? ",\n{" : "\n{");
@@ -291,8 +290,7 @@ static void phi__span_named(phi_trace *t, const char *operation, phi_str of, phi
     phi__span_text(t, "gen_ai.operation.name", phi_str_of(operation));
 }
 
-/* error empty: there was none. before: the run that it continues, which is another trace; NULL: it
-   continues none. */
+/* Ends a span. error empty: none. before: the run that this one continues, in another trace. */
 static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
                             const phi__trace_name *before) {
     phi__span_text(t, "error.type", error);
@@ -311,7 +309,7 @@ static void phi__span_close(phi_trace *t, phi_str error, phi_str message,
     phi__buf_char(&t->text, '}');
 }
 
-/* ---- messages, where they are wanted ---- */
+/* ---- messages, if desc.with_content ---- */
 
 static phi_str phi__span_finish(phi_stop_reason reason) {
     switch (reason) {
@@ -355,7 +353,7 @@ static void phi__span_message(phi_trace *t, phi__buf *out, const phi_message *m)
                              : c->kind == PHI_CONTENT_AUDIO ? PHI__LIT("audio")
                                                             : PHI__LIT("document"));
             phi__records_str(out, "mime_type", c->mime_type);
-            phi__records_str(out, "content", phi__str("", 0)); /* it is not in the trace */
+            phi__records_str(out, "content", phi__str("", 0)); /* the data is not in the trace */
             phi__records_u64(out, "bytes", c->data.len);
         } else {
             phi__buf_text(out, c->kind == PHI_CONTENT_THINKING ? "{\"type\":\"reasoning\""
@@ -370,7 +368,7 @@ static void phi__span_message(phi_trace *t, phi__buf *out, const phi_message *m)
     phi__buf_char(out, '}');
 }
 
-/* An attribute whose text is JSON; frees the buffer. */
+/* Writes an attribute whose text is JSON. Frees the buffer. */
 static void phi__span_json(phi_trace *t, const char *key, phi__buf *json) {
     if (json->failed) t->text.failed = true;
     phi__span_text(t, key, phi__buf_str(json));
@@ -387,7 +385,7 @@ static void phi__span_instructions(phi_trace *t, phi_str prompt) {
     phi__span_json(t, "gen_ai.system_instructions", &text);
 }
 
-/* The messages that are new to a request, and the answer to it. */
+/* Writes the messages that are new in a request, and its answer. */
 static void phi__span_talk(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
     phi_str loop = phi__span_run(t, run).loop;
     phi__buf text;
@@ -425,7 +423,7 @@ static phi_str phi__span_ended(const phi__entry *end) {
 }
 
 static void phi__span_of_run(phi_trace *t, const phi__trace_run *run, const phi__entry *end) {
-    if (t->spans.linking) return; /* the first walk writes no span, here and below */
+    if (t->spans.linking) return; /* the first walk writes no spans */
     const phi_loop_info *info = phi__span_info(t, run);
     phi__trace_name name = phi__span_run(t, run);
     phi_str error = phi__span_ended(end);
@@ -466,7 +464,7 @@ static void phi__span_answer(phi_trace *t, const phi_message *m) {
     phi__buf_text(&t->text, "}]}}}");
 }
 
-/* Why there is no answer, or none that is whole. */
+/* Returns why there is no answer, or no complete one. */
 static phi_str phi__span_failed(const phi__entry *end) {
     const phi_message *m = end != NULL && end->kind == PHI_ENTRY_MESSAGE ? end->message : NULL;
     if (m == NULL) {
@@ -513,7 +511,7 @@ static void phi__span_of_call(phi_trace *t, const phi__trace_run *run, const phi
     char place[PHI__TRACE_SPAN_CALL];
     if (m == NULL) error = PHI__LIT("no_result");
     if (m != NULL && m->is_error) error = PHI__LIT("tool_error");
-    /* results of parallel calls are logged together, in call order */
+    /* Results of parallel calls are logged together, in the order of the calls. */
     if (m != NULL) done_ms = m->timestamp_ms > 0 ? m->timestamp_ms : end->at_ms;
     phi__span_open(t, "call", &name, phi__span_call(run, call, place));
     phi__span_named(t, "execute_tool", c->name, PHI__TRACE_SPAN_INTERNAL, answer->at_ms, done_ms);
@@ -561,7 +559,7 @@ PHI__FN void phi__span_head(phi_trace *t) {
 
 /* ---- the walk over entries ---- */
 
-enum { PHI__TRACE_SPANS_DEEP = 64 /* runs inside of runs; those below are in no span */ };
+enum { PHI__TRACE_SPANS_DEEP = 64 /* nested runs, at most; deeper runs get no span */ };
 
 /* ---- runs ---- */
 
@@ -585,7 +583,7 @@ static void phi__spans_calls_over(phi_trace *t, phi__trace_run *run) {
     run->call_count = 0;
 }
 
-/* Ends the innermost run; end NULL: it never ended. */
+/* Ends the innermost run. end NULL: its end is not in the log. */
 static void phi__spans_over(phi_trace *t, const phi__entry *end) {
     phi__trace_run *run = t->spans.run;
     phi__spans_calls_over(t, run);
@@ -596,7 +594,7 @@ static void phi__spans_over(phi_trace *t, const phi__entry *end) {
 
 static void phi__spans_begin(phi_trace *t, const phi__entry *e) {
     size_t deep = 0;
-    /* a run that is no copy begins when none is under way: such runs died with their process */
+    /* A run that is no copy begins when no run is open: open runs died with their process. */
     while ((e->flags & PHI_ENTRY_GRAFTED) == 0 && t->spans.run != NULL) phi__spans_over(t, NULL);
     for (phi__trace_run *r = t->spans.run; r != NULL; r = r->outer) deep++;
     if (deep >= PHI__TRACE_SPANS_DEEP) return;
