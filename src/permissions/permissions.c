@@ -575,8 +575,7 @@ static bool phi__always_path(const phi__always *a, phi_str path, bool kind, cons
     size_t n = path.len;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
     if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
-                         /* maybe outside of the workspace */
-                         phi__str_find(path, 0, "..") != SIZE_MAX)) {
+                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* maybe outside */
         kind = false;
         n = path.len;
     }
