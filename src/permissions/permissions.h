@@ -110,9 +110,9 @@ typedef struct phi_permissions phi_permissions;
 typedef struct phi_permissions_desc {
     phi_allocator allocator;           /* (default: malloc) */
     const phi_permission_rules *rules; /* copied (default: those of PHI_PERMISSION_MODE_DEFAULT) */
-    const char *workspace;             /* absolute; copied (default: not known) */
-    const char *home;                  /* absolute; copied (default: not known) */
-    const char *shell_tools;           /* a pattern of names; copied (default "bash") */
+    const char *workspace;   /* absolute; copied (default: only relative paths are in it) */
+    const char *home;        /* absolute; copied (default: only "~" names it) */
+    const char *shell_tools; /* a pattern of names; copied (default "bash") */
     /* Files that the host runs or uses: its scripts, its configuration. Whatever rules allow, phi
        asks before such a file is written, and before a command copies, moves or removes it or a
        directory that contains it. Relative paths are in the workspace. NULL-ended; copied
@@ -162,7 +162,7 @@ PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
 
 typedef enum phi_permission_scope {
     PHI_PERMISSION_SCOPE_EXACT = 0, /* only these words, this path, this host */
-    PHI_PERMISSION_SCOPE_KIND /* "git add *", "npm run *", the path's directory, any call of a tool */
+    PHI_PERMISSION_SCOPE_KIND       /* "git add *", the path's directory, any call of a tool */
 } phi_permission_scope;
 
 /* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show them, then
