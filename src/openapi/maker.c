@@ -12,7 +12,7 @@ typedef struct phi__tschema_def {
     unsigned same; /* later definitions with this name, which get a number */
 } phi__tschema_def;
 
-/* A reference from one definition (0: the root) to another, with no optional property between. */
+/* A reference from one definition (0: the root) to another that every value needs. */
 typedef struct phi__tschema_edge {
     size_t from, to;
     bool cut;
@@ -28,7 +28,7 @@ typedef struct phi__tool_schema {
     size_t edge_count, edge_cap;
     size_t from; /* index of the definition being written */
     uint32_t depth, work;
-    bool optional; /* an optional property of the definition was entered */
+    bool optional; /* the current schema is below an optional property */
     bool files;    /* a binary string may be sent as a file */
     bool second;   /* the second pass, in which circles are cut */
     bool failed;   /* view->message says why, or there is no memory */

@@ -45,7 +45,7 @@ typedef struct phi__openapi_auth {
 
 enum {
     PHI__OPENAPI_TOKEN_BYTES = 65536, /* bytes of a token server's answer */
-    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* a token counts as expired so long before it is */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds before its end at which a token is renewed */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
 
@@ -434,8 +434,7 @@ static phi_status phi__opauth_token(phi__openapi_auth *a) {
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }
 
-/* True if the answer's status calls for another try with a new token. There is only one such
-   try. */
+/* True if the request must be sent again with a new token. This happens once at most. */
 static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
     if (http_status != 401 || a->oauth == NULL || a->refreshed) return false;
     a->refreshed = true;
@@ -454,8 +453,8 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
    lose their end. A note in each such place says how much was left out. */
 
 enum {
-    PHI__JSON_CUT_DEPTH = 8,    /* levels of nesting; a longer value below becomes a note */
-    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with its quotes and commas */
+    PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
+    PHI__JSON_CUT_NOTE = 48, /* bytes of a note, with its quotes and commas */
     PHI__JSON_CUT_MEMBERS = 64, /* members of an object that can share its room */
     PHI__JSON_CUT_ROUNDS = 8
 };

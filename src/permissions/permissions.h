@@ -63,7 +63,7 @@ typedef struct phi_permission_rule {
     const char *path;
     const char *host;     /* host of the URL: "example.com|*.example.org" */
     const char *argument; /* name of a member of the arguments, for `matches` */
-    const char *matches;  /* text of that member; without `argument`, JSON text of all */
+    const char *matches;  /* pattern of its text; without `argument`: of all arguments as JSON */
     const char *reason;   /* shown to the model and to the person who is asked */
     /* For a command: all options that it may have, one alternative each. "" allows no option.
        "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may be
