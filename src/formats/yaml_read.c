@@ -229,8 +229,7 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
     return 12;
 }
 
-/* Returns the character of a short escape such as
-    or \t; UINT32_MAX if there is no such escape. */
+/* Returns the character of a short escape such as \t or \e; UINT32_MAX if there is none. */
 static uint32_t phi__yaml_scalar_short(char c) {
     static const char names[] = "0abtnvfre \"/\\\tN_LP";
     static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,
