@@ -77,7 +77,7 @@ typedef struct phi__yaml_props {
     const char *at;        /* the first of the two; NULL: there is none */
     const char *anchor_at; /* NULL: no anchor */
     uint32_t line, column; /* column: from 0 */
-    uint8_t tag;           /* 0: none */
+    uint8_t tag;           /* 0: no tag */
 } phi__yaml_props;
 
 /* The current scalar, or a node that may still become a key. */

@@ -10,8 +10,9 @@
    a time becomes a string of RFC 3339 with "T" and "Z" in capitals and at most nine digits of
    fraction; further digits are cut. The string remembers its type: phi_toml_type_of returns it, and
    phi_toml_write writes the string without quotes. Line breaks in strings become line feeds. A byte
-   order mark is skipped. A text of 4 GiB - 1 bytes, a key of 16 MiB or a number of 64 KiB is
-   PHI_TOO_BIG. Threads: one thread at a time may use a tree. */
+   order mark is skipped. A text of 4 GiB - 1 bytes or more, a key of 16 MiB or more, or a number of
+   more than 64 KiB is PHI_TOO_BIG.
+   Threads: one thread at a time may use a tree. */
 #ifndef PHI_FORMATS_TOML_H
 #define PHI_FORMATS_TOML_H
 

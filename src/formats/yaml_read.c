@@ -305,7 +305,7 @@ static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* after an escaped break, others stay */
+    else if (s->breaks > 1) { /* after an escaped break, each further break stays */
         if (!phi__yaml_room(r, s->breaks)) return;
         memset(s->to, '\n', s->breaks - 1);
         s->to += s->breaks - 1;
@@ -347,7 +347,7 @@ static void phi__yaml_block_begin(phi__yaml_reader *r) {
     r->scalar.text = NULL;
     (void)phi__yaml_room(r, 0);
     r->fresh = false;
-    r->state = PHI__YAML_REST; /* the next line is then in state BLOCK_LINE */
+    r->state = PHI__YAML_REST; /* after it, the state is PHI__YAML_BLOCK_LINE */
 }
 
 static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
@@ -669,8 +669,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 
 /* ---- closing ---- */
 
-/* Completes what the frame on top still waits for with null, or with empty text if a tag says
-   so. */
+/* Adds null for whatever the frame on top still waits for, or empty text if a tag says so. */
 static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {

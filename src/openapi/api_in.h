@@ -84,9 +84,9 @@ typedef enum phi__operation_scheme_kind {
 typedef struct phi__operation_scheme {
     phi__operation_scheme_kind kind;
     phi_str name;               /* name in the document */
-    phi__operation_place place; /* of a KEY: HEADER, QUERY or COOKIE */
-    phi_str key;                /* of a KEY: its name in the request */
-    phi_str token_url;          /* of OAUTH; empty: no client credentials */
+    phi__operation_place place; /* for KEY: HEADER, QUERY or COOKIE */
+    phi_str key;                /* for KEY: its name in the request */
+    phi_str token_url;          /* for OAUTH; empty: no client credentials */
     const phi_str *scopes;      /* scopes that the operation needs */
     size_t scope_count;
 } phi__operation_scheme;
@@ -202,7 +202,7 @@ typedef struct phi__reading {
 /* The request for a document that is read from a URL. */
 typedef struct phi__address {
     struct phi__fetch *fetch; /* NULL: no request is running */
-    phi_str location;         /* Location of the last answer; empty: none */
+    phi_str location;         /* Location header of the last answer; empty: none */
     int http_status;
     uint32_t redirects;
 } phi__address;

@@ -12,7 +12,7 @@ typedef struct phi__tschema_def {
     unsigned same; /* later definitions with this name, which get a number */
 } phi__tschema_def;
 
-/* A reference from one definition (0: the root) to another that every value needs. */
+/* A reference that every value must contain, from one definition (0: the root) to another. */
 typedef struct phi__tschema_edge {
     size_t from, to;
     bool cut;
@@ -588,7 +588,7 @@ static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
         }
         while (next < nodes && needed[next] == 0) next++;
         if (next == nodes) break;
-        /* All references to this node that are left come from nodes that are left. Cut them. */
+        /* Cut all references to this node that come from nodes that are left. */
         *any = true;
         for (size_t i = 0; i < s->edge_count; i++)
             if (s->edges[i].to == next && needed[s->edges[i].from] > 0) s->edges[i].cut = true;
@@ -650,7 +650,7 @@ static bool phi__making_str(phi__making *m, phi_str text, phi_str *out) {
     return false;
 }
 
-/* Allocates zeroed memory in the arena. If there is none, records that and returns NULL. */
+/* Allocates zeroed memory in the arena. If there is no memory, records this and returns NULL. */
 static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
     void *at = phi__arena_zero(m->arena, phi__mul(count, size));
     if (at == NULL) m->no_memory = true;
@@ -711,7 +711,7 @@ static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
     return next;
 }
 
-/* Makes a key for a parameter that no other argument has. */
+/* Makes a parameter's key, which differs from the keys of all other arguments. */
 static bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                      phi_str *out) {
     char key[PHI__PARAMETERS_ARGUMENT + 24];

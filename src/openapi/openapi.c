@@ -337,7 +337,7 @@ typedef struct phi__reading_walk {
     bool wants_answers; /* responses are kept, because a reference may lead into them */
 } phi__reading_walk;
 
-/* The methods, as keys of a path item and as shown to the host. */
+/* The HTTP methods, as keys of a path item and as shown to the host. */
 static const struct {
     const char *key, *shown;
     bool read_only;

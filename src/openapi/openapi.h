@@ -63,7 +63,7 @@ typedef struct phi_openapi_desc {
     size_t header_count;
     uint32_t timeout_ms;            /* limit of one request (default 30,000; PHI_UNLIMITED) */
     uint32_t max_response_bytes;    /* bytes of an answer for a model (default 65,536) */
-    const char *response_directory; /* for whole answers that were cut (default: none) */
+    const char *response_directory; /* directory for whole answers that were cut (default: none) */
     /* NULL-ended: directories whose files may be uploaded (default: none) */
     const char *const *upload_roots;
     const char *name_prefix;   /* a tool is "{prefix}__{operation id}" (default: no prefix) */
@@ -72,8 +72,8 @@ typedef struct phi_openapi_desc {
     bool skip_unnamed;         /* skip operations without operationId (default: name by path) */
     bool needs_approval;       /* tools that may change something need a hook's approval */
     bool destructive_needs_approval; /* tools of DELETE need a hook's approval */
-    /* All tools are deferred (phi_tool.deferred). By default, tools that may be deferred are if
-       there are many (phi_tool.may_defer). */
+    /* All tools are deferred (phi_tool.deferred). Default: only tools that may be deferred
+       (phi_tool.may_defer) are, and only if there are many. */
     bool deferred;
     bool never_deferred; /* no tool is deferred, unless `deferred` is set */
 } phi_openapi_desc;

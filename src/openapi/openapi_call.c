@@ -45,7 +45,7 @@ typedef struct phi__openapi_auth {
 
 enum {
     PHI__OPENAPI_TOKEN_BYTES = 65536, /* bytes of a token server's answer */
-    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds before its end at which a token is renewed */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds before a token's end at which it is renewed */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
 
@@ -547,8 +547,8 @@ static void phi__json_cut_put_note(phi__buf *out, const char *what, size_t count
                     (unsigned long long)count, what);
 }
 
-/* Returns the largest length up to `most` that cuts the text inside of no character and no
-   escape. */
+/* Returns the largest length up to `most` at which the text can be cut without splitting a
+   character or an escape. */
 static size_t phi__json_cut_string_at(phi_str text, size_t most) {
     size_t i = 0, last = 0;
     most = phi__utf8_cut(text, phi__min(most, text.len));
@@ -609,7 +609,8 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
     phi__json_cut_put_note(out, scan.keys ? "members" : "items", missing, scan.whole);
 }
 
-/* Returns the room of a large member: small members stay whole, and large ones share the rest. */
+/* Returns the room for each large member. Small members stay whole, and large ones share the
+   rest. */
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
     for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
@@ -735,10 +736,10 @@ typedef struct phi__openapi_answer {
 } phi__openapi_answer;
 
 enum {
-    PHI__OPENAPI_ANSWER_TIMES = 4, /* how many times max_response_bytes are kept of a text */
-    PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* bytes that are kept of a text at most */
+    PHI__OPENAPI_ANSWER_TIMES = 4,            /* limit of a kept text, in max_response_bytes */
+    PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* limit of a kept text, in bytes */
     PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
-    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a saved file */
 };
 
 /* Returns the name of an HTTP status, such as "OK"; empty if the status has no name. */
@@ -848,7 +849,7 @@ static void phi__answer_head(phi__openapi_answer *a, int http_status, phi_str he
         for (at = a->type; *at != '\0'; at++)
             if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
     a->form = phi__answer_form(a->call, phi_str_of(a->type));
-    /* A server that compresses unasked sends a body that is not decoded. */
+    /* If a server compresses its answer unasked, the body is not decoded. */
     phi_str coding = phi__answer_word(phi__headers_value(headers, "content-encoding"), 20);
     size_t len = strlen(a->type);
     if (coding.len != 0 && !phi__str_is_nocase(coding, "identity")) {
@@ -1100,7 +1101,7 @@ static void phi__opcall_give(phi__openapi_call *c, const phi_content *content, s
     phi__opcall_end(c);
 }
 
-/* Ends the call with an error. Its message is `words`, or that there is no memory. */
+/* Ends the call with an error. Its message is `words`, or "Out of memory" for PHI_NO_MEMORY. */
 static void phi__opcall_fail(phi__openapi_call *c, phi_status status, const char *words) {
     phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;

@@ -295,7 +295,7 @@ static phi_status phi__opreq_base(phi__openapi_request *r) {
         return phi__opreq_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    if (parts.user.at != NULL) /* results would show it */
+    if (parts.user.at != NULL) /* results would show the user name */
         return phi__opreq_refuse(
             r, "Error: The server's URL has a user: set up user and password instead");
     return PHI_OK;
@@ -357,7 +357,8 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        /* Escape characters of the template that a URL must not have. Existing escapes stay. */
+        /* In the template, escape all characters that a URL must not have. Existing escapes
+           stay. */
         for (; at < end; at++) {
             unsigned char c = (unsigned char)path.at[at];
             if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)
@@ -453,7 +454,7 @@ static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
     return PHI_OK;
 }
 
-/* Makes a piece of the text written so far. */
+/* Turns the text written so far into a piece. */
 static phi_status phi__body_flush(phi__openapi_body *b) {
     phi_str piece;
     if (b->text.failed) return PHI_NO_MEMORY;

@@ -14,9 +14,9 @@
 /* Makes a rule on tools and files. */
 #define PHI__MODE_TOOL(verdict, tool, path, reason)                                                \
     PHI__MODE_RULE(verdict, tool, NULL, NULL, NULL, NULL, path, reason, NULL)
-/* Rules that allow commands. `options` lists every option that is allowed, from the manuals of GNU,
-   git, ripgrep and tree. KNOWN: the command only prints; with `without`, all of its words must be
-   known. */
+/* Make rules that allow commands. `options` lists all allowed options, from the manuals of GNU,
+   git, ripgrep and tree. KNOWN is for commands that only print; if `without` is set, all words of
+   the command must be known. */
 #define PHI__MODE_BOTH(command, without, options)                                                  \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, "./**", "it only reads", options)
 #define PHI__MODE_READS(command, without) PHI__MODE_BOTH(command, without, NULL)
@@ -26,7 +26,7 @@
 #define PHI__MODE_PLAIN(command) PHI__MODE_KNOWN(command, NULL)
 #define PHI__MODE_EDITS(command, options)                                                          \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, NULL, NULL, "./**", "edits are accepted", options)
-/* Rules on commands of any tool. */
+/* Make rules on commands of any tool. */
 #define PHI__MODE_DENY(command, with, without, piped, reason)                                      \
     PHI__MODE_RULE(DENY, NULL, command, with, without, piped, NULL, reason, NULL)
 #define PHI__MODE_DENY_PATH(command, with, path, reason)                                           \
@@ -140,7 +140,7 @@
             "rm|shred|unlink *", NULL,                                                             \
             "/[*][*]|~/[*][*]|/home/*/[*][*]|/home/[*][*]|/usr/[*][*]|/etc/[*][*]|/var/[*][*]|/"   \
             "bin/[*][*]|/sbin/[*][*]|/lib/[*][*]|/lib64/[*][*]|/boot/[*][*]|/root/[*][*]",         \
-            PHI__MODE_WIPES), /* as in find -exec rm */                                            \
+            PHI__MODE_WIPES), /* catches rm run by find -exec */                                   \
         PHI__MODE_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                       \
                             PHI__MODE_SYSTEM_PATHS,                                                \
                             "it changes the modes or owners of the whole system"),                 \
@@ -273,7 +273,7 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 /* A part of a call, with its verdict. */
 typedef struct phi__check_part {
     phi_permission verdict;
-    const phi_permission_rule *rule; /* with this verdict; NULL: no rule matches */
+    const phi_permission_rule *rule; /* a rule with this verdict; NULL: no rule matches */
     phi__subject *subject;
 } phi__check_part;
 
@@ -345,11 +345,11 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
 }
 
-/* Decides on each command and each redirection of a line. On programs that only run others, and on
-   variables, only rules that ask or deny decide. */
+/* Decides on each command and each redirection of a line. For programs that only run others, and
+   for variables, only rules that ask or deny count. */
 static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
-    /* Files that keep nothing, and standard streams. Not /dev/stdin: who writes to it writes the
-       file that the command reads. */
+    /* Files that keep nothing, and standard streams. /dev/stdin is not among them: writing to it
+       changes the file that the command reads. */
     static const char harmless[] =
         "/dev/null|/dev/zero|/dev/random|/dev/urandom|/dev/stdout|/dev/stderr";
     phi__subject *subject = &checking->subject;
@@ -459,8 +459,8 @@ static bool phi__always_quote(const phi__always *a, phi_str text, const char **o
 
 /* Appends a rule, unless there is one with the same command. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    /* The rule names the tool's source. It need not do so for the host's own shells and built-in
-       tools: without a source, it allows no other source's tool with their names. */
+    /* The rule names the tool's source, except for the host's own shells and built-in tools.
+       Without a source, a rule allows no other source's tool with such a name. */
     if ((a->source.len > 0 ||
          !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
         !phi__always_quote(a, a->source, &rule->source))
@@ -478,8 +478,9 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     return PHI_OK;
 }
 
-/* Commands that SCOPE_KIND allows in general: neither these options nor files of the workspace give
-   them another effect. For all other commands, only the exact words are allowed. */
+/* For these commands, SCOPE_KIND allows all calls with these options and with files of the
+   workspace, because neither changes what the command does. For all other commands, only the exact
+   words are allowed. */
 typedef struct phi__always_known {
     const char *command; /* a pattern for each word that the rule keeps */
     const char *options;
@@ -521,8 +522,8 @@ static bool phi__always_words(const phi__always *a, const phi__sh_command *c, si
     return phi__always_keep(a, &words, out);
 }
 
-/* For SCOPE_KIND: makes *rule a rule on all commands of this kind, if it still allows this
-   command. */
+/* For SCOPE_KIND: replaces *rule by a rule on all commands of this kind, if the wider rule allows
+   this command. */
 static phi_status phi__always_kind(const phi__always *a, phi__subject *subject,
                                    phi_permission_rule *rule) {
     const phi_permission_rule *which;
@@ -549,7 +550,7 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
     for (size_t i = 0; i < c->count; i++)
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
-    phi_str name = phi__glob_name(c->words[0].text); /* rm of any directory and version */
+    phi_str name = phi__glob_name(c->words[0].text); /* /bin/rm and rm-9.1 are rm, too */
     while (name.len > 1 && strchr("0123456789.-", name.at[name.len - 1]) != NULL) name.len--;
     for (size_t i = 1; i < c->count && phi__str_is(name, "rm"); i++)
         if (phi__among(c->words[i].text, "-[!-]*[rR]*|-[rR]*|--r*"))
@@ -575,7 +576,7 @@ static bool phi__always_path(const phi__always *a, phi_str path, bool kind, cons
     size_t n = path.len;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
     if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
-                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* maybe outside */
+                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* may be outside */
         kind = false;
         n = path.len;
     }
@@ -605,7 +606,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__subject *subject) 
         if (!kept) return PHI_NO_MEMORY;
         if (!plain) return phi__always_refuse(a, subject, "its URL has no plain host");
     }
-    /* For other tools than phi's own, the meaning of further arguments is not known. */
+    /* phi knows the meaning of further arguments only for its own tools. */
     if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
         if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
     } else if (exact && (path.len > 0 || rule.host == NULL)) {
@@ -619,7 +620,8 @@ static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* A rule that denies also asks about calls that only may match, and no rule overrides it. */
+    /* True if the rule itself asks. A rule that denies also asks, about calls that only may match
+       it, but no other rule overrides that. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -666,7 +668,8 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
                                          call->arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) {
-        /* One rule on this exact call replaces all others. It counts before rules that ask. */
+        /* One rule on this exact call replaces all others. This rule counts before rules that
+           ask. */
         phi_permission_rule rule = PHI_ZERO;
         rule.verdict = PHI_PERMISSION_ALLOW;
         a.count = 0;
@@ -736,7 +739,7 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     phi__buf_init(&all, &p->memory);
     for (size_t i = 0; paths[i] != NULL; i++) phi__perm_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
-    /* Protects the directories that contain a file, too: if one is moved, the file is moved. */
+    /* Protects the directories that contain a file, too: moving such a directory moves the file. */
     for (size_t i = 0; paths[i] != NULL; i++) {
         phi_str path = phi_str_of(paths[i]);
         bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
@@ -830,8 +833,8 @@ static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
     hook->waited |= rounds < PHI__PERM_MOST ? rounds + 1 : (uint32_t)PHI__PERM_MOST;
 }
 
-/* Calls hook_fn for a call that rules or ask_fn have allowed. If there is a reply so far, it
-   replaces the arguments. */
+/* Calls hook_fn for a call that rules or ask_fn have allowed. The reply so far, if any, replaces
+   the arguments. */
 static phi_verdict phi__perm_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     uint32_t asked = hook->waited & PHI__PERM_MOST;

@@ -54,7 +54,7 @@ typedef struct phi_permission_rule {
     /* Words that the command must not have. In a rule that allows, no word may be unknown,
        either. */
     const char *without;
-    const char *piped; /* names of programs, one of which has its output go to this command */
+    const char *piped; /* names of programs: the output of one of them goes to this command */
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
        The workspace and all below it are "./" "**". Here * does not match a slash, and ** does. A
        "!" before the pattern means all paths that do not match it. In a command, a rule that allows
@@ -86,7 +86,7 @@ typedef enum phi_permission_mode {
        asks about all else. */
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* the same rules, but all else is denied */
-    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* default, and allows writing in the workspace */
+    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and allows writing in the workspace */
     /* Allows all but destructive commands and private keys. Asks about calls that may be one of
        these. */
     PHI_PERMISSION_MODE_ALL
@@ -110,13 +110,15 @@ typedef struct phi_permissions phi_permissions;
 typedef struct phi_permissions_desc {
     phi_allocator allocator;           /* (default: malloc) */
     const phi_permission_rules *rules; /* copied (default: those of PHI_PERMISSION_MODE_DEFAULT) */
-    const char *workspace;   /* absolute; copied (default: only relative paths are in it) */
-    const char *home;        /* absolute; copied (default: only "~" names it) */
+    /* absolute path; copied (default: not known, and only relative paths are in the workspace) */
+    const char *workspace;
+    /* absolute path; copied (default: not known, and only "~" names the home directory) */
+    const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
-    /* Files that the host runs or uses: its scripts, its configuration. Whatever rules allow, phi
-       asks before such a file is written, and before a command copies, moves or removes it or a
-       directory that contains it. Relative paths are in the workspace. NULL-ended; copied
-       (default: none) */
+    /* Files that the host runs or uses: its scripts, its configuration. Even if a rule allows it,
+       phi asks before such a file is written, and before a command copies, moves or removes such a
+       file or a directory that contains one. Relative paths are in the workspace. NULL-ended;
+       copied (default: none) */
     const char *const *protected_paths;
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
@@ -129,8 +131,8 @@ typedef struct phi_permissions_desc {
 } phi_permissions_desc;
 
 /* Returns NULL if there is no memory, or if desc has a fault, which `error` (may be NULL) names.
-   Free the permissions when no agent uses them. If they are freed inside of ask_fn or hook_fn, this
-   is done when the callback returns. */
+   Free the permissions when no agent uses them. If ask_fn or hook_fn frees them, they live until
+   that callback returns. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
                                              phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */

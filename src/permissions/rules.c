@@ -120,8 +120,8 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
 
 /* ---- one word ---- */
 
-/* True if `glob` is a pattern of source files ("*.c") and `alternative` one of hidden files with an
-   open end (".env.*"): such a glob finds no such file. */
+/* True if `glob` finds only source files ("*.c") and `alternative` names hidden files with an open
+   end (".env.*"). No file matches both. */
 static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     static const char sources[] =
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
@@ -213,8 +213,8 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     }
     if (!settled && sets[0] == NULL)
         settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
-    /* A rule that allows must match in each directory that the command may run in; others, in
-       any. */
+    /* A rule that allows must match in each directory that the command may run in; any other rule,
+       in one of them. */
     if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
@@ -245,7 +245,7 @@ static phi_str phi__paths_url(phi_str text) {
     return slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
 }
 
-/* True if any string in a tool's arguments names a file of the rule. For rules that ask or deny.
+/* For rules that ask or deny: true if any string in a tool's arguments names a file of the rule.
    The first call has depth 0. */
 static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rule *rule,
                                  const phi_json *node, unsigned depth) {
@@ -366,7 +366,7 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
    most lines or look for keys. */
 
 enum {
-    PHI__READS_RUN = 3,       /* letters in a row that are a word of a search */
+    PHI__READS_RUN = 3,       /* letters in a row that count as a word */
     PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
     PHI__READS_OPERANDS = 16, /* operands of a command that are examined */
     PHI__READS_CHOICES = 64   /* file patterns of a command; more count as all files */
@@ -385,7 +385,7 @@ static bool phi__reads_word(phi_str text) {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
         bool letter = phi__is_alnum(c) || c == '_' || (unsigned char)c >= 128;
-        size_t after = i + 1; /* of an operator: "?", or "\?" of grep */
+        size_t after = i + 1; /* position of an operator: "?", or "\?" in grep */
         if (after + 1 < text.len && text.at[after] == '\\') after++;
         bool optional =
             after < text.len && text.at[after] != '\0' && strchr("*?{", text.at[after]) != NULL;
@@ -753,7 +753,7 @@ static bool phi__hosts_number(phi_str host) {
 static void phi__hosts_may(phi_str url, phi__buf *out) {
     size_t at = phi__hosts_scheme(url), end;
     if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
-        at++; /* browsers do without the slashes after the colon */
+        at++; /* browsers do not need the slashes after the colon */
     else
         at = phi__str_find(url, 0, ":/");
     at = at == SIZE_MAX ? 0 : at + (url.at[at] == ':');
@@ -787,7 +787,8 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
         if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
     }
     phi_str host = phi__buf_str(out);
-    bool address = host.len >= 4 && host.at[0] == '[' && host.at[host.len - 1] == ']'; /* [::1] */
+    /* An IPv6 address is in brackets: [::1]. */
+    bool address = host.len >= 4 && host.at[0] == '[' && host.at[host.len - 1] == ']';
     for (size_t i = 1; address && i + 1 < host.len; i++)
         address = host.at[i] != '\0' && strchr("0123456789abcdef:.", host.at[i]) != NULL;
     return !out->failed && (phi__hosts_plain(host) || address);
@@ -843,7 +844,7 @@ static bool phi__options_named(const phi__sh_command *c, const char *options) {
         phi_str text = c->words[i].text;
         if (!c->words[i].known) {
             /* The shell may expand this word to an option or to several words. "**" stands for the
-               files that find finds. */
+               files of a find. */
             if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return false;
             if (phi__str_find(text, 0, "**") != SIZE_MAX) return false;
             for (size_t k = 0; k < text.len; k++)
@@ -886,7 +887,7 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
         last = i + 1;
         if (text.at[i] != '$') continue;
         while (last < text.len && (text.at[last] == '_' || phi__is_alnum(text.at[last]))) last++;
-        if (last == i + 1 && last < text.len) last++; /* one sign: $@ */
+        if (last == i + 1 && last < text.len) last++; /* a special parameter: $@ */
     }
     *end = last;
     return *begin<text.len && * begin + text.len - last> 0;
@@ -976,7 +977,7 @@ static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any
 
 enum { PHI__RULES_WORK_MOST = 100000 }; /* words and commands of a line that are examined */
 
-/* Counts work on a line. True after more work than any line needs that a person wrote. */
+/* Counts work on a line. True if the work exceeds what any hand-written line needs. */
 static bool phi__rules_tired(phi__subject *subject, size_t work) {
     subject->work += work;
     return subject->work > PHI__RULES_WORK_MOST;

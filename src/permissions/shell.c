@@ -107,9 +107,9 @@ static bool phi__sh_take(phi__sh *p, const char *word) {
 
 static bool phi__sh_name_char(char c) { return phi__is_alnum(c) || c == '_'; }
 
-/* Handles a continued line (a backslash and a line end), which shells join first. It counts as a
-   blank if there is a blank on either side. Otherwise it may hide an operator, a name or a brace,
-   and the parser stops. */
+/* Handles a continued line (a backslash and a line end). Shells join such lines before they read
+   anything else. A continued line counts as a blank if there is a blank on either side. Otherwise
+   it may hide an operator, a name or a brace, and the parser stops. */
 static void phi__sh_join(phi__sh *p, bool blank) {
     if (blank || strchr(" \t\n", phi__sh_next(p, 2)) != NULL)
         p->at += 2;
@@ -320,7 +320,7 @@ static void phi__sh_backquote(phi__sh *p, bool in_quotes) {
                 phi__sh_stop(p, "a continued line in a backquote");
                 return;
             }
-            if (in_quotes && p->at[1] == '"') /* in a here-document it stays escaped */
+            if (in_quotes && p->at[1] == '"') /* in a here-document the quote stays escaped */
                 phi__sh_doubt(p, "a quote in a backquote in quotes");
             if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
                 p->at++;
@@ -1104,7 +1104,7 @@ static void phi__sh_function(phi__sh *p, phi_str name) {
     phi__sh_lines(p);
     if (phi__sh_alone(p, "function")) phi__sh_invalid(p);
     phi__sh_command_read(p, true);
-    for (; i < p->out->count; i++) p->out->commands[i].reads = true; /* the caller's input */
+    for (; i < p->out->count; i++) p->out->commands[i].reads = true; /* reads its caller's input */
     p->repeats--;
     p->function = outer;
 }

@@ -21,8 +21,8 @@
 
 /* ---- patterns: *, ?, sets, and alternatives ----
 
-   Matching takes at most length of pattern * length of text steps; for paths, at most length of
-   text times as many. */
+   Matching takes time in proportion to pattern length times text length at most; for paths, to
+   pattern length times the square of text length. */
 
 /* How ** of a glob treats hidden files. */
 typedef enum phi__wild_hidden {
@@ -98,8 +98,8 @@ typedef struct phi__sh_command {
     size_t redirect_count;
     phi__sh_word *input; /* a here-document or here-string of descriptor 0; NULL: none */
     size_t inputs;       /* number of redirections of descriptor 0; the last one counts */
-    bool reads;          /* the input is another command's output, a file or a text */
-    bool by_pipe;        /* that input is another command's output, unless `inputs` > 0 */
+    bool reads;          /* input comes from another command, a file or a text */
+    bool by_pipe;        /* input comes from another command, unless `inputs` > 0 */
     /* If redirections after an enclosing compound command give it its input: 1 + the index of their
        entry. Otherwise 0. */
     size_t fed;
@@ -114,7 +114,7 @@ typedef struct phi__sh_command {
     phi_str function;            /* name of the function whose body contains it; empty: none */
     const phi__sh_word *body;    /* the here-document that contains it; NULL: none */
     phi__sh_sort sort;
-    bool quiet;               /* whatever it runs of its words or its input is in the list */
+    bool quiet;               /* all that it runs of its words and its input is in the list */
     const phi__sh_dirs *dirs; /* where it may run; NULL: in the workspace */
 } phi__sh_command;
 

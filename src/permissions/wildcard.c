@@ -186,7 +186,7 @@ PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hid
     if (pattern.len > PHI__WILD_MOST || glob.len > PHI__WILD_MOST) return true;
     phi__wild_split(&a, pattern, false);
     phi__wild_split(&b, glob, true);
-    if (a.count > 0 && b.count > 0) { /* False if their last characters differ. */
+    if (a.count > 0 && b.count > 0) { /* different last characters cannot match */
         unsigned one = a.at[a.count - 1], other = b.at[b.count - 1];
         if (one < PHI__WILD_ANY && other < PHI__WILD_ANY && one != other) return false;
     }

@@ -108,7 +108,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
     phi__suspects s = PHI_ZERO;
     if (command.count == 0 && command.assigned_count > 1 &&
         phi__str_find(command.assigned[0].text, 0, "=") == SIZE_MAX) {
-        command.words = command.assigned; /* of for NAME in WORDS */
+        command.words = command.assigned; /* words of "for NAME in WORDS" */
         command.count = command.assigned_count;
         command.assigned_count = 0;
     }
@@ -143,8 +143,8 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
 
 /* ---- texts ---- */
 
-/* Adds the words from `first` on as a command. If piped is set, it may read the output of the
-   command before. */
+/* Adds the words from `first` on as a command. If piped is set, this command may read the output of
+   the command before it. */
 static void phi__suspects_end(phi__suspects *s, const phi__sh_command *from, size_t first,
                               bool piped) {
     if (s->count == first || s->lost) return;
@@ -340,9 +340,9 @@ typedef struct phi__wrapper {
     const char *flags, *values; /* option letters without and with a value */
     unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
-    bool adds;                  /* it adds unknown words after those of the command */
-    bool opaque;                /* it changes how the command runs, so rules decide on both */
-    const char *risky;          /* option letters that make it opaque */
+    bool adds;                  /* the program adds unknown words after those of the command */
+    bool opaque;                /* the program changes how the command runs: rules decide on both */
+    const char *risky;          /* option letters that make the program opaque */
     char dir;                   /* option letter of the command's directory; NUL: none */
 } phi__wrapper;
 
@@ -369,7 +369,7 @@ typedef struct phi__wrapping {
     phi_arena *arena;
     phi__shell *out;
     phi__sh_command command; /* the program that runs others */
-    size_t index;            /* index of this program */
+    size_t index;            /* index of that program in the list */
     bool lost;               /* an allocation failed */
     bool risky;              /* an option may change what runs */
 } phi__wrapping;
