@@ -170,17 +170,15 @@ static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->pool.text) r->pool.text -= text.len + 1;
 }
 
-/* ======== A hash table of the members of all tables, by table and key. At most three quarters of
-   its slots are in use. Members stay until the end of the text, because a later header may add to
-   any table. */
+/* ======== A hash table of the members of all tables, by table and key, at most three quarters
+   full. Members stay until the end of the text, because a later header may add to any table. */
 
 static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)phi__map_hash(seed, key);
 }
 
-/* Returns the slot of this member, or the free slot where it belongs. There is always a free
-   slot. */
+/* Returns the slot of this member, or the free slot where it belongs. One is always free. */
 static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
                                            phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
@@ -404,7 +402,6 @@ static bool phi__toml_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
-/* Adds a new value to its table or array. */
 static phi_json *phi__toml_join(phi__toml_reader *r, uint32_t meta) {
     if (!phi__toml_in_array(r)) return phi__toml_member(r, meta, PHI__TOML_FIXED);
     phi_json *node = phi__toml_node(r, meta);
@@ -475,8 +472,7 @@ static const char *phi__toml_num_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* Copies a number without its underscores. False if an underscore is not between two digits, which
-   may be hexadecimal. */
+/* Copies a number without its underscores. False if one is not between two digits. */
 static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -786,8 +782,7 @@ static void phi__toml_str_break(phi__toml_reader *r) {
 
 /* ---- escapes ---- */
 
-/* Reads \uXXXX or \UXXXXXXXX at r->at, with this number of digits. UINT32_MAX: an error was
-   recorded. */
+/* Reads \uXXXX or \UXXXXXXXX at r->at, with this many digits. UINT32_MAX: an error was recorded. */
 static uint32_t phi__toml_str_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
@@ -950,8 +945,7 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     node->len = (uint32_t)text.len;
 }
 
-/* Reads a number. The copy without underscores is in the room for text, which is free again when
-   the number is read. */
+/* Reads a number. Its copy without underscores takes room for text only while it is read. */
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
@@ -980,8 +974,8 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_open(r, c == '{');
         return;
     }
-    /* The bare value at r->at, which is cut one byte after the longest number. A space may separate
-       a date from its time. */
+    /* The bare value at r->at, at most one byte too long. A space may precede the time of a
+       date. */
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&

@@ -91,8 +91,7 @@ PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
    printable, and an error was recorded. Line breaks are not printable. */
 PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
-/* Returns where the characters of the line end, `stop` at the latest. NULL: a character is
-   wrong. */
+/* Returns where the line's characters end, `stop` at the latest. NULL: a character is wrong. */
 PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop);
 
 /* Skips white space within the line, and updates `indent` and `tab`. True if text, a line break or

@@ -17,8 +17,7 @@ static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     s->style = style;
 }
 
-/* Folds the line breaks between two lines of text: one becomes a space, and of several the first is
-   dropped. */
+/* Folds line breaks between two lines: one becomes a space, and of several one is dropped. */
 static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     if (!phi__yaml_room(r, breaks)) return;
     if (breaks == 1)
@@ -29,7 +28,6 @@ static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     }
 }
 
-/* Returns the state after a node. */
 static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
@@ -369,9 +367,8 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. In a folded scalar, one break between two lines
-   that do not begin with white space becomes a space, and of several breaks the first is
-   dropped. */
+/* Writes the line breaks before a line of text. Folded, one break between two lines that do not
+   begin with white space becomes a space, and of several breaks the first is dropped. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
@@ -732,8 +729,7 @@ static void phi__yaml_line_marker(phi__yaml_reader *r) {
     }
 }
 
-/* Handles the text of a line that belongs to no collection. True if it may begin the document's
-   node. */
+/* Handles a line outside of all collections. True if it may begin the document's node. */
 static bool phi__yaml_line_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:

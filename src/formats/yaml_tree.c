@@ -1,5 +1,4 @@
-/* yaml_tree.c - the tree of YAML: open collections, their values and keys, anchors, aliases,
-   tags. */
+/* yaml_tree.c - the tree of YAML: open collections, values, keys, anchors, aliases, tags. */
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 #include "text/text_in.h"
@@ -203,8 +202,7 @@ static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
     return end > i && end == s.len;
 }
 
-/* Reads the number in the form that JSON has: no plus, no leading zeros, digits around the
-   point. */
+/* Reads the number in JSON's form: no plus, no leading zeros, digits around the point. */
 static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
                                          phi__json_value *value) {
     char text[PHI__YAML_NUMBER_MOST + 8];
@@ -821,8 +819,7 @@ struct phi__yaml_handle {
 
 /* ---- names ---- */
 
-/* Returns the end of a name: the next blank or, in flow content, the next bracket. NULL: an error
-   was recorded. */
+/* Returns the end of a name: a blank, or a bracket in flow content. NULL: an error was recorded. */
 static const char *phi__yaml_prop_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {

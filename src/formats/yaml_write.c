@@ -74,7 +74,6 @@ static bool phi__yaml_write_is_plain(phi_str s, phi__yaml_look look) {
     return !phi__yaml_write_is_word(s);
 }
 
-/* Writes a text in double quotes. */
 static void phi__yaml_write_quoted(phi__buf *out, phi_str s) {
     const char *at = s.at, *from = at, *end = s.at + s.len;
     phi__buf_char(out, '"');
@@ -201,8 +200,7 @@ static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uin
     phi__yaml_write_open(w, node, indent + 2);
 }
 
-/* Writes the next child of the innermost collection. The line of the first child is indented
-   already. */
+/* Writes the next child of the innermost collection. The first child's line is indented already. */
 static void phi__yaml_write_next(phi__yaml_writer *w, bool first) {
     phi__yaml_level *level = &w->levels[w->depth - 1];
     const phi_json *node = level->child;

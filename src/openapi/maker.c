@@ -1,5 +1,4 @@
-/* maker.c - makes an operation callable: parameters, body, security, server, and the schema of its
-   tool. */
+/* maker.c - makes an operation callable: parameters, body, security, server, and tool schema. */
 #include "base/base_in.h"
 #include "openapi/api_in.h"
 #include "tools/tools_in.h"
@@ -599,8 +598,7 @@ static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
     return true;
 }
 
-/* If there are circles, cuts them, empties the output, and returns true: the caller must write the
-   schema again. */
+/* If there are circles, cuts them and empties the output. True: write the schema again. */
 static bool phi__tschema_again(phi__tool_schema *s) {
     bool any = false;
     if (s->failed || s->second || s->edge_count == 0) return false;
@@ -611,7 +609,6 @@ static bool phi__tschema_again(phi__tool_schema *s) {
     return true;
 }
 
-/* An operation while it is made callable. */
 typedef struct phi__making {
     phi_openapi *api;
     const phi__document_operation *source;
@@ -691,9 +688,8 @@ static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     return false;
 }
 
-/* Returns the first number, from 2 on, that no argument "base_NUMBER" has. It looks at each
-   parameter once, because a document may have thousands of names that differ only in characters
-   that are replaced. */
+/* Returns the first number from 2 on that no argument "base_NUMBER" has. Looks at each parameter
+   once, since a document may have thousands of names that differ only in replaced characters. */
 static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
     unsigned next = 2;
     unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1] = PHI_ZERO;
@@ -726,8 +722,7 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
     return phi__making_str(m, phi__str(key, len), out);
 }
 
-/* True for headers that OpenAPI describes elsewhere, and for parameters without a place in the
-   path. */
+/* True for headers that OpenAPI describes elsewhere, and for parameters not in the path. */
 static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
                                     phi_str name) {
     phi_str path = m->op->path;
@@ -797,8 +792,7 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
     return true;
 }
 
-/* Adds a required string parameter for each name in the path template that no parameter
-   declares. */
+/* Adds a required string for each name in the path template that no parameter declares. */
 static bool phi__parameters_rest(phi__making *m) {
     phi_str path = m->op->path;
     size_t at = 0;
@@ -1226,8 +1220,7 @@ static bool phi__maker_find(phi__making *m) {
 }
 
 /* Makes the operation at `index` and its tool in the arena. False if there is no memory. *skip is
-   NULL, or says why the operation becomes no tool. *units grows by the bytes that were read and
-   written. */
+   NULL, or says why the operation becomes no tool. *units grows by the bytes read and written. */
 static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
                             const char **skip, size_t *units) {
     phi__document *doc = api->document;
@@ -1273,8 +1266,7 @@ static bool phi__selection_listed(const char *const *list, phi_str text, bool no
     return false;
 }
 
-/* True if a path is one of the prefixes or below one. "/repos" and "/repos/" fit /repos and
-   /repos/a, not /repositories. */
+/* True if a path is below a prefix: "/repos" and "/repos/" fit /repos/a, not /repositories. */
 static bool phi__selection_below(const char *const *prefixes, phi_str path) {
     for (; *prefixes != NULL; prefixes++) {
         size_t len = strlen(*prefixes);

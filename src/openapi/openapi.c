@@ -118,8 +118,7 @@ static bool phi__document_in_answers(const phi__document *doc, phi_str path,
 }
 
 /* Splits "#/components/schemas/Pet/items" into its part and the pointer within it. False if the
-   reference leads to no part that was kept. *why then has words to add to the reference: " leads
-   nowhere". */
+   part was not kept. *why then has words to add to the reference: " leads nowhere". */
 static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
                                  phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
@@ -213,8 +212,7 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
 /* ---- tool names: "{prefix}__{operation id}" within the rules of every provider ---- */
 
-/* A name depends on the document and the prefix only, not on a filter. A name that is cut or taken
-   gets a hash of method and path. */
+/* A name depends on the document and prefix only. A name that is cut or taken gets a hash. */
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
@@ -249,8 +247,7 @@ static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char
     return name;
 }
 
-/* Names one operation, or marks it as skipped if its name stays taken. False if there is no
-   memory. */
+/* Names one operation, or skips it if its name stays taken. False if there is no memory. */
 static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_operation *op,
                             const char *prefix) {
     phi__tool_name name = phi__naming_of(&op->shown, prefix);

@@ -36,8 +36,7 @@ typedef struct phi_openapi_pair {
     const char *value; /* never shown in results, events and messages */
 } phi_openapi_pair;
 
-/* Zero means none. A request uses the first alternative of its operation's security that these
-   credentials can meet. */
+/* Zero means none. A request uses its operation's first alternative that can be met with these. */
 typedef struct phi_openapi_auth {
     /* for http bearer, and for oauth2 and openIdConnect if no client is given */
     const char *bearer_token;

@@ -21,9 +21,8 @@ typedef struct phi__openapi_token phi__openapi_token;
 typedef struct phi__openapi_wait {
     phi__link link;
     phi__openapi_token *token; /* NULL: no token is awaited */
-    /* Called in phi_step after the wait has ended. PHI_OK: ask for the token again. Any other
-       status: the message says why there is no token. The function may end other waits and free
-       agents. */
+    /* Called in phi_step after the wait has ended. PHI_OK: ask for the token again. Other statuses:
+       the message says why there is no token. The function may end other waits and free agents. */
     void (*done)(struct phi__openapi_wait *wait, phi_status status, const char *message);
 } phi__openapi_wait;
 
@@ -239,8 +238,7 @@ static phi_status phi__token_request(phi__openapi_token *t) {
 }
 
 /* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: the token was
-   requested, and wait->done will be called. Any other status: the token cannot be requested, and
-   phi_last_error has the message. */
+   requested, and wait->done will be called. Other statuses: phi_last_error has the message. */
 static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
                                  size_t scope_count, phi__openapi_wait *wait, phi_str *out) {
     phi__openapi_token *t = NULL;
@@ -403,7 +401,7 @@ static phi_status phi__opauth_choose(phi__openapi_auth *a) {
     return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;
 }
 
-/* Adds the credentials that need no token. PHI_BAD_ARG: refused, and the request has the message.
+/* Adds the credentials that need no token. PHI_BAD_ARG: see the request's message.
    PHI_NO_MEMORY. */
 static phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
     const phi_openapi_desc *desc = &r->op->api->desc;
@@ -547,8 +545,7 @@ static void phi__json_cut_put_note(phi__buf *out, const char *what, size_t count
                     (unsigned long long)count, what);
 }
 
-/* Returns the largest length up to `most` at which the text can be cut without splitting a
-   character or an escape. */
+/* Returns the largest length up to `most` that splits no character and no escape. */
 static size_t phi__json_cut_string_at(phi_str text, size_t most) {
     size_t i = 0, last = 0;
     most = phi__utf8_cut(text, phi__min(most, text.len));
@@ -583,8 +580,7 @@ static void phi__json_cut_put_member(phi__buf *out, const phi__json_cut_value *v
     phi__json_cut_put(out, value, most - phi__min(most, value->key.len + 2), depth + 1);
 }
 
-/* Writes the items in order while they fit. The first one that does not fit is shortened if much
-   room is left. */
+/* Writes the items while they fit. The first too large one is shortened if much room is left. */
 static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                     int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -609,8 +605,7 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
     phi__json_cut_put_note(out, scan.keys ? "members" : "items", missing, scan.whole);
 }
 
-/* Returns the room for each large member. Small members stay whole, and large ones share the
-   rest. */
+/* Returns the room for each large member. Small ones stay whole, large ones share the rest. */
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
     for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
@@ -627,8 +622,7 @@ static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room
     return share;
 }
 
-/* Writes all members, each within its share of the room. False if there are too many members, or
-   the shares are too small. */
+/* Writes all members, each within its share. False if there are too many, or shares too small. */
 static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                      int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -673,8 +667,7 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
 }
 
 /* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text breaks off.
-   False if the text is no JSON, `most` is too small, or there is no memory; `out` is then
-   unchanged. */
+   False if it is no JSON, `most` is too small, or there is no memory; `out` is then unchanged. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;
@@ -776,8 +769,7 @@ static bool phi__answer_ends(phi_str type, const char *end) {
     return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
 }
 
-/* Returns the kind of block for an answer of this type: image, document or audio. PHI_CONTENT_TEXT
-   if no such block can hold it. */
+/* Returns the kind of block for an answer of this type; PHI_CONTENT_TEXT if there is none. */
 static phi_content_kind phi__answer_kind_of(phi_str type) {
     static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
     static const char *const sounds[] = {"audio/wav", "audio/mpeg", "audio/mp3"};
@@ -786,8 +778,7 @@ static phi_content_kind phi__answer_kind_of(phi_str type) {
     return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
 }
 
-/* Returns the form of an answer. Documents and audio are binary for a model that does not take
-   them. */
+/* Returns the form of an answer. Documents and audio that a model does not take are binary. */
 static phi__openapi_form phi__answer_form(phi_call call, phi_str type) {
     phi_content_kind kind = phi__answer_kind_of(type);
     static const char *const texts[] = {
@@ -825,8 +816,7 @@ static bool phi__answer_is_latin1(phi_str content_type) {
     return false;
 }
 
-/* Returns the part of a text before its first blank or unprintable character, at most `most`
-   bytes. */
+/* Returns the text before its first blank or unprintable character, at most `most` bytes. */
 static phi_str phi__answer_word(phi_str text, size_t most) {
     size_t i;
     text = phi__str_trim(text);

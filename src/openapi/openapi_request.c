@@ -69,8 +69,7 @@ static void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__sty
     phi__buf_free(&text);
 }
 
-/* Writes the items or members with `between` between them. A key and its value are joined by
-   `equals`. */
+/* Writes items or members with `between` between them, and `equals` between key and value. */
 static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
                                  const char *equals, phi__styles_escape how) {
     phi_json_iter it = phi_json_each(value);
@@ -332,8 +331,7 @@ static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
     return PHI_OK;
 }
 
-/* Refuses segments "." and "..". A program on the way would remove them, and the segment before
-   "..". */
+/* Refuses segments "." and "..", which programs on the way would remove from the path. */
 static phi_status phi__opreq_check_dots(phi__openapi_request *r, size_t from) {
     size_t start = from;
     for (size_t i = from; i <= r->url.len; i++) {
@@ -357,8 +355,7 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        /* In the template, escape all characters that a URL must not have. Existing escapes
-           stay. */
+        /* Escape what a URL must not have in the template. Existing escapes stay. */
         for (; at < end; at++) {
             unsigned char c = (unsigned char)path.at[at];
             if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)

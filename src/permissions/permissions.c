@@ -11,12 +11,10 @@
         PHI_PERMISSION_##verdict, tool, command, with, without, piped, path, NULL, NULL, NULL,     \
             reason, options, NULL                                                                  \
     }
-/* Makes a rule on tools and files. */
 #define PHI__MODE_TOOL(verdict, tool, path, reason)                                                \
     PHI__MODE_RULE(verdict, tool, NULL, NULL, NULL, NULL, path, reason, NULL)
 /* Make rules that allow commands. `options` lists all allowed options, from the manuals of GNU,
-   git, ripgrep and tree. KNOWN is for commands that only print; if `without` is set, all words of
-   the command must be known. */
+   git, ripgrep and tree. KNOWN is for commands that only print; `without` requires known words. */
 #define PHI__MODE_BOTH(command, without, options)                                                  \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, "./**", "it only reads", options)
 #define PHI__MODE_READS(command, without) PHI__MODE_BOTH(command, without, NULL)
@@ -26,7 +24,6 @@
 #define PHI__MODE_PLAIN(command) PHI__MODE_KNOWN(command, NULL)
 #define PHI__MODE_EDITS(command, options)                                                          \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, NULL, NULL, "./**", "edits are accepted", options)
-/* Make rules on commands of any tool. */
 #define PHI__MODE_DENY(command, with, without, piped, reason)                                      \
     PHI__MODE_RULE(DENY, NULL, command, with, without, piped, NULL, reason, NULL)
 #define PHI__MODE_DENY_PATH(command, with, path, reason)                                           \
@@ -478,9 +475,8 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     return PHI_OK;
 }
 
-/* For these commands, SCOPE_KIND allows all calls with these options and with files of the
-   workspace, because neither changes what the command does. For all other commands, only the exact
-   words are allowed. */
+/* For these commands, SCOPE_KIND allows all calls with these options and files of the workspace,
+   since neither changes what the command does. For all others, only the exact words are allowed. */
 typedef struct phi__always_known {
     const char *command; /* a pattern for each word that the rule keeps */
     const char *options;
@@ -499,8 +495,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 
-/* True if the command begins with words that match the pattern. *count is the number of these
-   words. */
+/* True if the command begins with words that match the pattern. *count is their number. */
 static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
     for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
@@ -522,8 +517,7 @@ static bool phi__always_words(const phi__always *a, const phi__sh_command *c, si
     return phi__always_keep(a, &words, out);
 }
 
-/* For SCOPE_KIND: replaces *rule by a rule on all commands of this kind, if the wider rule allows
-   this command. */
+/* For SCOPE_KIND: replaces *rule by a rule on all such commands, if that rule allows this one. */
 static phi_status phi__always_kind(const phi__always *a, phi__subject *subject,
                                    phi_permission_rule *rule) {
     const phi_permission_rule *which;
@@ -668,8 +662,7 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
                                          call->arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) {
-        /* One rule on this exact call replaces all others. This rule counts before rules that
-           ask. */
+        /* One rule on this exact call replaces all others. It wins over rules that ask. */
         phi_permission_rule rule = PHI_ZERO;
         rule.verdict = PHI_PERMISSION_ALLOW;
         a.count = 0;
@@ -688,7 +681,6 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 /* ---- copies of rules ---- */
 
-/* Replaces the texts of a rule with copies. */
 static bool phi__perm_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
     const char **const texts[] = {&rule->tool,    &rule->command, &rule->with,    &rule->without,
                                   &rule->piped,   &rule->path,    &rule->host,    &rule->argument,
@@ -824,8 +816,7 @@ static phi_permission phi__perm_decide(phi_permissions *p, phi_str source, phi_s
 
 /* ---- the hook ---- */
 
-/* The lowest bits of phi_hook.waited are 0 until ask_fn has decided. Then they are 1 + the number
-   of rounds that ask_fn took. */
+/* The lowest bits of phi_hook.waited are 0 until ask_fn has decided, then 1 + ask_fn's rounds. */
 enum { PHI__PERM_BITS = 8, PHI__PERM_MOST = (1 << PHI__PERM_BITS) - 1 };
 
 static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
@@ -833,8 +824,7 @@ static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
     hook->waited |= rounds < PHI__PERM_MOST ? rounds + 1 : (uint32_t)PHI__PERM_MOST;
 }
 
-/* Calls hook_fn for a call that rules or ask_fn have allowed. The reply so far, if any, replaces
-   the arguments. */
+/* Calls hook_fn for an allowed call. The reply so far, if any, replaces the arguments. */
 static phi_verdict phi__perm_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     uint32_t asked = hook->waited & PHI__PERM_MOST;

@@ -36,9 +36,8 @@ typedef enum phi_permission {
     PHI_PERMISSION_DENY
 } phi_permission;
 
-/* A rule matches if all of its fields match; a field that is NULL always matches. In patterns, *
-   matches any text, ? one character, [abc] and [!a-z] one character of a set, and | separates
-   alternatives. */
+/* A rule matches if all of its fields match; a NULL field always matches. In patterns, * matches
+   any text, ? a character, [abc] and [!a-z] one of a set, and | separates alternatives. */
 typedef struct phi_permission_rule {
     phi_permission verdict;
     const char *tool; /* name of the tool: "bash", "write_file|edit_file", "mcp_*" */
@@ -51,8 +50,7 @@ typedef struct phi_permission_rule {
     /* Words that the command must have, one alternative of each. In rules that ask or deny, -r also
        finds -fr, and --force also finds --fo. */
     const char *with;
-    /* Words that the command must not have. In a rule that allows, no word may be unknown,
-       either. */
+    /* Words that the command must not have. For a rule that allows, all words must be known. */
     const char *without;
     const char *piped; /* names of programs: the output of one of them goes to this command */
     /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
@@ -87,8 +85,7 @@ typedef enum phi_permission_mode {
     PHI_PERMISSION_MODE_DEFAULT = 0,
     PHI_PERMISSION_MODE_PLAN,         /* the same rules, but all else is denied */
     PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and allows writing in the workspace */
-    /* Allows all but destructive commands and private keys. Asks about calls that may be one of
-       these. */
+    /* Allows all but destructive commands and private keys. Asks if a call may be one of these. */
     PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
 
@@ -115,24 +112,23 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: not known, and only "~" names the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
-    /* Files that the host runs or uses: its scripts, its configuration. Even if a rule allows it,
-       phi asks before such a file is written, and before a command copies, moves or removes such a
-       file or a directory that contains one. Relative paths are in the workspace. NULL-ended;
-       copied (default: none) */
+    /* The host's scripts, configuration and other files that it uses. Even if a rule allows it,
+       phi asks before such a file is written, and before a command copies, moves or removes it
+       or a directory around it. Relative paths are in the workspace. NULL-ended; copied
+       (default: none) */
     const char *const *protected_paths;
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
     phi_hook_fn ask_fn;
     /* The host's own hook. It is called at every other point, and for calls that rules or ask_fn
-       have allowed, with the arguments that will be used. It may still deny these calls (default:
-       none) */
+       have allowed, with the final arguments. It may still deny these calls (default: none) */
     phi_hook_fn hook_fn;
     void *user_data; /* passed to ask_fn and hook_fn */
 } phi_permissions_desc;
 
 /* Returns NULL if there is no memory, or if desc has a fault, which `error` (may be NULL) names.
-   Free the permissions when no agent uses them. If ask_fn or hook_fn frees them, they live until
-   that callback returns. */
+   Free the permissions when no agent uses them. If ask_fn or hook_fn does so, they live until it
+   returns. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
                                              phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
@@ -146,8 +142,8 @@ PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
 /* Returns the rules in use, borrowed until the next change. */
 PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions);
 
-/* The function for phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also
-   call it from its own hook. */
+/* Set this as phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call
+   it from its own hook. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
 /* A tool call to decide on. */

@@ -1,5 +1,4 @@
-/* rules.c - decides which rules match a tool call, a command of a shell line, or a file of a
-   redirection. */
+/* rules.c - decides which rules match a tool call, a command of a shell line, or its files. */
 #include "permissions/permissions_in.h"
 #include "text/text_in.h"
 #include "tools/tools_in.h"
@@ -21,8 +20,7 @@ static bool phi__paths_holds(phi_str text, const char *chars) {
 
 /* ---- the files that a call names, against the path of a rule ---- */
 
-/* Appends the parts of a path, each after a slash, and resolves "." and "..". A ".." never removes
-   the first `root` bytes. */
+/* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */
 static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
     size_t i = 0;
     while (i < path.len) {
@@ -42,8 +40,7 @@ static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
     }
 }
 
-/* Returns the length of a leading ~, $HOME or ${HOME} that means the home directory; 0 if there is
-   none. */
+/* Returns the length of a leading ~, $HOME or ${HOME}; 0 if the path has none. */
 static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
     for (size_t i = 0; i < PHI__COUNT(names); i++) {
@@ -133,9 +130,8 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
            phi__among(glob, sources);
 }
 
-/* True if one alternative of a rule's path matches a resolved path. If fold is set, `resolved` is
-   in lower case, and the pattern is lowered, too. If glob is set, `resolved` may be a shell
-   pattern. */
+/* True if one alternative of a rule's path matches a resolved path. fold: `resolved` is in lower
+   case, and the pattern is lowered, too. glob: `resolved` may be a shell pattern. */
 static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resolved,
                            const phi__sh_word *word, bool fold, bool glob) {
     phi__buf whole;
@@ -187,9 +183,8 @@ static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_
     return found;
 }
 
-/* True if a word names a file of the rule. Rules that ask or deny ignore case, because many file
-   systems take .GIT for .git. If subject->may is set, a shell pattern matches if it may find a file
-   of the rule. */
+/* True if a word names a file of the rule. Rules that ask or deny ignore case, as many file systems
+   do. If subject->may is set, a shell pattern matches if it may find a file of the rule. */
 static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *rule,
                             const phi__sh_word *given) {
     const phi__sh_dirs *sets[2] = {NULL, NULL};
@@ -213,8 +208,7 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     }
     if (!settled && sets[0] == NULL)
         settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
-    /* A rule that allows must match in each directory that the command may run in; any other rule,
-       in one of them. */
+    /* A rule that allows must match in all directories of the command, other rules in one. */
     if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
@@ -245,8 +239,7 @@ static phi_str phi__paths_url(phi_str text) {
     return slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
 }
 
-/* For rules that ask or deny: true if any string in a tool's arguments names a file of the rule.
-   The first call has depth 0. */
+/* For rules that ask or deny: true if a string in the arguments names a file of the rule. */
 static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rule *rule,
                                  const phi_json *node, unsigned depth) {
     phi_json_iter each = phi_json_each(node);
@@ -268,8 +261,7 @@ static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rul
 
 /* ---- commands ---- */
 
-/* True if a pattern of file names may match ".." (in shells before bash 5.2) or a hidden file: .*,
-   .?, .e* */
+/* True if a pattern may match ".." (in shells before bash 5.2) or hidden files: .*, .?, .e* */
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;
     for (size_t i = 0; i < text.len; i++) {
@@ -536,8 +528,7 @@ static bool phi__reads_glob(phi__reads *r, phi_str glob) {
 
 /* ---- options ---- */
 
-/* Adds the file pattern of an option: -g PATTERN of rg, --include=PATTERN of grep. True if the
-   option narrows the search. */
+/* Adds the file pattern of -g PATTERN or --include=PATTERN. True if it narrows the search. */
 static bool phi__reads_pattern(phi__reads *r, size_t i) {
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
@@ -557,8 +548,7 @@ static bool phi__reads_pattern(phi__reads *r, size_t i) {
     return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
 }
 
-/* Reads the long option of a search at *i. If the next word is its value, advances *i to that
-   word. */
+/* Reads the long option of a search at *i. Advances *i to its value if that is the next word. */
 static void phi__reads_searching(phi__reads *r, size_t *i) {
     static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*";
     static const char context[] = "--con*|--a*|--be*";
@@ -577,7 +567,7 @@ static void phi__reads_searching(phi__reads *r, size_t *i) {
     if (around && value.len >= PHI__READS_CONTEXT) r->dumps = true;
 }
 
-/* Reads the short options at *i. If the next word is the value of one, advances *i to that word. */
+/* Reads the short options at *i. Advances *i to their value if that is the next word. */
 static void phi__reads_option(phi__reads *r, size_t *i) {
     phi_str text = r->c->words[*i].text;
     bool searches = r->reader->searches;
@@ -628,8 +618,7 @@ static void phi__reads_operands(phi__reads *r) {
 
 static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
-/* Adds the file patterns of a git command, because git expands these itself. In "git grep" they
-   follow the search pattern. */
+/* Adds the file patterns that git itself expands; in "git grep" those after the search pattern. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__sh_command *c = r->c;
@@ -732,8 +721,7 @@ static bool phi__hosts_plain(phi_str host) {
     return host.len > 0;
 }
 
-/* True if a host ends in a number and is not an IPv4 address in its usual form: 2130706433, 127.1,
-   0x7f.0.0.1, 0177.0.0.1. */
+/* True if a host ends in a number, but is no usual IPv4 address: 2130706433, 127.1, 0x7f.0.0.1. */
 static bool phi__hosts_number(phi_str host) {
     size_t from = host.len, dots = 0;
     bool odd = false;
@@ -748,8 +736,7 @@ static bool phi__hosts_number(phi_str host) {
     return odd || dots != 3;
 }
 
-/* Appends whatever a program may take for the host of a URL, without user name, port and last
-   dot. */
+/* Appends whatever a program may take for the host: no user name, no port, no last dot. */
 static void phi__hosts_may(phi_str url, phi__buf *out) {
     size_t at = phi__hosts_scheme(url), end;
     if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
@@ -821,8 +808,7 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of an option's value in the same word: "-C30" */
 
-/* True if `options` has all option letters of a word ("-an"). The last letter may be followed by
-   its value: "-nC3". */
+/* True if `options` has all letters of a word ("-an"). A value may follow the last: "-nC3". */
 static bool phi__options_cluster(const char *options, phi_str text) {
     char word[PHI__OPTIONS_GLUED_MOST + 2];
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
@@ -843,8 +829,7 @@ static bool phi__options_named(const phi__sh_command *c, const char *options) {
     for (size_t i = 1; i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (!c->words[i].known) {
-            /* The shell may expand this word to an option or to several words. "**" stands for the
-               files of a find. */
+            /* The shell may expand this to an option or several words. ** are files of a find. */
             if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return false;
             if (phi__str_find(text, 0, "**") != SIZE_MAX) return false;
             for (size_t k = 0; k < text.len; k++)
@@ -941,8 +926,7 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* True if a program takes `text` for the long option `option`. For --force, these are --fo, --fo=x
-   and --force=x. */
+/* True if a program takes `text` for a long option. For --force: --fo, --fo=x and --force=x. */
 static bool phi__options_short_for(phi_str text, phi_str option) {
     size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
     if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
@@ -1126,8 +1110,7 @@ static bool phi__rules_tool_path(phi__subject *subject, const phi_permission_rul
     phi_str path = phi__rules_path_of(subject->root);
     bool any = rule->argument == NULL || rule->matches != NULL, found = false;
     bool allows = phi__allows(rule), matches = allows;
-    /* Checks every member that may be the path: a tool uses one only, and the others may be
-       decoys. */
+    /* Checks every member that may be the path: a tool uses only one of them. */
     for (size_t i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
         if (!phi_json_is(member, PHI_JSON_STRING)) continue;
@@ -1273,8 +1256,7 @@ PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi_
     *which = NULL;
     for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        /* This rule allows one exact call. A person has seen all of the call, so no rule needs to
-           ask. */
+        /* This rule allows one exact call. A person has seen it, so no rule needs to ask. */
         bool one = phi__allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
                    rule->matches != NULL && phi__wild_literal(phi_str_of(rule->matches)) &&
                    rule->tool != NULL && phi__wild_literal(phi_str_of(rule->tool));
@@ -1306,7 +1288,6 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__s
 
 /* ---- rules from JSON, and as JSON ---- */
 
-/* A member of a rule's JSON, and the offset of its field. */
 typedef struct phi__rule_member {
     const char *name;
     size_t at;

@@ -75,8 +75,7 @@ static bool phi__sh_char(phi__sh *p, char c) {
     return true;
 }
 
-/* Advances past the character at which the caller's loop ended. If that is the end of the text,
-   stops the parser. */
+/* Advances past the character that ended the caller's loop, or stops at the end of the text. */
 static void phi__sh_close(phi__sh *p, const char *why) {
     if (p->at == p->end)
         phi__sh_stop(p, why);
@@ -290,8 +289,7 @@ static bool phi__names_secret(phi_str name) {
 
 /* ---- expansions ---- */
 
-/* Reads a list of commands inside of a word, up to `close`. The parser's state for the enclosing
-   list is kept. */
+/* Reads a list of commands inside of a word, up to `close`. The enclosing list is unaffected. */
 static void phi__sh_nested(phi__sh *p, char close) {
     size_t outer = p->here_outer, len = p->buf.len;
     const phi__sh_dirs *dirs = p->dirs;
@@ -426,8 +424,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
         else
             phi__sh_inside(p, false);
     }
-    /* Arithmetic evaluates a variable's value as an expression, which may run commands in
-       subscripts. */
+    /* Arithmetic evaluates a variable's value, which may run commands in subscripts. */
     for (; from < p->at; from++)
         if (*from == '$' || *from == '`' || (phi__sh_name_char(*from) && *from > '9'))
             phi__sh_doubt(p, "a value in arithmetic may hold commands");
@@ -439,8 +436,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
     p->depth--;
 }
 
-/* Reads an expansion at a $ or a backquote, and leaves the buffer as it was. A $ that begins no
-   expansion is one character. */
+/* Reads an expansion, or a $ alone, at a $ or a backquote. The buffer stays as it was. */
 static void phi__sh_expansion(phi__sh *p, bool in_quotes) {
     char c = *p->at++, next = phi__sh_next(p, 0);
     if (c == '`')
@@ -476,8 +472,7 @@ typedef struct phi__sh_reading {
     size_t begin; /* start of the word in the buffer */
 } phi__sh_reading;
 
-/* Puts the source text in the buffer from `len` on, because the meaning of the text is not
-   known. */
+/* Puts the source text in the buffer from `len` on, because its meaning is not known. */
 static void phi__sh_keep(phi__sh *p, phi__sh_reading *r, const char *from, size_t len) {
     r->word.known = false;
     p->buf.len = len;
@@ -721,8 +716,7 @@ static const char *phi__sh_descriptor(const phi__sh *p) {
     return at;
 }
 
-/* Reads the word after an operator. False if there is none, or if it belongs to the next
-   redirection. */
+/* Reads the word after an operator. False if there is none before the next redirection. */
 static bool phi__sh_target(phi__sh *p, phi__sh_word *out) {
     phi__sh_blanks(p);
     return p->at < p->end && phi__sh_descriptor(p) == NULL && phi__sh_read(p, out);
@@ -767,8 +761,7 @@ static void phi__sh_here_string(phi__sh *p, phi__sh_command *command, bool stand
 
 static void phi__sh_file(phi__sh *p, phi__sh_command *command, bool writes, bool duplicates,
                          bool standard) {
-    /* If a file is open for reading at a descriptor other than 0, "> /dev/stdout" may open this
-       file again and write to it. */
+    /* If a descriptor other than 0 reads a file, "> /dev/stdout" may write to that file. */
     static const char moved[] = "a file that is read may be written by its descriptor";
     phi__sh_redirect redirect = PHI_ZERO;
     redirect.writes = writes;
@@ -968,8 +961,7 @@ static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi
     return good;
 }
 
-/* Returns the directories of both lists; NULL if there is no memory. A list that is NULL means the
-   workspace. */
+/* Returns the directories of both lists; NULL: no memory. A NULL list means the workspace. */
 static const phi__sh_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
                                           const phi__sh_dirs *one, const phi__sh_dirs *other) {
     phi__sh_word workspace = phi__dirs_word("");
@@ -1042,8 +1034,7 @@ static void phi__sh_emit(phi__sh *p, phi__sh_command *command) {
     if (p->out->unknown != NULL) p->at = p->end;
 }
 
-/* Reads the redirections after a compound command. The commands in it, from index `from` on, read
-   the same input. */
+/* Reads the redirections of a compound command. Commands from `from` on read the same input. */
 static void phi__sh_redirects(phi__sh *p, size_t from) {
     size_t to = p->out->count;
     phi__sh_command command = PHI_ZERO;

@@ -100,8 +100,7 @@ typedef struct phi__sh_command {
     size_t inputs;       /* number of redirections of descriptor 0; the last one counts */
     bool reads;          /* input comes from another command, a file or a text */
     bool by_pipe;        /* input comes from another command, unless `inputs` > 0 */
-    /* If redirections after an enclosing compound command give it its input: 1 + the index of their
-       entry. Otherwise 0. */
+    /* 1 + index of the redirections of a compound command that give it its input; 0: none */
     size_t fed;
     bool wraps;         /* it only runs other commands, which are in the list */
     size_t pipe_from;   /* index of the first command of its pipe */
@@ -126,8 +125,7 @@ typedef struct phi__shell {
     const char *doubt;           /* static: why a part is uncertain; NULL: all is certain */
     bool moved;                  /* find runs commands in unknown directories */
     const phi__sh_dirs *visited; /* directories of all cd commands; NULL: none */
-    /* a cd is in a loop, a function or an eval: each command may run in any of `visited`, or
-       elsewhere */
+    /* a cd is in a loop, function or eval: commands may run in any of `visited`, or elsewhere */
     bool lost;
     bool later; /* it has functions or a trap, which may run after a later cd */
 } phi__shell;
@@ -144,8 +142,7 @@ PHI__FN phi_status phi__sh_line(phi_arena *arena, phi_str line, const phi__sh_co
 /* Adds a command. False if there is no memory. */
 PHI__FN bool phi__sh_push(phi_arena *arena, phi__shell *out, const phi__sh_command *command);
 
-/* Returns the array `old` with room for one element after `count`; full arrays double in size. NULL
-   if there is no memory. */
+/* Returns `old` with room for element `count`; full arrays double. NULL if there is no memory. */
 PHI__FN void *phi__sh_room(phi_arena *arena, void *old, size_t count, size_t size);
 
 /* True if the word is known and one of these names. */
@@ -153,17 +150,14 @@ static inline bool phi__sh_one_of(const phi__sh_word *word, const char *names) {
     return word->known && phi__among(word->text, names);
 }
 
-/* Returns the directories that a cd to `to` leads to from each of `from`. NULL if there is no
-   memory. */
+/* Returns where a cd to `to` leads from each directory of `from`. NULL if there is no memory. */
 PHI__FN const phi__sh_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
                                          const phi__sh_dirs *from, const phi__sh_word *to);
 
-/* Adds the patterns of files that a command reads but does not name. Returns PHI_OK or
-   PHI_NO_MEMORY. */
+/* Adds the patterns of files that a command reads without naming them. PHI_OK or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command);
 
-/* Appends a pattern of a program whose star also matches slashes and dots. Removes the backslashes
-   that quote its characters. */
+/* Appends `glob` for a program whose star matches slashes and dots, without quoting backslashes. */
 PHI__FN void phi__reads_put(phi__buf *out, phi_str glob);
 
 /* ---- names of programs and variables ---- */

@@ -29,8 +29,7 @@ static bool phi__wild_in_set(phi_str set, char c) {
     return found != negative;
 }
 
-/* True if `c` matches the element of the pattern at *at, which is not a star. Advances *at past the
-   element. */
+/* True if `c` matches the pattern's element at *at, which is no star. Advances past the element. */
 static bool phi__wild_one(phi_str pattern, size_t *at, char c, bool path) {
     char p = pattern.at[*at];
     if (p == '?') {
@@ -100,9 +99,8 @@ typedef struct phi__wild_tokens {
     size_t count;
 } phi__wild_tokens;
 
-/* Splits a pattern into tokens. If glob is set, a set counts as any one character. A set with a
-   class, or "[^]" (which ends elsewhere in some shells), makes the rest of the glob match any
-   text. */
+/* Splits a pattern into tokens. In a glob, a set counts as any one character. A set with a class,
+   or "[^]" (which ends elsewhere in some shells), makes the rest of the glob match any text. */
 static void phi__wild_split(phi__wild_tokens *out, phi_str text, bool glob) {
     size_t i = 0, end;
     out->text = text;

@@ -143,8 +143,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
 
 /* ---- texts ---- */
 
-/* Adds the words from `first` on as a command. If piped is set, this command may read the output of
-   the command before it. */
+/* Adds the words from `first` on as a command. piped: the command before may be its input. */
 static void phi__suspects_end(phi__suspects *s, const phi__sh_command *from, size_t first,
                               bool piped) {
     if (s->count == first || s->lost) return;
@@ -174,8 +173,7 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
 }
 
 /* Splits a text into words and commands. Words end at blanks, quotes and brackets; commands end at
-   operators of a shell. The words point into the text. The words already in s->words begin the
-   first command. */
+   operators of a shell. Words point into the text; those already there begin the first command. */
 static void phi__suspects_more(phi__suspects *s, const phi__sh_command *from, phi_str text) {
     size_t i = 0, first = 0;
     bool piped = false;
@@ -207,8 +205,7 @@ static void phi__suspects_text(phi__suspects *s, const phi__sh_command *from, ph
     phi__suspects_more(s, from, text);
 }
 
-/* Adds the command of a git alias: "git" and the words of the alias. Examples: "git -c alias.p=push
-   p", "git config alias.p push". */
+/* Adds the command of a git alias: "git -c alias.p=push p", "git config alias.p push". */
 static void phi__suspects_aliases(phi__suspects *s, const phi__sh_command *c) {
     static const char start[] = "alias.";
     size_t n = sizeof start - 1;
@@ -248,8 +245,7 @@ static void phi__suspects_added(phi__suspects *s, const phi__sh_command *c, phi_
     s->quiet = false;
 }
 
-/* Adds the commands for texts that xargs reads from a here-document, or from echo and printf in its
-   pipe. */
+/* Adds commands for texts that xargs reads from a here-document, or from echo and printf. */
 static void phi__suspects_xargs(phi__suspects *s, size_t index) {
     phi__sh_command c = s->out->commands[index];
     size_t n = s->out->count;
@@ -488,8 +484,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
 
 /* ---- shells ---- */
 
-/* Returns the index of the script after -c and all options; 0 if there is none, or if an option is
-   not understood. */
+/* Returns the index of the script after -c and all options; 0 if there is none, or in doubt. */
 static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
     const phi__sh_command *c = &w->command;
     bool script = false;
@@ -510,8 +505,7 @@ static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
             if (letter == 'i' || letter == 'l') w->risky = true;
             if (letter != 'o') continue;
             if (++i >= c->count || !c->words[i].known) return 0;
-            /* Other options change what a line means (keyword, history), so rules decide on the
-               shell, too. */
+            /* Other options change what a line means (keyword), so rules decide on the shell. */
             if (!phi__among(c->words[i].text, "errexit|nounset|pipefail|xtrace")) w->risky = true;
         }
     }
@@ -570,8 +564,7 @@ static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
 /* start directories of a find; with more, any file may be found */
 enum { PHI__WRAP_STARTS_MOST = 4 };
 
-/* Returns the index of the expression, after the start directories. These are *count words from
-   *from on. */
+/* Returns the index of the expression. The start directories are *count words from *from on. */
 static size_t phi__wrap_starts(const phi__sh_command *c, size_t *from, size_t *count) {
     size_t i = 1;
     while (i < c->count && phi__sh_one_of(&c->words[i], "-[HLP]")) i++;
@@ -583,8 +576,7 @@ static size_t phi__wrap_starts(const phi__sh_command *c, size_t *from, size_t *c
     return i;
 }
 
-/* Returns the -name pattern that all files match when find reaches the word at `exec`; "" if this
-   is not certain. */
+/* Returns the -name pattern of all files that reach the word at `exec`; "" if in doubt. */
 static phi_str phi__wrap_names(const phi__sh_command *c, size_t begin, size_t exec) {
     static const char pairs[] = "-type|-maxdepth|-mindepth|-size|-mtime";
     size_t i = begin;
@@ -653,9 +645,9 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Adds the command of each -exec of a find, up to ";" or "+". A "+" ends a command after {} only,
-   but anywhere in busybox. The words after an -exec are examined again, because the -exec may be
-   the value of another test. */
+/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but
+   anywhere in busybox. The words after an -exec are examined again: -exec may be the value of a
+   test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);
