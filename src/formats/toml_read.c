@@ -974,8 +974,7 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_open(r, c == '{');
         return;
     }
-    /* The bare value at r->at, at most one byte too long. A space may precede the time of a
-       date. */
+    /* The bare value at r->at, at most a byte too long. A space may precede a date's time. */
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&

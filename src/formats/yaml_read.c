@@ -236,8 +236,7 @@ static uint32_t phi__yaml_scalar_short(char c) {
     return found == NULL ? UINT32_MAX : codes[found - names];
 }
 
-/* Reads the escape at `at`. *next is the position after it. False after an error, or if a line
-   break follows the backslash. */
+/* Reads the escape at `at`; *next is after it. False: an error, or a line break follows. */
 static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const char **next) {
     phi__yaml_scalar *s = &r->scalar;
     size_t n = 2;

@@ -1,5 +1,4 @@
-/* api_in.h - a document as it is kept, an operation that is ready to be called, and the object that
-   holds all.
+/* api_in.h - a document as it is kept, an operation ready to be called, and the object of both.
 
    The strings of an operation are NUL-terminated, and live in the arena of the selection that holds
    the operation. A tool's user_data is its phi__operation. maker.c makes it, and openapi_call.c
@@ -176,8 +175,7 @@ PHI__FN const phi_json *phi__document_tree(phi__document_view *view,
 /* Returns the node that a reference names. NULL: the message says why, or no_memory is set. */
 PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str ref);
 
-/* Follows "$ref" from node to node, and returns the first node without "$ref". NULL: the message
-   says why, or no_memory is set. */
+/* Follows "$ref" to the first node without it. NULL: see the message, or no_memory is set. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
 struct phi__reading_walk;

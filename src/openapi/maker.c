@@ -746,8 +746,7 @@ static bool phi__parameters_repeated(const phi__making *m, phi__operation_place 
     return false;
 }
 
-/* Returns the schema of a parameter, or of its only content; *type is the media type of this
-   content. NULL if there is no schema. */
+/* Returns the schema of a parameter, or of its only content, of media type *type; NULL: none. */
 static const phi_json *phi__parameters_schema(const phi_json *node, phi_str *type) {
     const phi_json *schema = phi_json_get(node, "schema"), *content = phi_json_get(node, "content");
     phi_json_iter it = phi_json_each(content);

@@ -66,9 +66,8 @@ static int phi__document_hex(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes the next step of a JSON Pointer, with its "~" and "%" escapes, into `out` of `size`
-   bytes, and advances *rest past it. False if the pointer has ended; if *rest is then not empty,
-   the pointer is malformed. */
+/* Decodes the next step of a JSON Pointer into `out` of `size` bytes, and advances *rest past it.
+   False at the end of the pointer; if *rest is not empty then, the pointer is malformed. */
 static bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step) {
     size_t i = 1, n = 0;
     if (rest->len == 0 || rest->at[0] != '/') return false;

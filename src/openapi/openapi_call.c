@@ -401,7 +401,7 @@ static phi_status phi__opauth_choose(phi__openapi_auth *a) {
     return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;
 }
 
-/* Adds the credentials that need no token. PHI_BAD_ARG: see the request's message.
+/* Adds the credentials that need no token. PHI_BAD_ARG (see the request's message),
    PHI_NO_MEMORY. */
 static phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
     const phi_openapi_desc *desc = &r->op->api->desc;
@@ -695,9 +695,9 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 /* ---- the answer, and the content blocks made from it ---- */
 
 /* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened sensibly.
-   Images are kept up to 4 MiB, and so are PDFs and audio if the model takes them. A longer answer
-   goes into a file if there is a directory for it; otherwise reading ends there. Secrets of the
-   request are hidden. */
+   Images are kept up to 4 MiB, and PDFs and audio if the model takes them. A longer answer goes
+   into a file if there is a directory; otherwise reading ends. Secrets of the request are
+   hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
@@ -1332,8 +1332,7 @@ static void phi__opcall_cancel(void *user_data, phi_call call) {
     if (c != NULL && c->op != NULL) phi__opcall_end(c);
 }
 
-/* Continues a call after a snapshot. A request that only reads is sent again. Any other request may
-   have been served, so the call fails. */
+/* After a snapshot, repeats a request that only reads. Any other may have been served: it fails. */
 static phi_flow phi__opcall_resume(void *user_data, phi_call call, phi_str arguments) {
     if (((const phi__operation *)user_data)->read_only)
         return phi__opcall_start(user_data, call, arguments);

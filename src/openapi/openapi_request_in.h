@@ -44,8 +44,7 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r);
 PHI__FN phi_status phi__opreq_refuse(phi__openapi_request *r, const char *format, ...)
     PHI_PRINTF(2, 3);
 
-/* Adds a header, copied. If there is one with this name, it stays unless `replaces` is set. Returns
-   PHI_OK or PHI_NO_MEMORY. */
+/* Adds a copied header. If one has this name, it stays unless `replaces` is set. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces);
 

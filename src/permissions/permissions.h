@@ -112,10 +112,9 @@ typedef struct phi_permissions_desc {
     /* absolute path; copied (default: not known, and only "~" names the home directory) */
     const char *home;
     const char *shell_tools; /* a pattern of names; copied (default "bash") */
-    /* The host's scripts, configuration and other files that it uses. Even if a rule allows it,
-       phi asks before such a file is written, and before a command copies, moves or removes it
-       or a directory around it. Relative paths are in the workspace. NULL-ended; copied
-       (default: none) */
+    /* The host's scripts and configuration. Even if a rule allows it, phi asks before such a file
+       is written, and before a command copies, moves or removes it or a directory that contains it.
+       Relative paths are in the workspace. NULL-ended; copied (default: none) */
     const char *const *protected_paths;
     /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
        call is asked about (default: such calls are denied with a message) */
@@ -126,9 +125,8 @@ typedef struct phi_permissions_desc {
     void *user_data; /* passed to ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* Returns NULL if there is no memory, or if desc has a fault, which `error` (may be NULL) names.
-   Free the permissions when no agent uses them. If ask_fn or hook_fn does so, they live until it
-   returns. */
+/* Returns NULL if there is no memory, or for a fault of desc, which `error` (may be NULL) names.
+   Free it when no agent uses it. If ask_fn or hook_fn frees it, it lives until that returns. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
                                              phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */

@@ -53,16 +53,14 @@ static inline bool phi__allows(const phi_permission_rule *rule) {
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which);
 
-/* True if rules ask about or deny commands of this tool by their words. A line that cannot be
-   parsed may hold such a command. */
+/* True if rules ask about or deny commands of this tool, which an unparsed line may hold. */
 PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__subject *subject);
 
 /* True if the command runs after a cd and may read or run files of that directory. If path is set,
    the rule checks the files that the command reads. */
 PHI__FN bool phi__rules_moved(const phi__subject *subject, bool path);
 
-/* True if a tool has the name of one of phi's own tools or of a shell. A tool of another source
-   with this name does something else. */
+/* True if a tool has the name of one of phi's own tools or of a shell, whatever its source. */
 PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool);
 
 /* Returns the path in a tool's arguments; empty if there is none. */

@@ -117,8 +117,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
 
 /* ---- one word ---- */
 
-/* True if `glob` finds only source files ("*.c") and `alternative` names hidden files with an open
-   end (".env.*"). No file matches both. */
+/* True if `glob` finds source files only ("*.c"), and `alternative` hidden ones (".env.*"). */
 static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     static const char sources[] =
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
@@ -289,8 +288,7 @@ static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *
     return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, text);
 }
 
-/* True if a part of a word names a file of the rule, or its beginning up to a colon or comma does:
-   "~/.ssh:/keys", "source=~/.ssh,ro". */
+/* True if a part, or its beginning up to a ":" or ",", names a file of the rule: "~/.ssh:/keys". */
 static bool phi__paths_part(phi__subject *subject, const phi_permission_rule *rule,
                             const phi__sh_word *part) {
     phi__sh_word before = *part;
@@ -781,9 +779,8 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
     return !out->failed && (phi__hosts_plain(host) || address);
 }
 
-/* True if the host of a URL is one of the rule's. For rules that ask or deny, the host is whatever
-   a program may take for it. If subject->may is set, these rules also match a host in an unusual
-   spelling, which may be any host. */
+/* True if the host of a URL is one of the rule's. Rules that ask or deny match whatever a program
+   may take for the host, and, if subject->may is set, any host in an unusual spelling. */
 static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rule, phi_str url) {
     phi__buf buf;
     bool matches = false;
@@ -847,8 +844,7 @@ static phi_str phi__rules_name(const phi__sh_command *c, bool anywhere) {
     return anywhere ? phi__glob_name(name) : phi__names_name(name);
 }
 
-/* Returns the index of the word that matches `pattern` after options and their values, as "push" in
-   "git -C x push"; 1 if there is none. */
+/* Returns the index of the word that matches `pattern` after options ("git -C x push"), or 1. */
 static size_t phi__rules_skip(const phi__sh_command *c, phi_str pattern) {
     bool before = false, option;
     for (size_t i = 1; i < c->count; i++, before = option) {
@@ -1063,8 +1059,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* True if a search below `dir` for files that match `choice` may read a file of the rule. If all is
-   set, the search has no file pattern. */
+/* True if a search for `choice` below `dir` may read a file of the rule. all: no file pattern. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");

@@ -235,8 +235,7 @@ static bool phi__sh_ansi(phi__sh *p) {
     return known;
 }
 
-/* Reads a text in double quotes from after the opening quote, or a whole here-document (body).
-   False if the text is not certain. */
+/* Reads a text in double quotes, or a here-document (body). False if the text is not certain. */
 static bool phi__sh_double(phi__sh *p, bool body) {
     bool known = true;
     while (p->at < p->end && (body || *p->at != '"')) {
@@ -375,8 +374,7 @@ static void phi__sh_secret(phi__sh *p, const char *from) {
         phi__sh_doubt(p, "a variable with the name of a key or a password");
 }
 
-/* True if a "${" only takes the value of a variable. Other forms assign, or evaluate the value (as
-   arithmetic, as a name, as a prompt). */
+/* True if a "${" only takes a variable's value. Other forms assign, or evaluate the value. */
 static bool phi__sh_parameter(const phi__sh *p) {
     const char *at = p->at, *end = p->end;
     if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
@@ -497,8 +495,7 @@ static void phi__sh_dollar(phi__sh *p, phi__sh_reading *r) {
         phi__buf_char(&p->buf, '$');
 }
 
-/* Reads one unquoted character. Wildcards and braces make the word unknown, because the shell turns
-   it into file names or several words. */
+/* Reads one unquoted character. Wildcards and braces make the word unknown. */
 static void phi__sh_plain(phi__sh *p, phi__sh_reading *r) {
     char c = *p->at++;
     if (c == '#' && p->at - r->from > 1 && strchr(")`'\"}", p->at[-2]) != NULL)
@@ -666,8 +663,7 @@ static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
             break;
         }
         tabs = tabs || *begin == '\t';
-        /* In a substitution, bash also ends the here-document at a line that begins with the end
-           word and has a parenthesis later. */
+        /* In a substitution, bash also ends a here-document at a line such as "END x)". */
         bool uncertain = line.len > n && memcmp(line.at, here->end.at, n) == 0 &&
                          memchr(line.at + n, ')', line.len - n) != NULL;
         /* A continued line of an unquoted here-document may end it, or hide its end. */

@@ -3,8 +3,7 @@
 #include "permissions/shell_in.h"
 #include "tools/tools_in.h"
 
-/* Returns the index after the set that begins at `at`. If the bracket is not closed, it is a plain
-   character, and the result is `at`. */
+/* Returns the index after the set at `at`. If its bracket is not closed, returns `at`. */
 static size_t phi__wild_set_end(phi_str pattern, size_t at) {
     size_t i = at + 1;
     if (i < pattern.len && pattern.at[i] == '!') i++;

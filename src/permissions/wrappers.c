@@ -37,8 +37,7 @@ typedef struct phi__suspects {
     bool quiet; /* the program of the first command runs none of its words */
 } phi__suspects;
 
-/* Finds the first "{" of a word that has a "," or ".." before its "}". *range is true if it has
-   ".." only. False if there is none. */
+/* Finds the first "{" with a "," or ".." (*range) before its "}". False if there is none. */
 static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool *range) {
     size_t k;
     for (size_t i = 0; i < text.len; i++) {
@@ -222,8 +221,7 @@ static void phi__suspects_aliases(phi__suspects *s, const phi__sh_command *c) {
     }
 }
 
-/* Adds the command that xargs makes of a text: the words of xargs, then those of the text. With -I,
-   the text replaces the placeholder. */
+/* Adds the command that xargs makes of a text. With -I, the text replaces the placeholder. */
 static void phi__suspects_added(phi__suspects *s, const phi__sh_command *c, phi_str text) {
     phi_str place = PHI__LIT("{}");
     bool placed = false;
@@ -607,8 +605,7 @@ static bool phi__wrap_found(const phi__wrapping *w, phi_str start, phi_str names
     return good;
 }
 
-/* Adds the command of an -exec. Each {} becomes patterns of the files that find may put there: two
-   patterns for each start directory. */
+/* Adds the command of an -exec. Each {} becomes two file patterns for each start directory. */
 static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, size_t end) {
     phi__sh_command old = w->command;
     phi__sh_word found[2 * PHI__WRAP_STARTS_MOST], *words;
@@ -645,9 +642,8 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but
-   anywhere in busybox. The words after an -exec are examined again: -exec may be the value of a
-   test. */
+/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
+   busybox anywhere. Words after an -exec are examined again: it may be the value of a test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);
