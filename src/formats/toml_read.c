@@ -710,8 +710,7 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
 
 /* ======== The four styles of strings, in slices.
 
-   Text that is the same in the value is not copied at first; it begins at `mark`. An escape or a
-   line break of two bytes begins the copy. */
+   The text begins at `mark`. It is not copied before an escape or a line break of two bytes. */
 
 static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;

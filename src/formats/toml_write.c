@@ -94,7 +94,7 @@ static bool phi__toml_put_skips(const phi__toml_writer *w, const phi_json *node)
     return (w->flags & PHI_TOML_SKIP_NULLS) != 0 && phi__json_kind_of(node) == PHI__JSON_NULL;
 }
 
-/* Writes an array or an object in one line. lines: each item of an array has its own line. */
+/* Writes an array or an object in one line, or, if `lines` is set, an array in several. */
 static void phi__toml_put_items(phi__toml_writer *w, const phi_json *node, uint32_t depth,
                                 bool lines) {
     bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT, first = true;

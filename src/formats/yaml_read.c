@@ -4,8 +4,7 @@
 
 /* ======== Plain and quoted scalars, line by line.
 
-   Text that is the same in the value is not copied at first; it begins at `mark`. The first line
-   break or escape begins the copy. */
+   The text begins at `mark`. It is not copied before its first line break or escape. */
 
 static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;

@@ -1,8 +1,7 @@
 /* api_in.h - a document as it is kept, an operation ready to be called, and the object of both.
 
    The strings of an operation are NUL-terminated, and live in the arena of the selection that holds
-   the operation. A tool's user_data is its phi__operation. maker.c makes it, and openapi_call.c
-   reads it. */
+   the operation. maker.c makes phi__operation, the user_data of a tool; openapi_call.c reads it. */
 #ifndef PHI_OPENAPI_API_IN_H
 #define PHI_OPENAPI_API_IN_H
 

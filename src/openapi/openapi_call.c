@@ -694,10 +694,9 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
 
 /* ---- the answer, and the content blocks made from it ---- */
 
-/* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened sensibly.
-   Images are kept up to 4 MiB, and PDFs and audio if the model takes them. A longer answer goes
-   into a file if there is a directory; otherwise reading ends. Secrets of the request are
-   hidden. */
+/* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened. Images are
+   kept up to 4 MiB, and PDFs and audio if the model takes them. A longer answer goes into a file if
+   there is a directory; otherwise reading ends. Secrets of the request are hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,

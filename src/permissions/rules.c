@@ -129,8 +129,8 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
            phi__among(glob, sources);
 }
 
-/* True if one alternative of a rule's path matches a resolved path. fold: `resolved` is in lower
-   case, and the pattern is lowered, too. glob: `resolved` may be a shell pattern. */
+/* True if one alternative of a rule's path matches a resolved path. If fold is set, `resolved` is
+   in lower case. If glob is set, `resolved` may be a shell pattern. */
 static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resolved,
                            const phi__sh_word *word, bool fold, bool glob) {
     phi__buf whole;
@@ -1059,7 +1059,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* True if a search for `choice` below `dir` may read a file of the rule. all: no file pattern. */
+/* True if a search for `choice` below `dir` may read a file of the rule; `all`: for any file. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");

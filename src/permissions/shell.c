@@ -20,7 +20,7 @@ typedef struct phi__sh {
     size_t pipe_from, fed;
     phi_str function; /* name of the function being defined; empty: none */
     unsigned repeats; /* number of enclosing loops and functions */
-    /* dirs: where commands run; there: where they run if the last cd succeeds */
+    /* `dirs`: where commands run; `there`: where they run if the last cd succeeds */
     const phi__sh_dirs *dirs, *there;
     unsigned moves; /* number of cd commands so far */
     bool single;    /* the last pipe was one simple command, without ! */

@@ -142,7 +142,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
 
 /* ---- texts ---- */
 
-/* Adds the words from `first` on as a command. piped: the command before may be its input. */
+/* Adds the words from `first` on as a command. If piped, the command before may be its input. */
 static void phi__suspects_end(phi__suspects *s, const phi__sh_command *from, size_t first,
                               bool piped) {
     if (s->count == first || s->lost) return;
