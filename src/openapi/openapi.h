@@ -38,7 +38,7 @@ typedef struct phi_openapi_pair {
 
 /* Zero means none. A request uses its operation's first alternative that can be met with these. */
 typedef struct phi_openapi_auth {
-    /* for http bearer, and for oauth2 and openIdConnect if no client is given */
+    /* for http bearer and openIdConnect, and for oauth2 if no client is given */
     const char *bearer_token;
     const char *user, *password;  /* for http basic */
     const phi_openapi_pair *keys; /* for apiKey, by the scheme's name in the document */
