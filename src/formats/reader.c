@@ -1,4 +1,4 @@
-/* reader.c - one reader in slices for all formats, and that of JSON. */
+/* reader.c - the public functions of readers, the reader of JSON, and what all readers share. */
 #include "text/text_in.h"
 #include "formats/reader_in.h"
 
@@ -18,11 +18,11 @@ static phi_status phi__reader_json_result(const phi_reader *reader, phi_json **o
     return phi__json_read_result(&((const phi__reader_json *)reader)->reader, out, error);
 }
 
-/* ---- what the readers of text share ---- */
+/* ---- what the readers of all formats share ---- */
 
 enum {
     PHI__POOL_TEXT = 4096, /* bytes of text taken from the arena at once */
-    PHI__POOL_NODES = 16   /* nodes taken at once, at most */
+    PHI__POOL_NODES = 16   /* nodes taken from the arena at once, at most */
 };
 
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta) {
@@ -44,7 +44,7 @@ PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char
     if ((size_t)(pool->text_end - *to) > more) return true;
     size_t have = (size_t)(*to - *text);
     size_t bytes = phi__add(phi__add(have, more), 1);
-    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__POOL_TEXT), left)); /* doubling */
+    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__POOL_TEXT), left)); /* doubles the room */
     char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(arena, bytes);
     if (room == NULL) return false;
     if (have > 0) memcpy(room, *text, have);

@@ -1,4 +1,4 @@
-/* reader_in.h - a phi_reader inside: the head of each format's struct, and what the format does. */
+/* reader_in.h - the inside of phi_reader, and what the readers of all formats share. */
 #ifndef PHI_FORMATS_READER_IN_H
 #define PHI_FORMATS_READER_IN_H
 
@@ -10,7 +10,7 @@ struct phi_reader {
     phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
 };
 
-/* The value of a hexadecimal digit; 16: it is none. */
+/* Returns the value of a hexadecimal digit; 16 if `c` is none. */
 static inline unsigned phi__reader_digit(char c) {
     if (c >= '0' && c <= '9') return (unsigned)(c - '0');
     if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
@@ -18,18 +18,18 @@ static inline unsigned phi__reader_digit(char c) {
     return 16;
 }
 
-/* A zeroed node of that meta, when the text still has `left` bytes. NULL: no memory. */
+/* Returns a zeroed node. `left` bytes of the text are still to be read. NULL: no memory. */
 PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta);
 
-/* Room at *to for `more` bytes and a terminator; the text from *text on moves there. At most
-   `left` bytes will follow. False: no memory. */
+/* Makes room at *to for `more` bytes and a terminator, and moves the text from *text on there. At
+   most `left` bytes will follow. False if there is no memory. */
 PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
                             size_t left);
 
-/* Gives room for nodes back, if nothing was taken from the arena after it. */
+/* Returns unused memory for nodes to the arena, if nothing was taken from the arena after it. */
 PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena);
 
-/* "expected a value, found 'x'": of the byte at `at`. */
+/* Writes a message such as "expected a value, found 'x'" about the byte at `at`. */
 PHI__FN void phi__reader_found(char *message, size_t size, const char *what, const char *at,
                                const char *end, bool is_break);
 

@@ -7,7 +7,7 @@
 #include "formats/toml.h"
 #include "text/text_in.h"
 
-/* A character of keys without quotes. */
+/* True for characters of keys without quotes. */
 static inline bool phi__toml_is_bare(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';

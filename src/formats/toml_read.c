@@ -1,34 +1,34 @@
-/* toml_read.c - the reader: its states in turn. */
+/* toml_read.c - the reader of TOML, a state machine that walks the text once. */
 #include "base/base_in.h"
 #include "formats/toml_in.h"
 
 #include <stdio.h>
 
 enum {
-    PHI__TOML_DEPTH = 512,           /* by default */
-    PHI__TOML_NAMES_FIRST = 64,      /* slots of the first table */
-    PHI__TOML_FRACTION = 9,          /* digits kept */
-    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most; what a name can hold */
-    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes; what a node's meta can hold */
-    PHI__TOML_NUMBER_MOST = 65536,   /* bytes; keeps the work of one step bounded */
-    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date, terminated */
+    PHI__TOML_DEPTH = 512,           /* levels of nesting, by default */
+    PHI__TOML_NAMES_FIRST = 64,      /* slots of the first hash table */
+    PHI__TOML_FRACTION = 9,          /* digits of a fraction that are kept */
+    PHI__TOML_SECTIONS = 0x1fffffff, /* headers at most: the limit of phi__toml_name.section */
+    PHI__TOML_KEY_MOST = 0xffffff,   /* bytes of a key: the limit of a node's meta */
+    PHI__TOML_NUMBER_MOST = 65536,   /* bytes of a number; bounds the work of one step */
+    PHI__TOML_DATE_MOST = 36         /* bytes of a canonical date with its terminator */
 };
 
 enum phi__toml_state {
     PHI__TOML_LINE,         /* before a header, a key, a comment or the end of a line */
     PHI__TOML_KEY,          /* before a part of a key */
     PHI__TOML_BARE,         /* in a bare part */
-    PHI__TOML_KEY_AFTER,    /* behind a part */
+    PHI__TOML_KEY_AFTER,    /* after a part of a key */
     PHI__TOML_VALUE,        /* before a value of a key */
     PHI__TOML_ITEM,         /* before an item of an array, or its end */
-    PHI__TOML_ITEM_AFTER,   /* behind an item */
+    PHI__TOML_ITEM_AFTER,   /* after an item */
     PHI__TOML_MEMBER,       /* before a key in braces */
-    PHI__TOML_FIRST_MEMBER, /* or the closing brace */
-    PHI__TOML_MEMBER_AFTER, /* behind a member */
+    PHI__TOML_FIRST_MEMBER, /* before a key in braces, or the closing brace */
+    PHI__TOML_MEMBER_AFTER, /* after a member */
     PHI__TOML_STRING_TEXT,
-    PHI__TOML_STRING_JOIN, /* behind a backslash at the end of a line: white space is skipped */
-    PHI__TOML_REST,        /* nothing but a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* back to LINE, ITEM or ITEM_AFTER after it */
+    PHI__TOML_STRING_JOIN, /* after a backslash at the end of a line: skips white space */
+    PHI__TOML_REST,        /* only a comment may follow on the line */
+    PHI__TOML_COMMENT,     /* in a comment; `back` is the state after it */
     PHI__TOML_DONE
 };
 
@@ -39,12 +39,12 @@ enum phi__toml_style {
     PHI__TOML_MULTI_LITERAL
 };
 
-/* How a member came to be. */
+/* How a member was defined. */
 enum phi__toml_how {
-    PHI__TOML_FIXED,    /* a value; its inside is complete once it ends */
-    PHI__TOML_IMPLICIT, /* a table on the way of a header */
+    PHI__TOML_FIXED,    /* a value, which later keys cannot change */
+    PHI__TOML_IMPLICIT, /* a table that a header passes through */
     PHI__TOML_EXPLICIT, /* a table with its own header */
-    PHI__TOML_DOTTED,   /* a table on the way of a dotted key */
+    PHI__TOML_DOTTED,   /* a table that a dotted key passes through */
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
@@ -59,7 +59,7 @@ static uint32_t phi__toml_column(const phi__toml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at) + 1;
 }
 
-/* Errors, all of which return false. The first one counts. */
+/* Records an error, unless there is one already. Returns false, as all functions for errors do. */
 static bool phi__toml_fail(phi__toml_reader *r, const char *at, phi_status status,
                            const char *message) {
     if (r->status != PHI_BUSY) return false;
@@ -143,7 +143,7 @@ static void phi__toml_newline(phi__toml_reader *r) {
 
 /* ---- room ---- */
 
-/* Room for `more` bytes and a terminator. Text never grows by its escapes. */
+/* Makes room for `more` bytes and a terminator. A value is never longer than its source text. */
 static bool phi__toml_room(phi__toml_reader *r, size_t more) {
     return phi__pool_room(&r->pool, r->arena, &r->string, &r->to, more, (size_t)(r->end - r->at)) ||
            phi__toml_no_memory(r);
@@ -170,15 +170,15 @@ static void phi__toml_drop(phi__toml_reader *r, phi_str text) {
     if (text.at + text.len + 1 == r->pool.text) r->pool.text -= text.len + 1;
 }
 
-/* ======== The members of all tables, by table and key; at most three quarters of the slots
-   are in use. They stay for the whole text, since a later header may come back to any table. */
+/* ======== A hash table of the members of all tables, by table and key, at most three quarters
+   full. Members stay until the end of the text, because a later header may add to any table. */
 
 static uint32_t phi__toml_name_hash(const phi_json *table, phi_str key) {
     uint64_t seed = (uint64_t)(uintptr_t)table * UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)phi__map_hash(seed, key);
 }
 
-/* The slot of that member, or the free one where it would be. There is a free one. */
+/* Returns the slot of this member, or the free slot where it belongs. One is always free. */
 static phi__toml_name *phi__toml_name_slot(const phi__toml_reader *r, const phi_json *table,
                                            phi_str key, uint32_t hash) {
     size_t mask = r->name_cap - 1, i = hash & mask;
@@ -239,7 +239,7 @@ static phi_json *phi__toml_node(phi__toml_reader *r, uint32_t meta) {
     return node;
 }
 
-/* The place of a value, or of a header. */
+/* Records the place of a value or of a header. */
 static void phi__toml_mark(phi__toml_reader *r, const phi_json *node) {
     if (r->marks == NULL) return;
     phi__marks_add(r->marks, node, r->places.value_line, r->places.value_column);
@@ -259,7 +259,7 @@ static bool phi__toml_deeper(phi__toml_reader *r, uint32_t depth) {
     return phi__toml_too_big(r, r->at, "tables and arrays are nested too deeply");
 }
 
-/* A new member of `table` under the part that was read. NULL: an error was set. */
+/* Adds a member to r->table under the key in r->key. NULL: an error was recorded. */
 static phi_json *phi__toml_member(phi__toml_reader *r, uint32_t meta, uint8_t how) {
     phi_json *node = phi__toml_node(r, meta);
     if (node == NULL) return NULL;
@@ -278,7 +278,7 @@ static void phi__toml_enter(phi__toml_reader *r, phi_json *table, uint32_t deepe
     (void)phi__toml_deeper(r, r->table_depth);
 }
 
-/* The way of a header through a member that is there. */
+/* Follows a header into a member that exists. */
 static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
     if (name->how == PHI__TOML_FIXED)
         phi__toml_wrong_key(r, "the key \"",
@@ -291,8 +291,8 @@ static void phi__toml_pass(phi__toml_reader *r, const phi__toml_name *name) {
         phi__toml_enter(r, name->node, 1);
 }
 
-/* The way of a dotted key: only through tables that dotted keys of this section made, or that have
-   no definition yet. */
+/* Follows a dotted key into a member that exists. The member must be a table that dotted keys of
+   this section made, or a table without a definition. */
 static void phi__toml_pass_dotted(phi__toml_reader *r, phi__toml_name *name) {
     bool own = name->how == PHI__TOML_DOTTED && name->section == r->section_number;
     if (name->how == PHI__TOML_FIXED) {
@@ -349,7 +349,7 @@ static void phi__toml_list(phi__toml_reader *r, phi__toml_name *name) {
         phi__toml_wrong_key(r, "the key \"", "\" is a table already, and no array of tables");
     phi_json *node = r->status == PHI_BUSY ? phi__toml_node(r, PHI__JSON_OBJECT) : NULL;
     if (node == NULL) return;
-    phi__json_append(list, node); /* another table at the end */
+    phi__json_append(list, node); /* adds a table at the end */
     phi__toml_enter(r, node, 2);
 }
 
@@ -402,7 +402,6 @@ static bool phi__toml_in_array(const phi__toml_reader *r) {
     return r->top != NULL && phi__json_kind_of(r->top->node) == PHI__JSON_ARRAY;
 }
 
-/* A new value in its table or array. */
 static phi_json *phi__toml_join(phi__toml_reader *r, uint32_t meta) {
     if (!phi__toml_in_array(r)) return phi__toml_member(r, meta, PHI__TOML_FIXED);
     phi_json *node = phi__toml_node(r, meta);
@@ -463,7 +462,7 @@ static const char phi__toml_no_value[] = "expected a value: text must be in quot
 static const char phi__toml_bad_number[] =
     "expected a number, a date, true or false: a number has no unit, and text must be in quotes";
 
-/* Words of other formats. */
+/* Returns the message for a word that is no value in TOML. */
 static const char *phi__toml_num_word(phi_str text) {
     static const char *const nulls[] = {"null", "nil", "none"};
     if (phi__str_is_nocase(text, "true") || phi__str_is_nocase(text, "false"))
@@ -473,7 +472,7 @@ static const char *phi__toml_num_word(phi_str text) {
     return phi__toml_no_value;
 }
 
-/* Copies without underscores, each of which must be between two digits (of hexadecimal, too). */
+/* Copies a number without its underscores. False if one is not between two digits. */
 static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     size_t n = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -492,7 +491,7 @@ static bool phi__toml_num_strip(phi_str text, bool hex, char *to, size_t *len) {
     return true;
 }
 
-/* 0x, 0o, 0b: the digits without underscores. */
+/* Reads the digits after 0x, 0o or 0b. */
 static uint32_t phi__toml_num_based(const char *at, size_t len, unsigned base,
                                     phi__json_value *value, const char **what) {
     uint64_t n = 0;
@@ -528,7 +527,7 @@ static uint32_t phi__toml_num_decimal(const char *at, size_t len, phi__json_valu
     else if (after != at + len)
         *what = *at == '0' || (*at == '-' && at[1] == '0') ? "a number must not begin with a zero"
                                                            : phi__toml_bad_number;
-    else if (whole && number.kind == PHI__JSON_DOUBLE && number.v.u << 1 == 0) { /* -0 */
+    else if (whole && number.kind == PHI__JSON_DOUBLE && number.v.u << 1 == 0) { /* -0 is 0 */
         number.kind = PHI__JSON_INT;
         number.v.i = 0;
     } else if (whole && number.kind != PHI__JSON_INT)
@@ -574,7 +573,7 @@ static uint32_t phi__toml_num_read(phi_str text, char *room, phi__json_value *va
 
 /* ---- dates and times of RFC 3339 as TOML has them ---- */
 
-/* "dddd-dd" with d for a digit. */
+/* True if a text begins with this shape. In "dddd-dd", each d stands for a digit. */
 static bool phi__toml_date_shaped(phi_str s, const char *shape) {
     for (size_t i = 0; shape[i] != '\0'; i++)
         if (i == s.len || (shape[i] == 'd' ? s.at[i] < '0' || s.at[i] > '9' : s.at[i] != shape[i]))
@@ -598,7 +597,7 @@ static int32_t phi__toml_date_days(int32_t year, int32_t month) {
     return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* Past a date at the start of *s. */
+/* Reads the date at the start of *s, and advances *s past it. False if there is no valid date. */
 static bool phi__toml_date_day(phi_str *s, phi_toml_date *out) {
     if (!phi__toml_date_shaped(*s, "dddd-dd-dd")) return false;
     out->year = phi__toml_date_number(s->at, 4);
@@ -623,7 +622,7 @@ static bool phi__toml_date_time(phi_str *s, phi_toml_date *out) {
     return out->hour <= 23 && out->minute <= 59 && out->second <= 60;
 }
 
-/* All that is left: an offset. */
+/* Reads an offset. It must be all that is left of the text. */
 static bool phi__toml_date_offset(phi_str s, phi_toml_date *out) {
     if (s.len == 1 && (*s.at == 'Z' || *s.at == 'z')) return true;
     if (s.len != 6 || (*s.at != '+' && *s.at != '-')) return false;
@@ -711,8 +710,7 @@ PHI_API phi_json *phi_toml_new_date(phi_arena *arena, phi_str text) {
 
 /* ======== The four styles of strings, in slices.
 
-   Text that is the same in the value stays where it is, from `mark` on; an escape or a line break
-   of two bytes begins the copy. */
+   The text begins at `mark`. It is not copied before an escape or a line break of two bytes. */
 
 static bool phi__toml_str_is_multi(const phi__toml_reader *r) {
     return r->style >= PHI__TOML_MULTI_BASIC;
@@ -734,7 +732,7 @@ static void phi__toml_str_begin(phi__toml_reader *r, bool is_key) {
     r->state = PHI__TOML_STRING_TEXT;
 }
 
-/* The text ends at `at`; the value is complete at `behind`. */
+/* Ends a string whose text ends at `at`, and whose closing quotes end at `behind`. */
 static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *behind) {
     phi_str text = phi__toml_end(r, at);
     if (r->status != PHI_BUSY) return;
@@ -751,7 +749,8 @@ static void phi__toml_str_done(phi__toml_reader *r, const char *at, const char *
     node->len = (uint32_t)text.len;
 }
 
-/* Quotes at r->at: the end, or a part of the text. At the end, two may belong to the text. */
+/* Reads quotes at r->at, which end the string or belong to its text. In a string of several lines,
+   two quotes may belong to the text before the closing three. */
 static void phi__toml_str_quotes(phi__toml_reader *r) {
     const char *at = r->at;
     size_t n = 0, left = (size_t)(r->end - at);
@@ -782,7 +781,7 @@ static void phi__toml_str_break(phi__toml_reader *r) {
 
 /* ---- escapes ---- */
 
-/* \uXXXX or \UXXXXXXXX at r->at, of so many digits. UINT32_MAX: an error was set. */
+/* Reads \uXXXX or \UXXXXXXXX at r->at, with this many digits. UINT32_MAX: an error was recorded. */
 static uint32_t phi__toml_str_code(phi__toml_reader *r, size_t digits) {
     uint32_t code = phi__json_text_hex(r->at + 2, r->end, digits);
     if (code == UINT32_MAX)
@@ -839,7 +838,7 @@ static void phi__toml_str_join(phi__toml_reader *r, const char *stop) {
 static void phi__toml_str_text(phi__toml_reader *r, const char *stop) {
     char quote = r->style == PHI__TOML_BASIC || r->style == PHI__TOML_MULTI_BASIC ? '"' : '\'';
     while (r->status == PHI_BUSY && r->state == PHI__TOML_STRING_TEXT && r->at < stop) {
-        /* Past the characters that need no look. */
+        /* Skip the characters that need no check. */
         const char *at = r->at;
         char escape = quote == '"' ? '\\' : quote;
         while (at < stop && (unsigned char)*at - 0x20u < 0x5fu && *at != quote && *at != escape)
@@ -945,7 +944,7 @@ static void phi__toml_read_date(phi__toml_reader *r, phi_str token) {
     node->len = (uint32_t)text.len;
 }
 
-/* The number without its underscores is in the room for text only until it is read. */
+/* Reads a number. Its copy without underscores takes room for text only while it is read. */
 static void phi__toml_read_number(phi__toml_reader *r, phi_str token) {
     phi__json_value value;
     const char *what;
@@ -974,8 +973,7 @@ static void phi__toml_read_value(phi__toml_reader *r) {
         phi__toml_open(r, c == '{');
         return;
     }
-    /* The bare value at r->at, at most one byte more than a number may have. A space may be
-       between a date and its time. */
+    /* The bare value at r->at, at most a byte too long. A space may precede a date's time. */
     size_t most = phi__min((size_t)(r->end - r->at), PHI__TOML_NUMBER_MOST + 1), n = 0;
     while (n < most && phi__toml_read_is_token(r->at[n])) n++;
     if (n == 10 && phi__toml_date_begins(phi__str(r->at, n)) && n + 1 < most && r->at[n] == ' ' &&
@@ -1001,7 +999,7 @@ static void phi__toml_read_comment_begin(phi__toml_reader *r) {
     r->state = PHI__TOML_COMMENT;
 }
 
-/* White space, line breaks and comments. True: something else, which is at r->at. */
+/* Skips white space, a line break, or the start of a comment. True if anything else is at r->at. */
 static bool phi__toml_read_skip(phi__toml_reader *r, const char *stop) {
     if (!phi__toml_space(r, stop)) return false;
     if (r->at == r->end)
@@ -1092,7 +1090,7 @@ static void phi__toml_read_rest(phi__toml_reader *r, const char *stop) {
         phi__toml_expected(r, r->at, "the end of the line");
 }
 
-/* Up to the end of the line, which is left for the state behind. */
+/* Skips a comment up to the end of its line, which is left for the next state. */
 static void phi__toml_read_comment(phi__toml_reader *r, const char *stop) {
     while (r->at < stop && r->status == PHI_BUSY) {
         while (r->at < stop && (unsigned char)*r->at - 0x20u < 0x5fu) r->at++;

@@ -1,17 +1,17 @@
-/* toml_write.c - a tree as TOML: first the values of a table, then the tables in it. */
+/* toml_write.c - writes a tree as TOML: first the values of a table, then the tables in it. */
 #include "base/base_in.h"
 #include "formats/toml_in.h"
 
 typedef struct phi__toml_writer {
     phi__buf *out;
-    phi__buf path; /* of the table being written, as headers have it */
+    phi__buf path; /* path of the table being written, as in its header */
     uint32_t flags;
     phi_status status;
 } phi__toml_writer;
 
 enum { PHI__TOML_LINE_MOST = 80 }; /* bytes of an array that is written in one line */
 
-/* PHI_OK, what a value was refused for, or PHI_NO_MEMORY. */
+/* Returns PHI_OK, PHI_NO_MEMORY, or the status for which a value was refused. */
 static phi_status phi__toml_put_status(const phi__toml_writer *w) {
     if (w->status == PHI_OK && (w->out->failed || w->path.failed)) return PHI_NO_MEMORY;
     return w->status;
@@ -23,7 +23,7 @@ static void phi__toml_put_refuse(phi__toml_writer *w, phi_status status) {
 
 /* ---- strings ---- */
 
-/* In double quotes; of several lines, in three of them. */
+/* Writes a text in double quotes. If `lines` is set, writes it in three of them. */
 static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     static const char from[] = "\b\t\n\f\r\"\\", to[] = "btnfr\"\\";
     const char *at = s.at, *end = s.at + s.len;
@@ -59,7 +59,7 @@ static void phi__toml_put_basic(phi__buf *out, phi_str s, bool lines) {
     phi__buf_text(out, lines ? "\"\"\"" : "\"");
 }
 
-/* In single quotes if that spares escapes. */
+/* Writes a text, in single quotes if that avoids escapes. */
 static void phi__toml_put_text(phi__buf *out, phi_str s, bool lines) {
     bool literal = false;
     size_t i = 0;
@@ -94,7 +94,7 @@ static bool phi__toml_put_skips(const phi__toml_writer *w, const phi_json *node)
     return (w->flags & PHI_TOML_SKIP_NULLS) != 0 && phi__json_kind_of(node) == PHI__JSON_NULL;
 }
 
-/* An array or an object in one line; `lines`: an array whose items take a line each. */
+/* Writes an array or an object in one line, or, if `lines` is set, an array in several. */
 static void phi__toml_put_items(phi__toml_writer *w, const phi_json *node, uint32_t depth,
                                 bool lines) {
     bool object = phi__json_kind_of(node) == PHI__JSON_OBJECT, first = true;
@@ -179,7 +179,7 @@ static void phi__toml_put_header(phi__toml_writer *w, bool list) {
 
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth);
 
-/* The values of a table, and then the tables in it. Deeper than PHI_JSON_MAX_DEPTH it stops. */
+/* Writes the values of a table, then the tables in it. Stops below PHI_JSON_MAX_DEPTH. */
 static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint32_t depth) {
     phi_json_iter it = phi_json_each(table);
     if (depth > PHI_JSON_MAX_DEPTH) {
@@ -198,14 +198,14 @@ static void phi__toml_put_table(phi__toml_writer *w, const phi_json *table, uint
         if (phi__toml_put_has_header(it.at)) phi__toml_put_member(w, it.at, depth);
 }
 
-/* A member with its header or headers; the path is that of the table around it. */
+/* Writes a member with its header or headers. w->path is that of the table around it. */
 static void phi__toml_put_member(phi__toml_writer *w, const phi_json *node, uint32_t depth) {
     size_t before = w->path.len;
     phi_json_iter it = phi_json_each(node);
     if (before > 0) phi__buf_char(&w->path, '.');
     phi__toml_put_key(&w->path, phi__toml_key_of(node));
     if (phi__json_kind_of(node) == PHI__JSON_OBJECT) {
-        /* The headers of the tables in it may say all. */
+        /* The headers of tables in it may make its own header unnecessary. */
         bool implied = false, plain = false;
         while (!plain && phi_json_next(&it) != NULL) {
             if (phi__toml_put_has_header(it.at))

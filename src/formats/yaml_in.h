@@ -1,10 +1,10 @@
-/* yaml_in.h - the reader of YAML inside: who calls whom, and what they share.
+/* yaml_in.h - what the files of the YAML reader share.
 
    The reader walks the caller's text once and never changes it. A node is read before it is known
-   to be a key or a value: it stays in `scalar` until the byte after it decides (phi__yaml_value
-   or phi__yaml_key). Open collections are frames; a block collection closes when a line begins
-   further left, a flow collection at its bracket.
-   Every function leaves its verdict in the reader's status: PHI_BUSY, while there is more. */
+   to be a key or a value. It stays in `scalar` until the byte after it decides; then
+   phi__yaml_value() or phi__yaml_key() takes it. Open collections are frames. A block collection
+   closes when a line begins further left, a flow collection at its bracket. Every function leaves
+   its result in the reader's status, which is PHI_BUSY while there is more to read. */
 #ifndef PHI_FORMATS_YAML_IN_H
 #define PHI_FORMATS_YAML_IN_H
 
@@ -15,27 +15,27 @@
 
 enum phi__yaml_state {
     PHI__YAML_LINE,    /* before the text of a line of block content */
-    PHI__YAML_GAP,     /* behind an indicator, before a node on its line */
-    PHI__YAML_AFTER,   /* behind a node that may be a key */
-    PHI__YAML_REST,    /* nothing but a comment may follow on the line */
+    PHI__YAML_GAP,     /* after an indicator, before a node on the same line */
+    PHI__YAML_AFTER,   /* after a node that may be a key */
+    PHI__YAML_REST,    /* only a comment may follow on the line */
     PHI__YAML_FLOW,    /* between the tokens of flow content */
-    PHI__YAML_COMMENT, /* of block or flow content */
+    PHI__YAML_COMMENT, /* in a comment */
     PHI__YAML_PLAIN,
     PHI__YAML_PLAIN_BREAK,
     PHI__YAML_SINGLE,
     PHI__YAML_DOUBLE,
     PHI__YAML_QUOTED_BREAK,
-    PHI__YAML_BLOCK_LINE, /* a block scalar: before the text of a line */
+    PHI__YAML_BLOCK_LINE, /* in a block scalar, before the text of a line */
     PHI__YAML_BLOCK_TEXT,
-    PHI__YAML_COPY /* an alias */
+    PHI__YAML_COPY /* copies the node of an alias */
 };
 
 enum phi__yaml_doc {
     PHI__YAML_START,      /* no document yet */
-    PHI__YAML_DIRECTIVES, /* which "---" must follow */
+    PHI__YAML_DIRECTIVES, /* directives were read, and "---" must follow */
     PHI__YAML_OPEN,
     PHI__YAML_COMPLETE,
-    PHI__YAML_ENDED /* by "..." */
+    PHI__YAML_ENDED /* ended by "..." */
 };
 
 enum phi__yaml_style {
@@ -67,43 +67,44 @@ enum phi__yaml_kind {
     PHI__YAML_FLOW_SEQ,
     PHI__YAML_FLOW_MAP,
     PHI__YAML_FLOW_PAIR, /* a mapping of one key without braces, in a flow sequence */
-    PHI__YAML_ALIAS      /* a copy under way */
+    PHI__YAML_ALIAS      /* the copy of an alias */
 };
 
 /* What a frame waits for. */
 enum phi__yaml_want {
     PHI__YAML_WANT_KEY,          /* block: a key at its column; flow: a key or an end */
-    PHI__YAML_WANT_EXPLICIT_KEY, /* behind "?" */
-    PHI__YAML_WANT_COLON,        /* behind a key: the value's indicator, or null it is */
-    PHI__YAML_WANT_VALUE,        /* or an item */
-    PHI__YAML_WANT_NEXT          /* behind a value or an item */
+    PHI__YAML_WANT_EXPLICIT_KEY, /* the key after "?" */
+    PHI__YAML_WANT_COLON,        /* a ":" after a key; without ":" the value is null */
+    PHI__YAML_WANT_VALUE,        /* a value or an item */
+    PHI__YAML_WANT_NEXT          /* what follows a value or an item */
 };
 
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
 
-/* Errors, all of which return false. The first one counts. */
+/* These functions record an error, unless there is one already. They return false. */
 PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
 PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *what);
 
 PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 
-/* Bytes of the printable character at `at`, which is before the end. 0: it is none, and the error
-   is set. Line breaks are none. */
+/* Returns the bytes of the printable character at `at`, which is before the end. 0: it is not
+   printable, and an error was recorded. Line breaks are not printable. */
 PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
 
-/* Where the characters of the line end, at `stop` at the latest; NULL: one is wrong. */
+/* Returns where the line's characters end, `stop` at the latest. NULL: a character is wrong. */
 PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop);
 
-/* Skips white space within the line, keeping `indent` and `tab`. True: text, a break or the end. */
+/* Skips white space within the line, and updates `indent` and `tab`. True if text, a line break or
+   the end of the text follows; false at `stop`. */
 PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop);
 
-/* The line break at r->at. */
+/* Advances past the line break at r->at. */
 PHI__FN void phi__yaml_newline(phi__yaml_reader *r);
 
-/* "---" or "..." at the start of a line. */
+/* True if `at`, the start of a line, is "---" or "..." before a blank. */
 PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at);
 
-/* Room for `more` bytes of the scalar's text and a terminator. */
+/* Makes room for `more` bytes of the scalar's text and a terminator. */
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more);
 PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len);
 
@@ -115,12 +116,12 @@ static inline bool phi__yaml_is_bracket(char c) {
     return c == ',' || c == '[' || c == ']' || c == '{' || c == '}';
 }
 
-/* White space, a line break or the end. */
+/* True at white space, a line break, or the end of the text. */
 static inline bool phi__yaml_is_blank(const phi__yaml_reader *r, const char *at) {
     return at >= r->end || phi__yaml_is_space(*at) || phi__yaml_is_break(*at);
 }
 
-/* Where an indicator ends: before a blank, and in flow content before a bracket. */
+/* True if an indicator may end at `at`: before a blank or, in flow content, before a bracket. */
 static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) {
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
@@ -137,42 +138,42 @@ static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *a
 /* ---- yaml_tree.c: frames, values, keys, anchors, aliases ---- */
 PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind);
 
-/* The frame around all. False: no memory. */
+/* Opens the outermost frame. False if there is no memory. */
 PHI__FN bool phi__yaml_begin(phi__yaml_reader *r);
 
-/* Opens a collection, which takes the properties that wait for it. */
+/* Opens a collection, which takes the properties read before it. */
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want);
 
-/* A pair in a flow sequence, without its own properties. */
+/* Opens a pair in a flow sequence. A pair has no properties. */
 PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
-/* The collection on top is complete: it becomes the scalar's node. */
+/* Closes the collection on top, which becomes the scalar's node. */
 PHI__FN void phi__yaml_close(phi__yaml_reader *r);
 
-/* A scalar without text begins and ends here. */
+/* Makes an empty scalar at r->at. */
 PHI__FN void phi__yaml_empty(phi__yaml_reader *r);
 
-/* The node read is a value of the frame on top, or its explicit key. */
+/* Takes the node just read as a value of the frame on top, or as its explicit key. */
 PHI__FN void phi__yaml_value(phi__yaml_reader *r);
 
-/* The node read is the key of the frame on top. */
+/* Takes the node just read as the key of the frame on top. */
 PHI__FN void phi__yaml_key(phi__yaml_reader *r);
 
-/* Copies about `units` nodes. True: the alias is complete. */
+/* Copies about `units` nodes. True if the alias is complete. */
 PHI__FN bool phi__yaml_copy(phi__yaml_reader *r, size_t units);
 
 /* ---- yaml_tree.c: anchors, tags, directives ---- */
 
-/* An anchor or a tag at r->at. */
+/* Reads an anchor or a tag at r->at. */
 PHI__FN void phi__yaml_prop_read(phi__yaml_reader *r);
 
-/* Those of this line belong to a node on a later one. */
+/* Keeps this line's properties for a node on a later line. */
 PHI__FN void phi__yaml_prop_keep(phi__yaml_reader *r);
 
-/* "*name" at r->at. */
+/* Reads "*name" at r->at. */
 PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r);
 
-/* A directive at r->at; a comment, or nothing, is left of its line. */
+/* Reads a directive at r->at. Only a comment may be left on its line. */
 PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r);
 
 #endif

@@ -1,11 +1,10 @@
-/* yaml_read.c - the reader: its states in turn. */
+/* yaml_read.c - the reader of YAML, a state machine that walks the text once. */
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 
 /* ======== Plain and quoted scalars, line by line.
 
-   Text that is the same in the value stays where it is, from `mark` on; the first line break or
-   escape begins the copy. */
+   The text begins at `mark`. It is not copied before its first line break or escape. */
 
 static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     phi__yaml_scalar *s = &r->scalar;
@@ -17,7 +16,7 @@ static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     s->style = style;
 }
 
-/* Line breaks between two lines of text: one is a space, more are one less. */
+/* Folds line breaks between two lines: one becomes a space, and of several one is dropped. */
 static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     if (!phi__yaml_room(r, breaks)) return;
     if (breaks == 1)
@@ -28,7 +27,6 @@ static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     }
 }
 
-/* The state behind a node. */
 static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
@@ -51,7 +49,7 @@ static void phi__yaml_plain_begin(phi__yaml_reader *r) {
     if (*at == '-' || *at == '?' || *at == ':') r->at++;
 }
 
-/* The text of this line ended at `at`, white space not counted. */
+/* Ends the text of this line at `at`, without the white space before it. */
 static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
@@ -61,7 +59,7 @@ static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     }
 }
 
-/* Past the characters that neither end a plain scalar nor need a look. */
+/* Returns the next character that may end a plain scalar or that needs a check. */
 static const char *phi__yaml_plain_run(const char *at, const char *stop, bool flow) {
     for (; at < stop; at++) {
         unsigned char c = (unsigned char)*at;
@@ -150,7 +148,7 @@ static void phi__yaml_quoted_begin(phi__yaml_reader *r) {
     r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
 }
 
-/* Copies the bytes between the mark and `at`. */
+/* Copies the bytes from the mark to `at`. */
 static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
     bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
     r->scalar.mark = at;
@@ -164,7 +162,8 @@ static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* A line ends at `at`. White space before it does not count; escapes are copied already. */
+/* Ends a line of a quoted scalar at `at`, without the white space before it. White space from
+   escapes stays, because it is copied already. */
 static void phi__yaml_scalar_line_end(phi__yaml_reader *r, const char *at) {
     phi__yaml_scalar *s = &r->scalar;
     const char *last = at;
@@ -202,8 +201,8 @@ static void phi__yaml_single(phi__yaml_reader *r, const char *stop) {
 
 /* ---- escapes ---- */
 
-/* The code of \xXX, \uXXXX or \UXXXXXXXX at the backslash, of two units where they are halves of
-   one. Returns its bytes; 0: an error was set. */
+/* Reads \xXX, \uXXXX or \UXXXXXXXX at a backslash, or two escapes that make a surrogate pair.
+   Returns the number of bytes read; 0: an error was recorded. */
 static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_t *code) {
     size_t digits = at[1] == 'x' ? 2 : at[1] == 'u' ? 4 : 8;
     *code = phi__json_text_hex(at + 2, r->end, digits);
@@ -227,7 +226,7 @@ static size_t phi__yaml_scalar_code(phi__yaml_reader *r, const char *at, uint32_
     return 12;
 }
 
-/* An escape of one character: \n, \t, ... ; UINT32_MAX: none. */
+/* Returns the character of a short escape such as \t or \e; UINT32_MAX if there is none. */
 static uint32_t phi__yaml_scalar_short(char c) {
     static const char names[] = "0abtnvfre \"/\\\tN_LP";
     static const uint16_t codes[] = {0,   7,   8,   9,    10, 11,   12,   13,     27,
@@ -243,7 +242,7 @@ static bool phi__yaml_scalar_escape(phi__yaml_reader *r, const char *at, const c
     char bytes[4];
     if (!phi__yaml_scalar_flush(r, at)) return false;
     if (at + 1 == r->end) return phi__yaml_expected(r, at + 1, "an escape after the backslash");
-    if (phi__yaml_is_break(at[1])) { /* joins the lines; white space before it stays */
+    if (phi__yaml_is_break(at[1])) { /* joins the lines, and keeps white space before it */
         s->mark = at + 1;
         s->breaks = 0;
         s->started = false;
@@ -283,7 +282,7 @@ static void phi__yaml_double(phi__yaml_reader *r, const char *stop) {
     if (at >= r->end) phi__yaml_expected(r, at, "the closing quote of a string");
 }
 
-/* Between the lines of a quoted scalar. */
+/* Reads the line breaks between two lines of a quoted scalar. */
 static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
     while (r->at < stop && phi__yaml_space(r, stop)) {
@@ -302,7 +301,7 @@ static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     if (r->status != PHI_BUSY) return;
     if (s->started)
         phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* after an escaped break: each of the others is a line */
+    else if (s->breaks > 1) { /* after an escaped break, each further break stays */
         if (!phi__yaml_room(r, s->breaks)) return;
         memset(s->to, '\n', s->breaks - 1);
         s->to += s->breaks - 1;
@@ -316,7 +315,7 @@ static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
 
 enum phi__yaml_chomp { PHI__YAML_CLIP, PHI__YAML_STRIP, PHI__YAML_KEEP };
 
-/* The header behind "|" or ">". */
+/* Reads the header after "|" or ">". */
 static void phi__yaml_block_header(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     int32_t digit = 0;
@@ -344,7 +343,7 @@ static void phi__yaml_block_begin(phi__yaml_reader *r) {
     r->scalar.text = NULL;
     (void)phi__yaml_room(r, 0);
     r->fresh = false;
-    r->state = PHI__YAML_REST; /* and then, since a scalar is under way, BLOCK_LINE */
+    r->state = PHI__YAML_REST; /* after it, the state is PHI__YAML_BLOCK_LINE */
 }
 
 static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
@@ -353,7 +352,7 @@ static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
     r->scalar.to += breaks;
 }
 
-/* The scalar is complete: back to the start of the line after it. */
+/* Ends a block scalar, and returns to the start of the line after it. */
 static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
@@ -366,8 +365,8 @@ static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* The breaks before a line of text. Folded: one between two lines that begin with text is a space,
-   the first of several is dropped. */
+/* Writes the line breaks before a line of text. Folded, one break between two lines that do not
+   begin with white space becomes a space, and of several breaks the first is dropped. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
@@ -385,7 +384,7 @@ static void phi__yaml_block_join(phi__yaml_reader *r) {
     r->state = PHI__YAML_BLOCK_TEXT;
 }
 
-/* The first line with text says how far the text is indented. */
+/* Takes the indentation of the scalar from its first line with text. */
 static void phi__yaml_block_detect(phi__yaml_reader *r, int32_t spaces) {
     phi__yaml_scalar *s = &r->scalar;
     if (spaces < r->need) return;
@@ -408,7 +407,7 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (r->at == r->end) {
-        if (spaces > 0 && r->fresh) s->breaks++; /* as in phi__yaml_block_text */
+        if (spaces > 0 && r->fresh) s->breaks++; /* see phi__yaml_block_text() */
         phi__yaml_block_end(r);
         return;
     }
@@ -435,7 +434,7 @@ static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
     r->scalar.mark = r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
     if (at < r->end) phi__yaml_newline(r);
-    /* the last line of a text may lack its break; one of white space counts as if it had one */
+    /* The last line may lack its break. If it is white space, it counts as if it had one. */
     r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
     r->state = PHI__YAML_BLOCK_LINE;
 }
@@ -458,7 +457,7 @@ static void phi__yaml_flow_close(phi__yaml_reader *r) {
     r->state = phi__yaml_scalar_after(r);
 }
 
-/* What a frame wants once the node that begins now was read. */
+/* Sets what the frame on top wants after the node that begins now. */
 static void phi__yaml_flow_expect(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_KEY || frame->want == PHI__YAML_WANT_EXPLICIT_KEY)
@@ -467,7 +466,7 @@ static void phi__yaml_flow_expect(phi__yaml_reader *r) {
         frame->want = PHI__YAML_WANT_NEXT;
 }
 
-/* A node, or properties of one, begins here. */
+/* Reads a node, or the properties of one, in flow content. */
 static void phi__yaml_flow_node(phi__yaml_reader *r) {
     switch (*r->at) {
     case '&':
@@ -504,7 +503,7 @@ static void phi__yaml_flow_node(phi__yaml_reader *r) {
 
 /* ---- the tokens ---- */
 
-/* A colon that ends a key: behind quotes and brackets a blank need not follow. */
+/* True at a colon that ends a key. After quotes and brackets, no blank need follow the colon. */
 static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (*r->at != ':') return false;
@@ -513,7 +512,7 @@ static bool phi__yaml_flow_is_colon(const phi__yaml_reader *r) {
            (s->style == PHI__YAML_STYLE_NODE && !s->is_alias);
 }
 
-/* Behind an item of a sequence. */
+/* Reads what follows an item of a flow sequence. */
 static void phi__yaml_flow_after_item(phi__yaml_reader *r) {
     if (*r->at == ',' || *r->at == ']') {
         phi__yaml_value(r);
@@ -549,7 +548,7 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
         phi__yaml_expected(r, r->at, "an item");
     else if ((*r->at == ':' || (*r->at == '?' && r->inner.at == NULL)) &&
              phi__yaml_is_over(r, r->at + 1)) {
-        /* "?" or ":" where an item may begin: a pair without braces. */
+        /* A "?" or ":" at the start of an item begins a pair without braces. */
         bool explicit_key = *r->at == '?';
         if (!explicit_key) phi__yaml_empty(r);
         r->top->want = PHI__YAML_WANT_NEXT;
@@ -560,7 +559,7 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-/* The end of a mapping, or of a pair at the sequence's comma or bracket. */
+/* Ends a mapping, or a pair at the comma or bracket of its sequence. */
 static void phi__yaml_flow_end(phi__yaml_reader *r) {
     if (r->top->kind == PHI__YAML_FLOW_MAP) {
         phi__yaml_flow_close(r);
@@ -569,7 +568,7 @@ static void phi__yaml_flow_end(phi__yaml_reader *r) {
     phi__yaml_close(r);
 }
 
-/* At ",", "}" or, of a pair, "]": the part that is under way ends. */
+/* At ",", "}" or, in a pair, "]": ends the current key or value. */
 static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pending = r->inner.at != NULL;
@@ -588,7 +587,7 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     if (frame->want == PHI__YAML_WANT_VALUE) phi__yaml_empty(r);
     phi__yaml_value(r);
     if (r->status == PHI_BUSY) {
-        /* Behind a value, or a key without one: a comma or the end, which was seen. */
+        /* A comma continues a mapping. Anything else ends the mapping or the pair. */
         bool pair = r->top->kind == PHI__YAML_FLOW_PAIR;
         if (*r->at == ',' && !pair) {
             r->top->want = PHI__YAML_WANT_KEY;
@@ -598,7 +597,7 @@ static void phi__yaml_flow_stop(phi__yaml_reader *r) {
     }
 }
 
-/* In a mapping, or a pair. */
+/* Reads one token of a flow mapping or of a pair. */
 static void phi__yaml_flow_map(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     bool pair = frame->kind == PHI__YAML_FLOW_PAIR;
@@ -629,7 +628,7 @@ static void phi__yaml_flow_map(phi__yaml_reader *r) {
         phi__yaml_flow_node(r);
 }
 
-/* "[" or "{" at r->at. */
+/* Reads one token of flow content. */
 static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
     if (!phi__yaml_space(r, stop)) return;
     if (r->at == r->end) {
@@ -647,7 +646,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
         return;
     }
     if (r->fresh) {
-        /* The first text of a line. */
+        /* This is the first text of a line. */
         r->fresh = false;
         if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
             phi__yaml_wrong(r, r->at, "a line that ends the document, inside of brackets");
@@ -665,7 +664,7 @@ static void phi__yaml_flow(phi__yaml_reader *r, const char *stop) {
 
 /* ---- closing ---- */
 
-/* What the frame on top still waits for is null, or empty text where a tag says so. */
+/* Adds null for whatever the frame on top still waits for, or empty text if a tag says so. */
 static void phi__yaml_line_fill(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     if (frame->want == PHI__YAML_WANT_EXPLICIT_KEY) {
@@ -686,7 +685,7 @@ static void phi__yaml_line_close(phi__yaml_reader *r) {
     phi__yaml_value(r);
 }
 
-/* The document ends: everything closes. */
+/* Closes all collections at the end of the document. */
 static void phi__yaml_line_close_all(phi__yaml_reader *r) {
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) phi__yaml_line_close(r);
     if (r->status == PHI_BUSY && r->doc == PHI__YAML_OPEN) phi__yaml_line_fill(r);
@@ -728,7 +727,7 @@ static void phi__yaml_line_marker(phi__yaml_reader *r) {
     }
 }
 
-/* The line's text belongs to no collection. True: it may begin the document's node. */
+/* Handles a line outside of all collections. True if it may begin the document's node. */
 static bool phi__yaml_line_outside(phi__yaml_reader *r) {
     switch (r->doc) {
     case PHI__YAML_START:
@@ -754,7 +753,7 @@ static void phi__yaml_line_tab(phi__yaml_reader *r) {
     phi__yaml_wrong(r, r->at, "a tab before this: block collections are indented by spaces");
 }
 
-/* Behind "-", "?" or ":": a block collection may follow on the same line. */
+/* Advances past a "-", "?" or ":". A block collection may follow on the same line. */
 static void phi__yaml_line_indicator(phi__yaml_reader *r) {
     r->at++;
     r->tab = false;
@@ -763,7 +762,7 @@ static void phi__yaml_line_indicator(phi__yaml_reader *r) {
     r->state = PHI__YAML_GAP;
 }
 
-/* A block collection begins here. */
+/* Opens a block collection at the column of `at`. */
 static void phi__yaml_line_open(phi__yaml_reader *r, uint8_t kind, const char *at, uint8_t want) {
     if (r->tab)
         phi__yaml_line_tab(r);
@@ -778,7 +777,7 @@ static void phi__yaml_line_item(phi__yaml_reader *r) {
     phi__yaml_line_indicator(r);
 }
 
-/* A line at the column of the mapping on top. */
+/* Reads a line at the column of the mapping on top. */
 static void phi__yaml_line_member(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
     char c = *r->at;
@@ -787,7 +786,7 @@ static void phi__yaml_line_member(phi__yaml_reader *r) {
         phi__yaml_line_tab(r);
     } else if (c == '-' && indicator && frame->want != PHI__YAML_WANT_KEY &&
                frame->want != PHI__YAML_WANT_COLON) {
-        phi__yaml_line_item(r); /* a sequence needs no more spaces than its key */
+        phi__yaml_line_item(r); /* a sequence may begin at the column of its key */
     } else if (c == ':' && indicator && frame->want == PHI__YAML_WANT_COLON) {
         frame->want = PHI__YAML_WANT_VALUE;
         phi__yaml_line_indicator(r);
@@ -805,7 +804,7 @@ static void phi__yaml_line_text(phi__yaml_reader *r) {
         phi__yaml_line_marker(r);
         return;
     }
-    /* Closes what the line's column leaves. */
+    /* Close the collections that end before this line's column. */
     bool item = *r->at == '-' && phi__yaml_is_blank(r, r->at + 1);
     while (r->status == PHI_BUSY && r->top->kind != PHI__YAML_DOC) {
         phi__yaml_frame *frame = r->top;
@@ -825,7 +824,7 @@ static void phi__yaml_line_text(phi__yaml_reader *r) {
         if (frame->kind == PHI__YAML_MAP)
             phi__yaml_line_member(r);
         else {
-            /* A line at the column of the sequence on top. */
+            /* This line is at the column of the sequence on top. */
             if (r->tab)
                 phi__yaml_line_tab(r);
             else
@@ -864,11 +863,11 @@ static bool phi__yaml_line_wants_key(const phi__yaml_reader *r) {
     return r->top->kind == PHI__YAML_MAP && r->top->want == PHI__YAML_WANT_KEY;
 }
 
-/* "-", "?" or ":" before a blank. */
+/* Reads a "-", "?" or ":" before a blank. */
 static void phi__yaml_line_structure(phi__yaml_reader *r) {
     char c = *r->at;
     bool key = phi__yaml_line_wants_key(r);
-    if (c == ':') { /* behind nothing: an empty key */
+    if (c == ':') { /* nothing is before it: the key is empty */
         if (!r->may_block) phi__yaml_expected(r, r->at, "a value");
         phi__yaml_empty(r);
         if (r->inner.at != NULL) {
@@ -924,7 +923,7 @@ static void phi__yaml_line_node(phi__yaml_reader *r) {
 
 static void phi__yaml_line_gap(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
-    if (r->inner.at != NULL) r->tab = tab; /* a tab behind properties indents nothing */
+    if (r->inner.at != NULL) r->tab = tab; /* a tab after properties is no indentation */
     if (!there) return;
     if (r->at == r->end || phi__yaml_is_break(*r->at) ||
         (*r->at == '#' && phi__yaml_is_apart(r, r->at))) {
@@ -940,9 +939,9 @@ static void phi__yaml_line_gap(phi__yaml_reader *r, const char *stop) {
     phi__yaml_line_node(r);
 }
 
-/* ---- behind a node ---- */
+/* ---- after a node ---- */
 
-/* ":" behind a node: it is a key. */
+/* Reads the ":" after a node, which makes the node a key. */
 static void phi__yaml_line_key(phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     if (s->line != r->line) {
@@ -968,7 +967,7 @@ static void phi__yaml_line_key(phi__yaml_reader *r) {
 
 static void phi__yaml_line_after(phi__yaml_reader *r, const char *stop) {
     bool tab = r->tab, there = phi__yaml_space(r, stop);
-    r->tab = tab; /* white space behind a node indents nothing */
+    r->tab = tab; /* white space after a node is no indentation */
     if (!there) return;
     if (r->at < r->end && *r->at == ':' && phi__yaml_is_blank(r, r->at + 1)) {
         phi__yaml_line_key(r);
@@ -1000,11 +999,11 @@ static void phi__yaml_line_rest(phi__yaml_reader *r, const char *stop) {
 
 /* ---- the reader: its states in turn ---- */
 
-#define PHI__YAML_DEPTH 512u          /* by default */
+#define PHI__YAML_DEPTH 512u          /* levels of nesting, by default */
 #define PHI__YAML_ALIAS_NODES 262144u /* by default: 8 MiB of nodes */
 #define PHI__YAML_ALIAS_BYTES 16777216u
 
-/* Up to the end of the line, which is left for the state behind. */
+/* Skips a comment up to the end of its line, which is left for the next state. */
 static void phi__yaml_read_comment(phi__yaml_reader *r, const char *stop) {
     const char *at = phi__yaml_line(r, stop);
     bool block =
@@ -1055,7 +1054,7 @@ PHI__FN void phi__yaml_read_begin(phi__yaml_reader *r, phi_arena *arena, phi_str
     if (text.len >= UINT32_MAX)
         phi__yaml_too_big(r, "a text of 4 GiB or more");
     else {
-        /* A text that is not UTF-8 from its first bytes on; a byte order mark is skipped. */
+        /* Refuses a text whose first bytes are not UTF-8, and skips a byte order mark. */
         const unsigned char *p = (const unsigned char *)r->text;
         size_t len = (size_t)(r->end - r->text);
         if (len >= 2 && ((p[0] == 0xfe && p[1] == 0xff) || (p[0] == 0xff && p[1] == 0xfe) ||

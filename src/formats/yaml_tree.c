@@ -1,12 +1,10 @@
-/* yaml_tree.c - frames and nodes: open collections, their values and keys, anchors, aliases. */
+/* yaml_tree.c - the tree of YAML: open collections, values, keys, anchors, aliases, tags. */
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 #include "text/text_in.h"
 
 #include <math.h>
 #include <stdio.h>
-
-/* ---- errors, characters, lines, and room for the text of scalars ---- */
 
 /* ---- errors ---- */
 
@@ -32,7 +30,7 @@ PHI__FN bool phi__yaml_wrong(phi__yaml_reader *r, const char *at, const char *wh
     return phi__yaml_fail(r, at, PHI_PARSE, what);
 }
 
-/* At another line than the present one; column from 0. */
+/* Records an error at another line than the current one. `column` counts from 0. */
 static bool phi__yaml_wrong_at(phi__yaml_reader *r, const char *at, uint32_t line, uint32_t column,
                                const char *what) {
     if (r->status != PHI_BUSY) return false;
@@ -52,7 +50,8 @@ static bool phi__yaml_no_memory(phi__yaml_reader *r) {
 
 /* ---- characters ---- */
 
-/* Three-byte characters that are no text: U+FEFF, a byte order mark; U+FFFE and U+FFFF. */
+/* True for characters that are no text: the control characters from U+0080 on except U+0085, the
+   byte order mark U+FEFF, and U+FFFE and U+FFFF. */
 static bool phi__yaml_is_unprintable(const unsigned char *p, size_t n) {
     if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0 && p[1] != 0x85;
     return n == 3 && p[0] == 0xef &&
@@ -81,7 +80,7 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     return n;
 }
 
-/* Skips plain ASCII text up to `stop`: all that is no line break and needs no check. */
+/* Skips ASCII text up to `stop` that has no line break and needs no check. */
 static const char *phi__yaml_run(const char *at, const char *stop) {
     while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
     return at;
@@ -131,7 +130,7 @@ PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
-    /* the rest of the text can give three bytes for two */
+    /* two bytes of the source can become three */
     return phi__pool_room(&r->pool, r->arena, &r->scalar.text, &r->scalar.to, more,
                           (size_t)(r->end - r->at) * 3 / 2) ||
            phi__yaml_no_memory(r);
@@ -144,7 +143,7 @@ PHI__FN bool phi__yaml_add(phi__yaml_reader *r, const char *at, size_t len) {
     return true;
 }
 
-/* Ends the scalar's text: in scalar.string and scalar.len. */
+/* Ends the scalar's text, which is then in scalar.string and scalar.len. */
 static void phi__yaml_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
@@ -156,7 +155,7 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 
 /* ---- the core schema of YAML 1.2.2, chapter 10.3: the value of a scalar's text ---- */
 
-#define PHI__YAML_TOO_LARGE UINT32_MAX /* instead of a kind: of a number */
+#define PHI__YAML_TOO_LARGE UINT32_MAX /* in place of a kind: the number is too large */
 #define PHI__YAML_NUMBER_MOST 1024u    /* bytes of a number in a form that JSON does not have */
 
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
@@ -174,7 +173,7 @@ static uint32_t phi__yaml_core_bool(phi_str s) {
     return 0;
 }
 
-/* Past the digits. */
+/* Returns the index after the digits that begin at index i. */
 static size_t phi__yaml_core_digits(phi_str s, size_t i) {
     while (i < s.len && s.at[i] >= '0' && s.at[i] <= '9') i++;
     return i;
@@ -182,7 +181,7 @@ static size_t phi__yaml_core_digits(phi_str s, size_t i) {
 
 /* The parts of a decimal number: [sign] whole [. fraction] [exponent]. */
 typedef struct phi__yaml_decimal {
-    size_t whole, point, fraction, exponent; /* where they begin, or where they would */
+    size_t whole, point, fraction, exponent; /* index at which each part begins, or would begin */
 } phi__yaml_decimal;
 
 static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
@@ -203,7 +202,7 @@ static bool phi__yaml_core_parts(phi_str s, phi__yaml_decimal *d) {
     return end > i && end == s.len;
 }
 
-/* The same number as JSON writes it: no plus, no zeros in front, digits around the point. */
+/* Reads the number in JSON's form: no plus, no leading zeros, digits around the point. */
 static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
                                          phi__json_value *value) {
     char text[PHI__YAML_NUMBER_MOST + 8];
@@ -230,12 +229,12 @@ static uint32_t phi__yaml_core_rewritten(phi_str s, const phi__yaml_decimal *d,
     return number.kind;
 }
 
-/* A number's kind, or 0. */
+/* Returns the kind of a number; 0 if the text is no number. */
 static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
     phi__json_number number;
     phi__yaml_decimal d;
     const char *bad;
-    if (s.at[0] >= '1' && s.at[0] <= '9') { /* mostly as in JSON */
+    if (s.at[0] >= '1' && s.at[0] <= '9') { /* most numbers look as in JSON */
         const char *end = s.at + phi__min(s.len, 65536);
         if (phi__json_number_read(s.at, end, &number, &bad) == s.at + s.len) {
             *value = number.v;
@@ -282,7 +281,7 @@ static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
     return kind;
 }
 
-/* What the text is under a tag that is not str: the tag's kind, or 0. */
+/* Returns the kind of a text under a tag other than str; 0 if the tag does not allow the text. */
 static uint32_t phi__yaml_core_tagged(phi_str s, uint8_t tag, phi__json_value *value) {
     uint32_t kind = phi__yaml_core_plain(s, value);
     bool number = kind == PHI__JSON_INT || kind == PHI__JSON_UINT || kind == PHI__JSON_DOUBLE;
@@ -312,11 +311,11 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
 /* ======== Texts by hash: the keys of the mappings that are open, and the anchors.
 
-   Names are a stack with a hash table of places in it. The newest leave first, so a table with
-   linear probing needs no marks of removed names: the newest is the last of every chain. */
+   Names are a stack, with a hash table of their indices. The newest name is removed first. It is
+   the last name of its probing chain, so removed names need no marks. */
 
-/* The address of the table's owner makes the places differ from run to run, so that no text can
-   be made in advance whose names collide. */
+/* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
+   can prepare a text whose names collide. */
 static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
     uint64_t seed = (uint64_t)(uintptr_t)names ^ (uint64_t)scope << 32;
     return (uint32_t)(phi__map_hash(seed, text) >> 32);
@@ -328,7 +327,7 @@ static bool phi__yaml_name_same(const phi__yaml_name *name, uint32_t hash, phi_s
            (text.len == 0 || memcmp(name->at, text.at, text.len) == 0);
 }
 
-/* A table holds indices from 1; 0 is free. */
+/* Puts a name into the hash table. The table holds indices from 1; 0 is a free place. */
 static void phi__yaml_name_place(phi__yaml_names *names, uint32_t index) {
     uint32_t mask = names->table_cap - 1, place = names->at[index].hash & mask;
     while (names->table[place] != 0) place = (place + 1) & mask;
@@ -351,11 +350,11 @@ static bool phi__yaml_name_grow(phi__yaml_names *names, phi_arena *arena) {
     names->cap = cap;
     names->table_cap = cap * 2;
     for (uint32_t i = 0; i < names->count; i++)
-        phi__yaml_name_place(names, i); /* the oldest first */
+        phi__yaml_name_place(names, i); /* oldest names first */
     return true;
 }
 
-/* The name in that scope, or NULL. */
+/* Returns the name in this scope; NULL if there is none. */
 static phi__yaml_name *phi__yaml_name_find(const phi__yaml_names *names, phi_str text,
                                            uint32_t scope, uint32_t hash) {
     if (names->count == 0) return NULL;
@@ -367,7 +366,7 @@ static phi__yaml_name *phi__yaml_name_find(const phi__yaml_names *names, phi_str
     return NULL;
 }
 
-/* A name that is not in there; `text` is borrowed. NULL: no memory. */
+/* Adds a name that is not there yet. `text` is borrowed. NULL if there is no memory. */
 static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *arena, phi_str text,
                                           uint32_t scope, uint32_t hash) {
     if (names->count == names->cap && !phi__yaml_name_grow(names, arena)) return NULL;
@@ -381,7 +380,7 @@ static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *are
     return name;
 }
 
-/* Removes the newest until so many are left. */
+/* Removes the newest names until `count` are left. */
 static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
     while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
@@ -397,13 +396,13 @@ PHI__FN phi_json *phi__yaml_node(phi__yaml_reader *r, uint32_t kind) {
     return node;
 }
 
-/* Where the scalar under way begins, on its line, from 0. */
+/* Returns the column, from 0, at which the current scalar begins. */
 static uint32_t phi__yaml_tree_column(const phi__yaml_reader *r) {
     const phi__yaml_scalar *s = &r->scalar;
     return s->at >= s->line_at ? (uint32_t)(s->at - s->line_at) : 0;
 }
 
-/* column: from 0 */
+/* Records the place of a node. `column` counts from 0. */
 static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t line,
                            uint32_t column) {
     if (PHI__MARKED(r) && node != NULL) phi__marks_add(r->marks, node, line, column + 1);
@@ -413,7 +412,7 @@ static void phi__yaml_mark(phi__yaml_reader *r, const phi_json *node, uint32_t l
 
 static void phi__yaml_clear(phi__yaml_props *props) { memset(props, 0, sizeof *props); }
 
-/* Adds those of `from` to `to`. False: both have an anchor, or both a tag. */
+/* Moves the properties of `from` to `to`. False if both have an anchor, or both have a tag. */
 static bool phi__yaml_props_join(phi__yaml_props *to, phi__yaml_props *from) {
     if (from->at == NULL) return true;
     if ((to->anchor_at != NULL && from->anchor_at != NULL) || (to->tag != 0 && from->tag != 0))
@@ -429,7 +428,7 @@ static bool phi__yaml_props_join(phi__yaml_props *to, phi__yaml_props *from) {
     return true;
 }
 
-/* Those of earlier lines and of this one belong to one node. */
+/* Joins the properties of earlier lines and of this line, which belong to one node. */
 static bool phi__yaml_merge(phi__yaml_reader *r) {
     phi__yaml_props *inner = &r->inner;
     if (phi__yaml_props_join(inner, &r->outer)) return true;
@@ -466,13 +465,13 @@ static bool phi__yaml_mismatch(phi__yaml_reader *r, const phi__yaml_props *props
     return phi__yaml_wrong_at(r, props->at, props->line, props->column, message);
 }
 
-/* The scalar's text, as a terminated copy. */
+/* Makes a NUL-terminated copy of the scalar's text, if there is none yet. */
 static bool phi__yaml_text(phi__yaml_reader *r) {
     if (r->scalar.string == NULL) phi__yaml_end(r);
     return r->status == PHI_BUSY;
 }
 
-/* The kind of the scalar read, with *value; 0: an error was set. */
+/* Returns the kind of the current scalar, and sets *value. 0: an error was recorded. */
 static uint32_t phi__yaml_resolve(phi__yaml_reader *r, phi__json_value *value) {
     phi__yaml_scalar *s = &r->scalar;
     phi_str text = s->string != NULL ? phi__str(s->string, s->len)
@@ -493,7 +492,7 @@ static uint32_t phi__yaml_resolve(phi__yaml_reader *r, phi__json_value *value) {
     return kind;
 }
 
-/* The scalar read as a node. Its properties are in `inner`. */
+/* Makes a node of the current scalar, whose properties are in `inner`. */
 static phi_json *phi__yaml_tree_scalar(phi__yaml_reader *r) {
     phi__json_value value;
     uint32_t kind = phi__yaml_resolve(r, &value);
@@ -564,8 +563,8 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     return frame->node;
 }
 
-/* The properties of the collection that begins: those of a block collection are on earlier lines,
-   since those on this line are its first key's. */
+/* Returns the properties of a collection that begins. Those of a block collection are on earlier
+   lines, because properties on this line belong to its first key. */
 static phi__yaml_props *phi__yaml_prop_of(phi__yaml_reader *r, uint8_t kind) {
     if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
     return phi__yaml_merge(r) ? &r->inner : NULL;
@@ -595,7 +594,7 @@ PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want) {
     if (frame == NULL) return;
     frame->want = want;
     frame->node = phi__yaml_node(r, PHI__JSON_OBJECT);
-    if (want == PHI__YAML_WANT_KEY) /* behind its key */
+    if (want == PHI__YAML_WANT_KEY) /* its key was read before */
         phi__yaml_mark(r, frame->node, r->scalar.line, phi__yaml_tree_column(r));
     else
         phi__yaml_mark(r, frame->node, r->line, phi__yaml_column(r, r->at));
@@ -689,7 +688,7 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     return phi__yaml_key_wrong(r, message);
 }
 
-/* Checks a key of text; false: an error was set. */
+/* Checks a key, and sets *key to its text. False: an error was recorded. */
 static bool phi__yaml_key_text(phi__yaml_reader *r, phi_str *key) {
     phi__yaml_scalar *s = &r->scalar;
     phi__json_value value;
@@ -729,7 +728,7 @@ PHI__FN void phi__yaml_key(phi__yaml_reader *r) {
 
 /* ---- aliases ---- */
 
-/* A copy of a node without its children; texts are shared. */
+/* Copies a node without its children. The copy shares its texts. */
 static phi_json *phi__yaml_twin(phi__yaml_reader *r, const phi_json *source) {
     uint32_t kind = phi__json_kind_of(source);
     size_t bytes = phi__json_key_len(source) + (kind == PHI__JSON_STRING ? source->len : 0);
@@ -820,7 +819,7 @@ struct phi__yaml_handle {
 
 /* ---- names ---- */
 
-/* Past the characters up to a blank, in flow content to a bracket; NULL: an error was set. */
+/* Returns the end of a name: a blank, or a bracket in flow content. NULL: an error was recorded. */
 static const char *phi__yaml_prop_name(phi__yaml_reader *r, const char *at, bool bracket_ends) {
     const char *start = at;
     while (!phi__yaml_is_blank(r, at) && !(bracket_ends && phi__yaml_is_bracket(*at))) {
@@ -851,7 +850,7 @@ static uint8_t phi__yaml_prop_core_tag(phi_str name) {
     return PHI__YAML_TAG_NONE;
 }
 
-/* The core tag that prefix and rest make together. */
+/* Returns the core tag that `prefix` and `rest` make together. */
 static uint8_t phi__yaml_prop_whole(phi_str prefix, phi_str rest) {
     char whole[32];
     static const char core[] = "tag:yaml.org,2002:";
@@ -870,7 +869,7 @@ static const struct phi__yaml_handle *phi__yaml_prop_handle(const phi__yaml_read
     return at;
 }
 
-/* "!", "!!" or "!name!" at the start. */
+/* Returns the length of the handle at the start of a tag: "!", "!!" or "!name!". */
 static size_t phi__yaml_prop_handle_len(phi_str tag) {
     for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
@@ -882,7 +881,7 @@ static size_t phi__yaml_prop_handle_len(phi_str tag) {
     return 1;
 }
 
-/* True if these are characters of a tag: those of a URI except "!". */
+/* True if a tag may have these characters: those of a URI except "!". */
 static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
@@ -898,7 +897,7 @@ static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     return true;
 }
 
-/* The tag of a text like "!!str" or "!e!name"; false: an error was set. */
+/* Reads a tag like "!!str" or "!e!name". False: an error was recorded. */
 static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     size_t n = phi__yaml_prop_handle_len(tag);
     phi_str handle = phi__str(tag.at, n), rest = phi__str(tag.at + n, tag.len - n);
@@ -917,7 +916,7 @@ static bool phi__yaml_prop_short(phi__yaml_reader *r, phi_str tag, uint8_t *out)
     return true;
 }
 
-/* The tag of a text like "!<tag:yaml.org,2002:str>". */
+/* Reads a tag like "!<tag:yaml.org,2002:str>". False: an error was recorded. */
 static bool phi__yaml_prop_verbatim(phi__yaml_reader *r, phi_str tag, uint8_t *out) {
     if (tag.len < 4 || tag.at[tag.len - 1] != '>')
         return phi__yaml_expected(r, tag.at + tag.len, "'>' at the end of a verbatim tag");
@@ -1002,7 +1001,7 @@ PHI__FN void phi__yaml_prop_alias(phi__yaml_reader *r) {
 
 /* ---- directives ---- */
 
-/* The next word of the line: empty at its end or before a comment. */
+/* Returns the next word of the line; empty at the end of the line or before a comment. */
 static phi_str phi__yaml_prop_word(phi__yaml_reader *r) {
     const char *at = r->at;
     while (at < r->end && phi__yaml_is_space(*at)) at++;
@@ -1070,5 +1069,5 @@ PHI__FN void phi__yaml_prop_directive(phi__yaml_reader *r) {
     else if (phi__str_is(name, "TAG"))
         phi__yaml_prop_declare(r);
     else
-        r->state = PHI__YAML_COMMENT; /* reserved: skipped */
+        r->state = PHI__YAML_COMMENT; /* reserved directives are skipped */
 }

@@ -1,7 +1,7 @@
-/* yaml_write.c - a tree as YAML in block style.
+/* yaml_write.c - writes a tree as YAML in block style.
 
-   Readers of YAML 1.1 get the same tree: their booleans, dates and numbers in other forms are
-   quoted, and so is any text that does not begin like a word. */
+   Readers of YAML 1.1 get the same tree. Texts that are booleans, dates or numbers for them are
+   quoted, and so are all texts that do not begin like a word. */
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 
@@ -9,7 +9,7 @@
 
 /* An open collection. */
 typedef struct phi__yaml_level {
-    const phi_json *child; /* to be written next */
+    const phi_json *child; /* the child to write next */
     uint32_t left, indent;
     bool object;
 } phi__yaml_level;
@@ -25,9 +25,9 @@ typedef struct phi__yaml_writer {
 
 /* The properties of a text that decide its style. */
 typedef struct phi__yaml_look {
-    bool breaks; /* line feeds */
-    bool odd;    /* characters that need an escape */
-    bool colon;  /* a colon or a number sign that would end plain text, or a space at an end */
+    bool breaks; /* has line feeds */
+    bool odd;    /* has characters that need an escape */
+    bool colon;  /* has a ":" or "#" that would end plain text, or a space at an end */
 } phi__yaml_look;
 
 /* True if readers refuse the character, or take it for a line break. */
@@ -56,7 +56,7 @@ static phi__yaml_look phi__yaml_write_look(phi_str s) {
     return look;
 }
 
-/* Words that some reader takes for null or a boolean, in any case. */
+/* True for words that some reader takes for null or a boolean, in any case. */
 static bool phi__yaml_write_is_word(phi_str s) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -74,7 +74,6 @@ static bool phi__yaml_write_is_plain(phi_str s, phi__yaml_look look) {
     return !phi__yaml_write_is_word(s);
 }
 
-/* In double quotes. */
 static void phi__yaml_write_quoted(phi__buf *out, phi_str s) {
     const char *at = s.at, *from = at, *end = s.at + s.len;
     phi__buf_char(out, '"');
@@ -112,7 +111,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
     if (phi__yaml_write_is_plain(s, look))
         phi__buf_add_str(out, s);
     else if (look.breaks && !look.odd && begins && !is_key) {
-        /* A literal block, without its last line break. */
+        /* Writes a literal block without its last line break. */
         size_t from = 0, to, end = s.len;
         while (end > 0 && s.at[end - 1] == '\n') end--;
         phi__buf_text(out, end == s.len ? "|-" : end + 1 == s.len ? "|" : "|+");
@@ -129,7 +128,7 @@ static void phi__yaml_write_text(phi__buf *out, phi_str s, uint32_t indent, bool
         phi__yaml_write_quoted(out, s);
 }
 
-/* With a point and a signed exponent, which all readers take for a number. */
+/* Writes a number with a point and a signed exponent, which all readers take for a number. */
 static void phi__yaml_write_double(phi__buf *out, double d) {
     char text[32];
     size_t e;
@@ -201,7 +200,7 @@ static void phi__yaml_write_value(phi__yaml_writer *w, const phi_json *node, uin
     phi__yaml_write_open(w, node, indent + 2);
 }
 
-/* The next child of the innermost collection. The line is indented already for the first one. */
+/* Writes the next child of the innermost collection. The first child's line is indented already. */
 static void phi__yaml_write_next(phi__yaml_writer *w, bool first) {
     phi__yaml_level *level = &w->levels[w->depth - 1];
     const phi_json *node = level->child;

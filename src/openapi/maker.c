@@ -1,5 +1,4 @@
-/* maker.c - makes an operation callable: parameters, body, security, server, and the schema of its
-   tool. */
+/* maker.c - makes an operation callable: parameters, body, security, server, and tool schema. */
 #include "base/base_in.h"
 #include "openapi/api_in.h"
 #include "tools/tools_in.h"
@@ -8,11 +7,11 @@
 
 typedef struct phi__tschema_def {
     const phi_json *node;
-    phi_str name;  /* of letters, digits, ".", "_" and "-" */
-    unsigned same; /* later definitions with its name: each has a number */
+    phi_str name;  /* only letters, digits, ".", "_" and "-" */
+    unsigned same; /* later definitions with this name, which get a number */
 } phi__tschema_def;
 
-/* A reference that every value needs: from one definition (0: the root) to another. */
+/* A reference that every value must contain, from one definition (0: the root) to another. */
 typedef struct phi__tschema_edge {
     size_t from, to;
     bool cut;
@@ -20,31 +19,31 @@ typedef struct phi__tschema_edge {
 
 typedef struct phi__tool_schema {
     phi__document_view *view;
-    phi__buf out, words; /* words: of a description under way */
+    phi__buf out, words; /* words: the description being written */
     size_t most_bytes;
-    phi__tschema_def *defs; /* from 1; the root has index 0 */
+    phi__tschema_def *defs; /* definition i is defs[i - 1]; i = 0 is the root */
     size_t def_count, def_cap;
     phi__tschema_edge *edges;
     size_t edge_count, edge_cap;
-    size_t from; /* the definition being written */
+    size_t from; /* index of the definition being written */
     uint32_t depth, work;
-    bool optional; /* a property that may be left out was entered since its start */
-    bool files;    /* binary strings may be files */
-    bool second;   /* once more, with the circles cut */
-    bool failed;   /* view->message says why, or no memory */
+    bool optional; /* the current schema is below an optional property */
+    bool files;    /* a binary string may be sent as a file */
+    bool second;   /* the second pass, in which circles are cut */
+    bool failed;   /* view->message says why, or there is no memory */
 } phi__tool_schema;
 
 /* ---- schemas of a document as the JSON Schema of a tool ---- */
 
-/* References become "$defs", nearest first, until max_schema_bytes are written; those after that
-   are left open, with a description. Keywords that phi's check of arguments does not know move into
-   the description; malformed ones, and properties that are only read, are left out. A schema that
-   contains itself without an optional property between, which some providers refuse, is left open
-   at the end of the circle. */
+/* References become "$defs", nearest first, until max_schema_bytes are written. After that, schemas
+   are left open (they accept any value), with a description. Keywords that phi's check of arguments
+   does not know move into the description. Malformed keywords and read-only properties are left
+   out. Some providers refuse a schema that contains itself without an optional property between.
+   Such a schema is left open where the circle closes. */
 
 enum {
     PHI__TOOL_SCHEMA_DEPTH = 64,     /* nested schemas; deeper ones are left open */
-    PHI__TOOL_SCHEMA_WORK = 4000000, /* members looked at */
+    PHI__TOOL_SCHEMA_WORK = 4000000, /* members that are examined */
     PHI__TOOL_SCHEMA_WORDS = 512,    /* bytes of a description */
     PHI__TOOL_SCHEMA_NOTE = 160,     /* bytes of a keyword in a description */
     PHI__TOOL_SCHEMA_SHORT = 256,    /* bytes of a default or an example */
@@ -99,7 +98,7 @@ static bool phi__tschema_is_file(const phi_json *schema) {
            phi_json_is(phi_json_get(schema, "contentEncoding"), PHI_JSON_STRING);
 }
 
-/* The letter as providers take it in a name. */
+/* Returns `c`, or "_" if providers do not accept `c` in a name. */
 static char phi__tschema_plain(char c) {
     return phi__is_alnum(c) || c == '.' || c == '_' || c == '-' ? c : '_';
 }
@@ -146,7 +145,7 @@ static void phi__tschema_put_words(phi__tool_schema *s) {
     phi__json_write_str(&s->out, phi__buf_str(&s->words));
 }
 
-/* Begins the description; the caller may say more before phi__tschema_put_words. */
+/* Begins the description. The caller may add words before it calls phi__tschema_put_words(). */
 static void phi__tschema_describe(phi__tool_schema *s, const phi_json *schema, phi_str note) {
     if (note.len == 0) note = phi__records_get_str(schema, "description");
     phi__buf_clear(&s->words);
@@ -154,7 +153,7 @@ static void phi__tschema_describe(phi__tool_schema *s, const phi_json *schema, p
     if (note.len > PHI__TOOL_SCHEMA_WORDS) phi__buf_text(&s->words, "...");
 }
 
-/* A schema that allows everything of its type. */
+/* Writes a schema that allows all values of its type. */
 static void phi__tschema_put_open(phi__tool_schema *s, const phi_json *schema, phi_str note,
                                   const char *why) {
     phi_str type = phi__records_get_str(schema, "type");
@@ -176,8 +175,9 @@ static phi__tschema_def *phi__tschema_named(const phi__tool_schema *s, phi_str n
     return NULL;
 }
 
-/* The last step of a reference, of letters that need no escape, and a number where it is taken.
-   The first of a name counts: a document may have thousands of the same. False: no memory. */
+/* Makes a name from the last step of a reference, of characters that need no escape. If the name is
+   taken, a number is added. The first definition of a name counts the numbers, because a document
+   may have thousands of the same name. False if there is no memory. */
 static bool phi__tschema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     char name[PHI__TOOL_SCHEMA_NAME + 16];
     size_t at = ref.len, len = 0;
@@ -189,12 +189,12 @@ static bool phi__tschema_name(phi__tool_schema *s, phi_str ref, phi_str *out) {
     while (first != NULL) {
         len = base + (size_t)snprintf(name + base, 16, "_%u", ++first->same + 1);
         if (phi__tschema_named(s, phi__str(name, len)) == NULL) break;
-        if (!phi__tschema_spend(s, s->def_count)) return true; /* it has failed */
+        if (!phi__tschema_spend(s, s->def_count)) return true; /* s->failed is set */
     }
     return phi__arena_str(s->view->arena, phi__str(name, len), out);
 }
 
-/* The definition of a reference; 0: failed. */
+/* Returns the index of a reference's definition; 0 on failure. */
 static size_t phi__tschema_def_of(phi__tool_schema *s, phi_str ref) {
     phi_str name = {NULL, 0};
     const phi_json *node = phi__document_target(s->view, ref);
@@ -214,7 +214,7 @@ static size_t phi__tschema_def_of(phi__tool_schema *s, phi_str ref) {
     return ++s->def_count;
 }
 
-/* True: this reference closes a circle, and is left open. */
+/* True if this reference closes a circle, and must be left open. */
 static bool phi__tschema_closes(phi__tool_schema *s, size_t to) {
     phi__tschema_edge *last = s->edge_count > 0 ? &s->edges[s->edge_count - 1] : NULL;
     if (s->optional || to == 0) return false;
@@ -238,7 +238,7 @@ static bool phi__tschema_closes(phi__tool_schema *s, size_t to) {
     return false;
 }
 
-/* {"$ref": ...} alone, or the members of a schema that describes itself. */
+/* Writes the members of a reference: "$ref", or a description if it closes a circle. */
 static void phi__tschema_put_ref(phi__tool_schema *s, phi_str ref) {
     size_t def = phi__tschema_def_of(s, ref);
     if (s->failed) return;
@@ -264,7 +264,7 @@ static void phi__tschema_put_lone_ref(phi__tool_schema *s, phi_str ref) {
     phi__buf_char(&s->out, '}');
 }
 
-/* Writes one schema. note: a description that replaces the schema's; empty: none. */
+/* Writes one schema. If `note` is not empty, it replaces the schema's description. */
 static void phi__tschema_put(phi__tool_schema *s, const phi_json *schema, phi_str note);
 
 static void phi__tschema_put_type(phi__tool_schema *s, const phi_json *schema) {
@@ -337,7 +337,7 @@ static void phi__tschema_put_required(phi__tool_schema *s, const phi_json *schem
     if (!any && !s->out.failed) s->out.len = before;
 }
 
-/* {"allOf": [variant, the discriminator has its value]} */
+/* Writes an allOf of a variant and of an object whose discriminator has the variant's value. */
 static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discriminator,
                                      phi_str ref) {
     phi_str name = phi__records_get_str(discriminator, "propertyName");
@@ -346,7 +346,7 @@ static void phi__tschema_put_variant(phi__tool_schema *s, const phi_json *discri
     phi__buf_text(&s->out, ",{\"type\":\"object\",\"properties\":{");
     phi__json_write_key(&s->out, name);
     phi__buf_text(&s->out, "{\"enum\":[");
-    /* The values of the discriminator for this reference. */
+    /* Writes the values of the discriminator that name this reference. */
     phi_json_iter it = phi_json_each(phi_json_get(discriminator, "mapping"));
     phi_str last = ref;
     bool any = false;
@@ -378,7 +378,8 @@ static void phi__tschema_put_choices(phi__tool_schema *s, const phi_json *schema
     phi__buf_char(&s->out, '[');
     while (!s->failed && phi_json_next(&it) != NULL) {
         const phi_json *ref = phi_json_get(it.at, "$ref");
-        if (s->out.len / 2 > s->most_bytes && !s->out.failed) { /* a part would say too little */
+        /* too large: a few of the choices would mislead */
+        if (s->out.len / 2 > s->most_bytes && !s->out.failed) {
             s->out.len = before;
             return;
         }
@@ -428,8 +429,8 @@ static void phi__tschema_put_member(phi__tool_schema *s, const phi_json *schema,
     }
 }
 
-/* In version 3.1 a reference may have schema keywords next to it; it then joins allOf, for some
-   providers take nothing next to "$ref". */
+/* True if a reference has schema keywords next to it, as version 3.1 allows. The reference then
+   becomes a part of allOf, because some providers accept nothing next to "$ref". */
 static bool phi__tschema_joins(const phi__tool_schema *s, const phi_json *schema) {
     phi_json_iter it = phi_json_each(schema);
     if (!s->view->doc->is_31) return false;
@@ -456,7 +457,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     phi__tschema_say_more(s, schema);
     phi__tschema_put_words(s);
     phi__tschema_put_type(s, schema);
-    /* In version 3.0 exclusiveMinimum is true or false, next to minimum. */
+    /* In version 3.0, exclusiveMinimum is a boolean next to minimum. */
     static const char *const keys[2][2] = {{"minimum", "exclusiveMinimum"},
                                            {"maximum", "exclusiveMaximum"}};
     for (size_t i = 0; i < 2; i++) {
@@ -484,7 +485,7 @@ static void phi__tschema_put_object(phi__tool_schema *s, const phi_json *schema,
     }
     if (phi__tschema_type(schema) == PHI_JSON_ARRAY &&
         phi__keywords_of(PHI__LIT("items"), phi_json_get(schema, "items")) == PHI__KEYWORD_DROP)
-        phi__buf_text(&s->out, ",\"items\":{}"); /* OpenAI wants them */
+        phi__buf_text(&s->out, ",\"items\":{}"); /* OpenAI requires "items" */
     if (is_ref) {
         it = phi_json_each(phi_json_get(schema, "allOf"));
         phi__json_write_key(&s->out, PHI__LIT("allOf"));
@@ -562,13 +563,13 @@ static void phi__tschema_put_defs(phi__tool_schema *s) {
     if (s->out.failed) phi__tschema_no_memory(s);
 }
 
-/* Marks references so that no circle is left among the definitions: those to the first of each
-   are cut. *any: there was one. False: no memory. */
+/* Cuts references so that no circle is left among the definitions: in each circle, the references
+   to its first definition. *any is true if there was a circle. False if there is no memory. */
 static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
     phi_memory *memory = s->view->doc->memory;
     size_t nodes = s->def_count + 1, bytes = phi__mul(nodes, 2 * sizeof(size_t));
     size_t first = 0, last = 0, next = 0;
-    /* Nodes with needed[i] references to them; the queue holds those with none. */
+    /* needed[i] is the number of references to node i. The queue holds nodes without references. */
     size_t *needed = (size_t *)phi__alloc(memory, bytes);
     if (needed == NULL) return false;
     size_t *queue = needed + nodes;
@@ -586,7 +587,7 @@ static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
         }
         while (next < nodes && needed[next] == 0) next++;
         if (next == nodes) break;
-        /* All references to a node come from nodes that are left: each is cut. */
+        /* Cut all references to this node that come from nodes that are left. */
         *any = true;
         for (size_t i = 0; i < s->edge_count; i++)
             if (s->edges[i].to == next && needed[s->edges[i].from] > 0) s->edges[i].cut = true;
@@ -597,7 +598,7 @@ static bool phi__tschema_cut_circles(phi__tool_schema *s, bool *any) {
     return true;
 }
 
-/* True: there were circles, the output was emptied, and all is to be written once more. */
+/* If there are circles, cuts them and empties the output. True: write the schema again. */
 static bool phi__tschema_again(phi__tool_schema *s) {
     bool any = false;
     if (s->failed || s->second || s->edge_count == 0) return false;
@@ -608,18 +609,18 @@ static bool phi__tschema_again(phi__tool_schema *s) {
     return true;
 }
 
-/* One operation under way. Results are in `arena`. */
 typedef struct phi__making {
     phi_openapi *api;
     const phi__document_operation *source;
-    phi_arena *arena; /* of the results */
+    phi_arena *arena; /* holds the results */
     phi_arena scratch;
     phi__document_view view;
     phi__tool_schema schema;
-    const phi_json *item, *node, *root; /* path item, operation, servers and security of all */
+    /* path item; operation; servers and security of the document */
+    const phi_json *item, *node, *root;
     phi__operation *op;
-    const phi_json **given;      /* the parameters' nodes, as op->parameters */
-    const phi_json *body_schema; /* NULL: none */
+    const phi_json **given;      /* nodes of the parameters, as in op->parameters */
+    const phi_json *body_schema; /* NULL: there is no body */
     phi_str body_note;
     bool no_memory;
     char message[320]; /* why the operation is skipped; empty: it is not */
@@ -627,13 +628,13 @@ typedef struct phi__making {
 
 /* ---- an operation while it is made callable ---- */
 
-/* All return false, so that a caller can end with them. */
+/* This function and phi__making_lost() return false, so that a caller can return their result. */
 static bool phi__making_skip(phi__making *m, const char *place, const char *why) {
     (void)snprintf(m->message, sizeof m->message, "%s: %s", place, why);
     return false;
 }
 
-/* the view's message, or memory */
+/* Skips the operation with the view's message, or records that there is no memory. */
 static bool phi__making_lost(phi__making *m, const char *place) {
     if (!m->view.no_memory) return phi__making_skip(m, place, m->view.message);
     m->no_memory = true;
@@ -646,19 +647,19 @@ static bool phi__making_str(phi__making *m, phi_str text, phi_str *out) {
     return false;
 }
 
-/* in the arena */
+/* Allocates zeroed memory in the arena. If there is no memory, records this and returns NULL. */
 static void *phi__making_zero(phi__making *m, size_t count, size_t size) {
     void *at = phi__arena_zero(m->arena, phi__mul(count, size));
     if (at == NULL) m->no_memory = true;
     return at;
 }
 
-/* ---- parameters: the operation's, its path's, and those that only the path template names ---- */
+/* ---- parameters of the operation, of its path item, and of the path template ---- */
 
 enum {
     PHI__PARAMETERS_MOST = 4096,
     PHI__PARAMETERS_PATH = 8192,  /* bytes of a path; servers take less */
-    PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key; Anthropic, November 2026 */
+    PHI__PARAMETERS_ARGUMENT = 64 /* bytes of a key: Anthropic's limit, November 2026 */
 };
 
 static const char *const phi__parameters_places[] = {"path", "query", "header", "cookie"};
@@ -666,14 +667,14 @@ static const char *const phi__parameters_places[] = {"path", "query", "header", 
 static const char *const phi__parameters_styles[] = {
     "simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "deepObject"};
 
-/* The index of a name in a table; `count`: it is not in there. */
+/* Returns the index of a name in a table, or `count` if the name is not in the table. */
 static size_t phi__parameters_named(const char *const *names, size_t count, phi_str name) {
     size_t i = 0;
     while (i < count && !phi__str_is(name, names[i])) i++;
     return i;
 }
 
-/* False: no style, and *out is as it was. */
+/* Sets *out to the style of this name. False if there is no such style; *out is unchanged. */
 static bool phi__parameters_style(phi_str name, phi__operation_style *out) {
     size_t count = PHI__COUNT(phi__parameters_styles);
     size_t i = phi__parameters_named(phi__parameters_styles, count, name);
@@ -687,8 +688,8 @@ static bool phi__parameters_taken(const phi__making *m, phi_str name) {
     return false;
 }
 
-/* The first number from 2 on that is free after "base_", by one look at each parameter: a document
-   may have thousands whose names differ only in characters that are replaced. */
+/* Returns the first number from 2 on that no argument "base_NUMBER" has. Looks at each parameter
+   once, since a document may have thousands of names that differ only in replaced characters. */
 static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
     unsigned next = 2;
     unsigned char taken[PHI__PARAMETERS_MOST / 8 + 1] = PHI_ZERO;
@@ -706,7 +707,7 @@ static unsigned phi__parameters_next(const phi__making *m, phi_str base) {
     return next;
 }
 
-/* A key that no parameter's argument has. */
+/* Makes a parameter's key, which differs from the keys of all other arguments. */
 static bool phi__parameters_argument(phi__making *m, phi_str name, const char *place,
                                      phi_str *out) {
     char key[PHI__PARAMETERS_ARGUMENT + 24];
@@ -721,7 +722,7 @@ static bool phi__parameters_argument(phi__making *m, phi_str name, const char *p
     return phi__making_str(m, phi__str(key, len), out);
 }
 
-/* Headers that OpenAPI describes elsewhere, and parameters that have no place in the path. */
+/* True for headers that OpenAPI describes elsewhere, and for parameters not in the path. */
 static bool phi__parameters_ignored(const phi__making *m, phi__operation_place place,
                                     phi_str name) {
     phi_str path = m->op->path;
@@ -745,7 +746,7 @@ static bool phi__parameters_repeated(const phi__making *m, phi__operation_place 
     return false;
 }
 
-/* Its schema, or that of its only content, whose type is *type; NULL: none. */
+/* Returns the schema of a parameter, or of its only content, of media type *type; NULL: none. */
 static const phi_json *phi__parameters_schema(const phi_json *node, phi_str *type) {
     const phi_json *schema = phi_json_get(node, "schema"), *content = phi_json_get(node, "content");
     phi_json_iter it = phi_json_each(content);
@@ -790,7 +791,7 @@ static bool phi__parameters_add(phi__making *m, const phi_json *node, const char
     return true;
 }
 
-/* What the template names and no parameter declares is a text that is required. */
+/* Adds a required string for each name in the path template that no parameter declares. */
 static bool phi__parameters_rest(phi__making *m) {
     phi_str path = m->op->path;
     size_t at = 0;
@@ -814,7 +815,8 @@ static bool phi__parameters_rest(phi__making *m) {
     return true;
 }
 
-/* False: skipped, or no memory; so with all that makes a part of an operation. */
+/* Makes the parameters. False if the operation is skipped or there is no memory; this is true of
+   all functions that make a part of an operation. */
 static bool phi__parameters_make(phi__making *m) {
     const phi_json *own = phi_json_get(m->node, "parameters");
     const phi_json *shared = phi_json_get(m->item, "parameters");
@@ -845,7 +847,7 @@ static bool phi__parameters_make(phi__making *m) {
     return phi__parameters_rest(m);
 }
 
-/* ---- the body: which content type is sent, and its properties ---- */
+/* ---- the body: its content type and its properties ---- */
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
@@ -854,9 +856,9 @@ static bool phi__request_body_ends(phi_str type, const char *end) {
     return type.len >= n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
 }
 
-/* How well a content type suits; the least is taken. */
+/* Returns the rank of a content type. The lowest rank is chosen. */
 static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *kind) {
-    /* The type without its parameters. */
+    /* Removes the parameters of the type. */
     type = phi__str_trim(phi__str(type.at, phi__min(type.len, phi__str_find(type, 0, ";"))));
     *kind = PHI__BODY_JSON;
     if (phi__str_is_nocase(type, "application/json")) return 0;
@@ -879,7 +881,7 @@ static bool phi__request_body_encoding(phi__making *m, phi__operation_property *
     phi_str type = phi__records_get_str(encoding, "contentType");
     size_t comma = phi__str_find(type, 0, ",");
     if (comma != SIZE_MAX)
-        type = phi__str_trim(phi__str(type.at, comma)); /* the first of several */
+        type = phi__str_trim(phi__str(type.at, comma)); /* the first type of several */
     p->style = PHI__STYLE_FORM;
     p->has_style = phi__parameters_style(style, &p->style) ||
                    phi_json_get(encoding, "explode") != NULL ||
@@ -909,7 +911,7 @@ static bool phi__request_body_encoding(phi__making *m, phi__operation_property *
     return kept != NULL;
 }
 
-/* The properties of one schema. */
+/* Adds the properties of one schema to the body. */
 static bool phi__request_body_of(phi__making *m, const phi_json *from, const phi_json *encodings,
                                  size_t most) {
     phi__operation_body *body = &m->op->body;
@@ -950,7 +952,7 @@ static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *co
         *type = it.key;
         m->op->body.kind = kind;
     }
-    /* A range is replaced by one of its types. */
+    /* Replaces a range of types by one of its types. */
     if (phi__str_find(*type, 0, "*") == SIZE_MAX) return best;
     *type = m->op->body.kind == PHI__BODY_JSON   ? PHI__LIT("application/json")
             : m->op->body.kind == PHI__BODY_TEXT ? PHI__LIT("text/plain")
@@ -958,7 +960,7 @@ static const phi_json *phi__request_body_pick(phi__making *m, const phi_json *co
     return best;
 }
 
-/* After the parameters. */
+/* Makes the body. The parameters must have been made before. */
 static bool phi__request_body_make(phi__making *m) {
     const phi_json *given = phi_json_get(m->node, "requestBody");
     phi__operation_body *body = &m->op->body;
@@ -978,7 +980,7 @@ static bool phi__request_body_make(phi__making *m) {
         !phi__parameters_argument(m, PHI__LIT("_request_body"), "", &body->argument))
         return false;
     if (body->kind != PHI__BODY_FORM && body->kind != PHI__BODY_MULTIPART) return true;
-    /* The properties of the schema, and of the schemas that it joins. */
+    /* Collects the properties of the schema and of the schemas in its allOf. */
     const phi_json *encodings = phi_json_get(media, "encoding");
     const phi_json *schema = phi__document_follow(&m->view, m->body_schema);
     phi_json_iter it = phi_json_each(phi_json_get(schema, "allOf"));
@@ -1065,8 +1067,8 @@ static bool phi__security_make(phi__making *m) {
     return true;
 }
 
-/* The first server of the operation, of its path item, or of all, with the defaults of variables in
-   the place of "{name}". */
+/* Sets the URL of the first server of the operation, of its path item, or of the document. Each
+   "{name}" in it is replaced by the variable's default. */
 static bool phi__maker_server(phi__making *m) {
     const phi_json *places[3];
     char out[PHI__SECURITY_URL];
@@ -1091,7 +1093,7 @@ static bool phi__maker_server(phi__making *m) {
             len += part.len;
             i = variable != NULL ? end + 1 : i + 1;
         }
-        if (i < url.len) len = 0; /* it is too long */
+        if (i < url.len) len = 0; /* the URL is too long */
     }
     while (len > 0 && out[len - 1] == '/') len--;
     return phi__making_str(m, phi__str(out, len), &m->op->server);
@@ -1100,7 +1102,7 @@ static bool phi__maker_server(phi__making *m) {
 /* ---- the operation, and its tool's schema ---- */
 
 enum {
-    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description: a $ref may repeat it */
+    PHI__MAKER_DESCRIPTION = 16384, /* bytes of a tool's description; a $ref may repeat it */
     PHI__MAKER_LABEL = 120
 };
 
@@ -1180,7 +1182,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     tool->name = m->op->name.at;
     tool->schema = schema.at;
     tool->user_data = m->op;
-    tool->timeout_ms = PHI_UNLIMITED; /* the request has the deadline */
+    tool->timeout_ms = PHI_UNLIMITED; /* phi__opcall_fill() sets the real limit */
     tool->needs_approval = (desc->needs_approval && !m->op->read_only) ||
                            (desc->destructive_needs_approval && m->op->destructive);
     tool->deferred = desc->deferred;
@@ -1190,7 +1192,7 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     return true;
 }
 
-/* Finds the operation in its path item, and fills what the index says of it. */
+/* Finds the operation in its path item, and copies its fields from the index. */
 static bool phi__maker_find(phi__making *m) {
     const phi_openapi_operation *shown = &m->source->shown;
     phi__operation *op = m->op;
@@ -1216,8 +1218,8 @@ static bool phi__maker_find(phi__making *m) {
     return true;
 }
 
-/* Makes the operation at `index`, and its tool, in the arena. False: no memory. *skip: NULL, or why
-   it becomes no tool, in the arena. *units grows by the bytes that were read and written. */
+/* Makes the operation at `index` and its tool in the arena. False if there is no memory. *skip is
+   NULL, or says why the operation becomes no tool. *units grows by the bytes read and written. */
 static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, phi_tool *tool,
                             const char **skip, size_t *units) {
     phi__document *doc = api->document;
@@ -1253,7 +1255,7 @@ static bool phi__maker_make(phi_openapi *api, size_t index, phi_arena *arena, ph
     return true;
 }
 
-/* ---- operations that fit a filter become tools, one after another ---- */
+/* ---- selection: operations that fit a filter become tools ---- */
 
 enum { PHI__SELECTION_ENTRY = 64 }; /* units that an operation costs, whatever its size */
 
@@ -1263,7 +1265,7 @@ static bool phi__selection_listed(const char *const *list, phi_str text, bool no
     return false;
 }
 
-/* "/repos" and "/repos/" fit /repos and /repos/a, not /repositories. */
+/* True if a path is below a prefix: "/repos" and "/repos/" fit /repos/a, not /repositories. */
 static bool phi__selection_below(const char *const *prefixes, phi_str path) {
     for (; *prefixes != NULL; prefixes++) {
         size_t len = strlen(*prefixes);
@@ -1292,7 +1294,7 @@ static bool phi__selection_fits(const phi__document_operation *op,
     return filter->tags == NULL || tagged;
 }
 
-/* Adds the operation at s->at. False: no memory. */
+/* Makes a tool of the operation at s->at, or records why not. False if there is no memory. */
 static bool phi__selection_add(phi_openapi *api, phi__selection *s, phi_openapi_tools *out,
                                size_t *units) {
     phi_memory *memory = &api->memory;

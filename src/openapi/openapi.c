@@ -1,5 +1,5 @@
-/* openapi.c - the object of a document: made, read in slices from bytes to a tree to the parts and
-   operations that are kept, looked at and freed. */
+/* openapi.c - the object of a document: creates it, reads the document in slices (bytes, a tree,
+   then parts and operations), and frees it. */
 #include "base/base_in.h"
 #include "formats/formats_in.h"
 #include "loop/loop_in.h"
@@ -11,14 +11,14 @@
 
 /* ---- a document's parts ---- */
 
-/* Parts are the entries of the components that requests need, and the path items, each a JSON
-   text in one buffer; callbacks, examples and extensions are not kept, responses only if a
-   reference may lead into them. A part is parsed when it is needed. The text does not change once
-   the document is ready, so that trees may borrow from it. */
+/* Parts are the entries of the components that requests need, and the path items. Each part is JSON
+   text in one buffer. Callbacks, examples and extensions are not kept; responses are kept only if a
+   reference may lead into them. A part is parsed when it is needed. The text does not change after
+   the document is ready, so trees may borrow from it. */
 
 enum {
-    PHI__DOCUMENT_CHAIN = 32, /* references that lead to references */
-    PHI__DOCUMENT_STEP = 1024 /* bytes of a step of a pointer */
+    PHI__DOCUMENT_CHAIN = 32, /* references followed from one to the next */
+    PHI__DOCUMENT_STEP = 1024 /* bytes of one step of a JSON Pointer */
 };
 
 typedef struct phi__document_parsed {
@@ -49,7 +49,7 @@ PHI__FN phi__document_part *phi__document_find(const phi__document *doc,
     return NULL;
 }
 
-/* A new part without text, its name copied; NULL: no memory. */
+/* Adds a part without text, and copies its name. NULL if there is no memory. */
 static phi__document_part *phi__document_add(phi__document *doc, phi__document_section section,
                                              phi_str name) {
     if (!phi__map_room(&doc->parts)) return NULL;
@@ -66,8 +66,8 @@ static int phi__document_hex(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The next step of a JSON Pointer, "~" and "%" undone, into `out` of `size` bytes; *rest moves past
-   it. False: the pointer has ended, or is malformed: *rest is then not empty. */
+/* Decodes the next step of a JSON Pointer into `out` of `size` bytes, and advances *rest past it.
+   False at the end of the pointer; if *rest is not empty then, the pointer is malformed. */
 static bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step) {
     size_t i = 1, n = 0;
     if (rest->len == 0 || rest->at[0] != '/') return false;
@@ -89,8 +89,8 @@ static bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *s
     return true;
 }
 
-/* The name of the part that holds an operation's responses; path and method as in the document.
-   False: it is too long. */
+/* Makes the name of the part that holds an operation's responses. Path and method are spelled as in
+   the document. False if the name is too long. */
 static bool phi__document_answers(phi_str path, phi_str method, char *out, size_t size,
                                   phi_str *name) {
     if (path.len >= size || method.len >= size - path.len) return false;
@@ -100,8 +100,8 @@ static bool phi__document_answers(phi_str path, phi_str method, char *out, size_
     return true;
 }
 
-/* A pointer into the responses of an operation, which are a separate part: "/get/responses" after
-   the path. */
+/* Finds the part of a pointer into an operation's responses, which are a separate part. Such a
+   pointer has "/get/responses" after the path. */
 static bool phi__document_in_answers(const phi__document *doc, phi_str path,
                                      phi__document_part **part, phi_str *rest) {
     char method[16], word[16], name[PHI__DOCUMENT_STEP + 16];
@@ -116,8 +116,8 @@ static bool phi__document_in_answers(const phi__document *doc, phi_str path,
     return *part != NULL;
 }
 
-/* Splits "#/components/schemas/Pet/items" into its part and the pointer within. False: it leads
-   to no part that was kept; *why then says so, after the reference itself: " leads nowhere". */
+/* Splits "#/components/schemas/Pet/items" into its part and the pointer within it. False if the
+   part was not kept. *why then has words to add to the reference: " leads nowhere". */
 static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__document_part **part,
                                  phi_str *rest, const char **why) {
     char bytes[PHI__DOCUMENT_STEP];
@@ -143,7 +143,7 @@ static bool phi__document_locate(const phi__document *doc, phi_str ref, phi__doc
     return *part != NULL;
 }
 
-/* The node that a pointer leads to; NULL: nowhere. */
+/* Returns the node that a pointer leads to; NULL if there is none. */
 static const phi_json *phi__document_walk(const phi_json *node, phi_str rest) {
     char bytes[PHI__DOCUMENT_STEP];
     phi_str step;
@@ -211,13 +211,12 @@ PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi
 
 /* ---- tool names: "{prefix}__{operation id}" within the rules of every provider ---- */
 
-/* A name depends on the document and the prefix alone, not on a filter. The hash of a name that
-   is cut or taken is made of method and path. */
+/* A name depends on the document and prefix only. A name that is cut or taken gets a hash. */
 
 /* The naming of a document's operations, in slices. Zeroed at first. */
 typedef struct phi__naming {
     phi__tool_names names;
-    size_t at; /* the next operation: of counting, then of naming */
+    size_t at; /* index of the next operation, first to count, then to name */
     bool begun, counted;
 } phi__naming;
 
@@ -228,7 +227,7 @@ static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char
     if (id.len > 0)
         phi__tool_name_text(&name, id);
     else {
-        /* "get_pets_petId" of GET /pets/{petId}. */
+        /* GET /pets/{petId} becomes "get_pets_petId". */
         bool gap = true;
         name.exact = false;
         for (size_t i = 0; i < op->method.len; i++)
@@ -247,7 +246,7 @@ static phi__tool_name phi__naming_of(const phi_openapi_operation *op, const char
     return name;
 }
 
-/* The name of one operation; a tail that is taken, which takes a document made for it, moves on. */
+/* Names one operation, or skips it if its name stays taken. False if there is no memory. */
 static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_operation *op,
                             const char *prefix) {
     phi__tool_name name = phi__naming_of(&op->shown, prefix);
@@ -264,8 +263,8 @@ static bool phi__naming_one(phi__naming *n, phi__document *doc, phi__document_op
     return phi__arena_str(&doc->arena, phi__str(name.at, name.len), &op->shown.name);
 }
 
-/* Names up to `count` operations. prefix: NULL, or terminated. skip_unnamed: operations without an
-   id are to be skipped. PHI_BUSY: call it again; PHI_NO_MEMORY. */
+/* Names up to `count` operations. `prefix` may be NULL. If skip_unnamed is set, operations without
+   an id are skipped. Returns PHI_OK, PHI_BUSY (call it again) or PHI_NO_MEMORY. */
 static phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const char *prefix,
                                       bool skip_unnamed, size_t count) {
     if (!n->begun) {
@@ -297,15 +296,15 @@ static phi_status phi__naming_advance(phi__naming *n, phi__document *doc, const 
 
 enum {
     PHI__READING_PIECE = 65536, /* bytes of a file that are read at a time */
-    PHI__READING_ENTRY = 64,    /* units that an entry costs, whatever its size */
-    PHI__READING_NAMED = 256,   /* units that a name costs */
+    PHI__READING_ENTRY = 64,    /* units of work for an entry of any size */
+    PHI__READING_NAMED = 256,   /* units of work for a name */
     PHI__READING_NAME = 1024,   /* bytes of a path with its method */
-    PHI__READING_TAGS = 64,     /* of an operation */
-    PHI__READING_DEPTH = 512    /* nested values */
+    PHI__READING_TAGS = 64,     /* tags of an operation */
+    PHI__READING_DEPTH = 512    /* levels of nested values */
 };
 
 typedef enum phi__reading_state {
-    PHI__READING_SOURCE, /* bytes of a file */
+    PHI__READING_SOURCE, /* reads the bytes of a file */
     PHI__READING_PARSE,
     PHI__READING_PARTS,
     PHI__READING_OPERATIONS,
@@ -326,15 +325,15 @@ typedef struct phi__reading_walk {
     phi__yaml_reader yaml;
     phi__document_section section;
     phi_json_iter it;
-    bool entered; /* `it` is in the section */
+    bool entered; /* `it` is inside of the section */
     phi__json_writer writer;
-    phi__document_part *part; /* being written; NULL: none */
+    phi__document_part *part; /* the part being written; NULL: none */
     phi__reading_answers *answers;
     phi__naming naming;
-    bool wants_answers; /* a reference may lead into responses: they are kept */
+    bool wants_answers; /* responses are kept, because a reference may lead into them */
 } phi__reading_walk;
 
-/* As a path item and as an operation name them. */
+/* The HTTP methods, as keys of a path item and as shown to the host. */
 static const struct {
     const char *key, *shown;
     bool read_only;
@@ -415,7 +414,7 @@ static phi_status phi__reading_open(phi__reading *r, const char *path) {
 
 /* ---- the tree ---- */
 
-/* The version: 3.0 and 3.1 alone. */
+/* Refuses all versions but 3.0 and 3.1. */
 static void phi__reading_check(phi__reading *r) {
     phi_str version = phi__records_get_str(r->root, "openapi");
     phi_str old = phi__records_get_str(r->root, "swagger");
@@ -446,7 +445,7 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     while (i < text.len &&
            (text.at[i] == ' ' || text.at[i] == '\t' || text.at[i] == '\n' || text.at[i] == '\r'))
         i++;
-    /* The first byte chooses the language. */
+    /* The first byte decides between JSON and YAML. */
     bool json = i < text.len && (text.at[i] == '{' || text.at[i] == '[');
     if (json) {
         if (walk->reader.arena == NULL)
@@ -469,7 +468,7 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
     } else if (status == PHI_NO_MEMORY) {
         (void)phi__reading_no_memory(r);
     } else {
-        /* A wrong guess of the language must show in the message. */
+        /* The message names the language, because the guess may be wrong. */
         r->status = status;
         r->error = error;
         (void)snprintf(r->error.message, sizeof r->error.message, "not valid %s: %.*s",
@@ -481,13 +480,14 @@ static size_t phi__reading_parse(phi__reading *r, phi__reading_walk *walk, size_
 /* ---- parts ---- */
 
 static phi_json *phi__reading_section(const phi__reading *r, phi__document_section section) {
-    /* "schemas"; "paths" of the path items of the document itself. */
+    /* "paths" is a member of the document; the other sections are in "components". */
     const char *name = phi__document_sections[section];
     if (section == PHI__SECTION_PATHS) return phi_json_get(r->root, name);
     return phi_json_get(phi_json_get(r->root, "components"), name);
 }
 
-/* Takes out of a path item what requests do not need. False: no memory. */
+/* Removes from a path item what requests do not need. The responses of its operations are kept in
+   walk->answers. False if there is no memory. */
 static bool phi__reading_prune(phi__reading *r, phi__reading_walk *walk, phi_str path,
                                phi_json *item) {
     for (size_t i = 0; i < PHI__COUNT(phi__reading_methods); i++) {
@@ -517,7 +517,7 @@ static void phi__reading_begin_part(phi__reading *r, phi__reading_walk *walk, ph
         (void)phi__reading_no_memory(r);
         return;
     }
-    part->at = r->doc->text.len; /* of duplicate keys the last one counts */
+    part->at = r->doc->text.len; /* of several equal keys, the last one counts */
     part->node = node;
     walk->part = part;
     phi__json_write_writer_begin(&walk->writer, &r->doc->text, node, 0);
@@ -550,7 +550,7 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
     if (walk->section == PHI__SECTION_RESPONSES && !walk->wants_answers)
         walk->section = PHI__SECTION_ROOT;
     if (walk->section == PHI__SECTION_ANSWERS) {
-        /* The responses of one operation. */
+        /* Begins a part with the responses of one operation. */
         char bytes[PHI__READING_NAME];
         phi__reading_answers *one = walk->answers;
         phi_str name;
@@ -564,7 +564,7 @@ static size_t phi__reading_parts(phi__reading *r, phi__reading_walk *walk, size_
         return PHI__READING_ENTRY;
     }
     if (walk->section == PHI__SECTION_ROOT) {
-        /* Servers and security of the whole document. */
+        /* Begins the part with the servers and the security of the document. */
         static const char *const kept[] = {"servers", "security"};
         phi_json *node = phi_json_new_object(&r->tree);
         for (size_t i = 0; node != NULL && i < PHI__COUNT(kept); i++) {
@@ -631,7 +631,7 @@ static bool phi__reading_operation(phi__reading *r, phi_str path, size_t method,
            phi__reading_tags(r, op, phi_json_get(node, "tags"));
 }
 
-/* A path item that is a reference: the part that it names, or NULL and why. */
+/* Returns the part that a path item's "$ref" leads to. NULL if there is none; *why says why. */
 static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, const char **why) {
     phi__document_part *part = NULL;
     phi_str rest;
@@ -649,7 +649,7 @@ static phi__document_part *phi__reading_item_ref(phi__reading *r, phi_str ref, c
     return NULL;
 }
 
-/* Adds one skipped entry for all operations of a path item that cannot be followed. */
+/* Adds one skipped entry for all operations of a path item whose reference cannot be followed. */
 static bool phi__reading_lost_item(phi__reading *r, phi_str path, phi_str ref, const char *why) {
     char words[240];
     phi_str text;
@@ -666,7 +666,7 @@ static bool phi__reading_item(phi__reading *r, phi_str key, const phi_json *item
     const phi_json *ref = phi_json_get(item, "$ref"), *target = NULL;
     const char *why = NULL;
     bool fine = true;
-    /* of duplicate paths the last one counts, and paths begin with a slash: the others extend */
+    /* Of several equal paths, the last one counts. Keys without a slash are extensions. */
     if (own == NULL || key.len == 0 || key.at[0] != '/' || own->node != item) return true;
     if (phi_json_is(ref, PHI_JSON_STRING)) {
         other = phi__reading_item_ref(r, phi__json_text_of(ref), &why);
@@ -749,11 +749,11 @@ static void phi__reading_end(phi__reading *r) {
     r->root = NULL;
 }
 
-/* ---- a copy of the settings, defaults resolved ---- */
+/* ---- settings: a copy with its defaults resolved ---- */
 
 enum {
     PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
-    PHI__SETTINGS_RESPONSE_BYTES = 65536, /* the same */
+    PHI__SETTINGS_RESPONSE_BYTES = 65536, /* the same part of the book */
     PHI__SETTINGS_DOCUMENT_BYTES = 67108864,
     PHI__SETTINGS_SCHEMA_BYTES = 65536
 };
@@ -771,7 +771,7 @@ static bool phi__settings_pairs(const phi_openapi_pair *pairs, size_t count) {
     return true;
 }
 
-/* The fault of a desc: words for a message, static; NULL: none. */
+/* Returns a static message about a fault of `desc`; NULL if there is none. */
 static const char *phi__settings_refuse(const phi_openapi_desc *desc) {
     const phi_openapi_auth *auth = &desc->auth;
     if (!phi__settings_pairs(desc->headers, desc->header_count))
@@ -836,7 +836,7 @@ static size_t phi__address_body(void *user_data, phi_str bytes) {
 
 static bool phi__address_ask(phi_openapi *api, phi_str url, bool plain);
 
-/* Goes to the address that the Location names, from that of the answer. */
+/* Requests the address in the Location header, which may be relative to the answer's address. */
 static void phi__address_redirect(phi_openapi *api) {
     phi__url from, to;
     phi__buf url;
@@ -933,7 +933,7 @@ static void phi__openapi_destroy(phi_openapi *api) {
 static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     phi__document *doc = (phi__document *)phi__arena_zero(&api->arena, sizeof *doc);
     if (doc == NULL) return false;
-    /* Copies it with all that it points to. desc: NULL: defaults. False: no memory. */
+    /* Copies `desc` with all that it points to. NULL means defaults. */
     phi_openapi_desc *out = &api->desc;
     memset(out, 0, sizeof *out);
     if (desc != NULL) *out = *desc;

@@ -10,13 +10,13 @@
        desc.tools = pets.tools;                      // desc: a phi_agent_desc
        desc.tool_count = pets.count;
 
-   A document is read once, in slices, and kept as compact text with an index; the schema of a tool
+   A document is read once, in slices, and kept as compact text with an index. The schema of a tool
    is made when the tool is selected. All agents of a runtime can share the tools of one document.
-   References inside of the document are followed; references to files and addresses are not, and
-   an operation that needs one is skipped with a message. Documents of version 2.0 are refused.
+   References inside of the document are followed. References to files and addresses are not: an
+   operation that needs one is skipped with a message. Documents of version 2.0 are refused.
 
-   Ownership: the object belongs to its runtime, and its memory is counted there. It borrows the
-   runtime: free it first. Tools belong to the object.
+   Ownership: the object belongs to its runtime, which counts the object's memory. Free the object
+              before the runtime. Tools belong to the object.
    Threads:   the pumping thread. */
 #ifndef PHI_OPENAPI_OPENAPI_H
 #define PHI_OPENAPI_OPENAPI_H
@@ -32,75 +32,74 @@ typedef struct phi_openapi phi_openapi;
 
 /* The key of an apiKey scheme, or a header of every request. */
 typedef struct phi_openapi_pair {
-    const char *name;  /* of the scheme in the document, or of the header */
+    const char *name;  /* name of the scheme in the document, or of the header */
     const char *value; /* never shown in results, events and messages */
 } phi_openapi_pair;
 
-/* Zero means none. A request carries what the first alternative of its operation needs that can
-   be met with these. */
+/* Zero means none. A request uses its operation's first alternative that can be met with these. */
 typedef struct phi_openapi_auth {
-    /* for http bearer, and for oauth2 and openIdConnect where no client is given */
+    /* for http bearer and openIdConnect, and for oauth2 if no client is given */
     const char *bearer_token;
     const char *user, *password;  /* for http basic */
     const phi_openapi_pair *keys; /* for apiKey, by the scheme's name in the document */
     size_t key_count;
     const char *client_id, *client_secret; /* for the client credentials of oauth2 */
-    const char *token_url;                 /* of oauth2 (default: the document's tokenUrl) */
+    const char *token_url;                 /* for oauth2 (default: the document's tokenUrl) */
 } phi_openapi_auth;
 
-/* Zero means default for every field but one of the first three. The document is JSON where its
-   first character is "{" or "[", else YAML. */
+/* Exactly one of text, path and url must be set. For every other field, zero means default. The
+   document is JSON if its first character is "{" or "[", otherwise YAML. */
 typedef struct phi_openapi_desc {
     phi_str text;     /* the document itself */
-    const char *path; /* or its file, read in slices */
-    /* or its address, http or https: by GET with `headers` and no credential of `auth`, through the
-       runtime's transport; phi_step must run. Five redirects are followed, without those headers,
-       and never from https to http */
+    const char *path; /* or the path of its file, which is read in slices */
+    /* Or its address, http or https. It is requested by GET through the runtime's transport, with
+       `headers` and without credentials of `auth`; phi_step must be called meanwhile. Up to five
+       redirects are followed, without `headers`, and never from https to http. */
     const char *url;
-    const char *base_url; /* instead of the document's servers (default: its first server) */
+    const char *base_url; /* replaces the document's servers (default: its first server) */
     phi_openapi_auth auth;
-    const phi_openapi_pair *headers; /* of every request (default: none) */
+    const phi_openapi_pair *headers; /* added to every request (default: none) */
     size_t header_count;
-    uint32_t timeout_ms;            /* of one request (default 30,000; PHI_UNLIMITED) */
-    uint32_t max_response_bytes;    /* of an answer that a model sees (default 65,536) */
-    const char *response_directory; /* keeps whole answers that were cut (default: none) */
+    uint32_t timeout_ms;            /* limit of one request (default 30,000; PHI_UNLIMITED) */
+    uint32_t max_response_bytes;    /* bytes of an answer for a model (default 65,536) */
+    const char *response_directory; /* directory for whole answers that were cut (default: none) */
     /* NULL-ended: directories whose files may be uploaded (default: none) */
     const char *const *upload_roots;
     const char *name_prefix;   /* a tool is "{prefix}__{operation id}" (default: no prefix) */
     size_t max_document_bytes; /* (default 67,108,864) */
-    uint32_t max_schema_bytes; /* of one tool; see docs/openapi.md (default 65,536) */
-    bool skip_unnamed;         /* skips operations without operationId (default: named by path) */
-    bool needs_approval;       /* the tools that may change something need a hook's approval */
-    bool destructive_needs_approval; /* the same of DELETE alone */
-    /* its tools are deferred (phi_tool.deferred); default: where those that may be are many
-       (phi_tool.may_defer) */
+    uint32_t max_schema_bytes; /* limit of one tool; see docs/openapi.md (default 65,536) */
+    bool skip_unnamed;         /* skip operations without operationId (default: name by path) */
+    bool needs_approval;       /* tools that may change something need a hook's approval */
+    bool destructive_needs_approval; /* tools of DELETE need a hook's approval */
+    /* All tools are deferred (phi_tool.deferred). Default: only tools that may be deferred
+       (phi_tool.may_defer) are, and only if there are many. */
     bool deferred;
-    bool never_deferred; /* its tools are not; `deferred` wins */
+    bool never_deferred; /* no tool is deferred, unless `deferred` is set */
 } phi_openapi_desc;
 
-/* Begins to read a document; `desc` is copied, with all that it points to. NULL: a bad argument, or
-   no memory; phi_last_error names it. */
+/* Begins to read a document. `desc` is copied with all that it points to. Returns NULL if an
+   argument is bad or there is no memory; phi_last_error says which. */
 PHI_API phi_openapi *phi_openapi_new(phi_runtime *rt, const phi_openapi_desc *desc);
 
-/* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: ready. All
-   else stays: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI
-   3.0 or 3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO,
-   PHI_REFUSED, and the statuses of a network. Safe inside callbacks.
-   *error, where given: the fault and its place; line 0: it has no place in the text; the message is
-   empty where there is no fault. */
+/* Does about the runtime's step_budget_bytes of work. PHI_BUSY: call it again. PHI_OK: the document
+   is ready. Every other status is final: PHI_PARSE (malformed), PHI_UNSUPPORTED (no OpenAPI 3.0 or
+   3.1, or YAML without its reader), PHI_TOO_BIG, PHI_NO_MEMORY, PHI_NOT_FOUND, PHI_IO, PHI_REFUSED,
+   and the statuses of a network. *error (error may be NULL) describes the fault and its place. Its
+   line is 0 if the fault has no place in the text, and its message is empty if there is no fault.
+   Safe inside callbacks. */
 PHI_API phi_status phi_openapi_step(phi_openapi *api, phi_parse_error *error);
 
-/* Frees the object and every selection of it. While calls of its tools are under way it frees
-   nothing, and phi_last_error says PHI_MISUSE; abort or free their agents first. Afterwards no
-   agent may use the tools. NULL is harmless. */
+/* Frees the object and all its selections. While calls of its tools are running, it frees nothing,
+   and phi_last_error says PHI_MISUSE: abort or free their agents first. After the object is freed,
+   no agent may use its tools. NULL is harmless. */
 PHI_API void phi_openapi_free(phi_openapi *api);
 
 /* ---- operations ---- */
 
 /* All strings are borrowed from the object. */
 typedef struct phi_openapi_operation {
-    phi_str name;         /* of its tool: unique, the same from run to run and with every filter */
-    phi_str operation_id; /* empty: it has none */
+    phi_str name; /* name of its tool: unique, and the same in every run and for every filter */
+    phi_str operation_id; /* empty: the operation has none */
     phi_str method;       /* "GET" */
     phi_str path;         /* "/pets/{petId}" */
     bool read_only;       /* GET, HEAD, OPTIONS, TRACE */
@@ -108,41 +107,41 @@ typedef struct phi_openapi_operation {
     bool deprecated;
 } phi_openapi_operation;
 
-/* The operation at `index`, in the document's order; NULL past the last, and before the object is
-   ready. Valid until the object is freed. */
+/* Returns the operation at `index`, in the document's order. NULL past the last operation, and
+   before the document is ready. Valid until the object is freed. */
 PHI_API const phi_openapi_operation *phi_openapi_operation_at(const phi_openapi *api, size_t index);
 
 /* ---- tools ---- */
 
-/* An operation is selected when it fits each list that is given: one of its entries. All lists are
-   NULL-ended and borrowed until phi_openapi_select is done. */
+/* An operation is selected if it fits an entry of every list that is given. All lists are
+   NULL-ended, and borrowed until phi_openapi_select() is done. */
 typedef struct phi_openapi_filter {
     const char *const *operation_ids; /* as in the document */
     const char *const *tags;
     const char *const *path_prefixes; /* "/repos" fits /repos, /repos/a and not /repositories */
-    const char *const *methods;       /* "GET"; upper and lower case are the same */
+    const char *const *methods;       /* "GET"; case does not matter */
 } phi_openapi_filter;
 
 /* An operation that became no tool. */
 typedef struct phi_openapi_skip {
-    size_t operation;    /* its index */
+    size_t operation;    /* index of the operation */
     const char *message; /* "parameters[2]: \"$ref\" to another document: other.json#/x" */
 } phi_openapi_skip;
 
-/* A selection: zero it before the first call. For the caller to read; owned by the object. */
+/* A selection, owned by the object. Zero it before the first call; after that, only read it. */
 typedef struct phi_openapi_tools {
-    phi_tool *tools; /* the caller may change their fields but user_data and the functions */
-    const size_t *operations; /* of each tool: its operation's index */
+    phi_tool *tools; /* the caller may change all fields except user_data and the functions */
+    const size_t *operations; /* for each tool, the index of its operation */
     size_t count;
-    const phi_openapi_skip *skipped; /* selected, and impossible */
+    const phi_openapi_skip *skipped; /* selected operations that became no tools */
     size_t skip_count;
-    void *work; /* phi's */
+    void *work; /* internal */
 } phi_openapi_tools;
 
-/* Makes the tools of the operations that fit the filter (NULL: all), about the runtime's
-   step_budget_bytes of them at a time. PHI_BUSY: call it again with the same arguments. PHI_OK:
-   done; further calls change nothing. PHI_MISUSE: the object is not ready. PHI_NO_MEMORY: the
-   selection is freed and zeroed. */
+/* Makes the tools of the operations that fit the filter (NULL: all), in steps of about the
+   runtime's step_budget_bytes. PHI_BUSY: call it again with the same arguments. PHI_OK: done;
+   further calls change nothing. PHI_MISUSE: the document is not ready. PHI_NO_MEMORY: the selection
+   is freed and zeroed. */
 PHI_API phi_status phi_openapi_select(phi_openapi *api, const phi_openapi_filter *filter,
                                       phi_openapi_tools *out);
 

@@ -1,8 +1,8 @@
-/* openapi_call.c - a call of an operation: its arguments are made into a request, a token is waited
-   for where one is needed, the answer becomes the result.
+/* openapi_call.c - a call of an operation: makes a request of the arguments, waits for a token if
+   one is needed, and makes the result from the answer.
 
-   A timer drives the work in slices (files for the body); the fetch and the token drive the
-   rest. A call ends once: by its result, or by cancel. */
+   A timer drives the work on the body in slices. After that, the fetch and the token drive the
+   call. A call ends once: by its result or by cancel. */
 #include "openapi/api_in.h"
 
 #include "agent/agent.h"
@@ -17,49 +17,50 @@
 
 typedef struct phi__openapi_token phi__openapi_token;
 
-/* Waits for a token; lives in its owner, zeroed at first. */
+/* A wait for a token. It is a part of its owner, and zeroed at first. */
 typedef struct phi__openapi_wait {
     phi__link link;
-    phi__openapi_token *token; /* NULL: it does not wait */
-    /* PHI_OK: ask for the token again. Else the message says why there is none. It waits no
-       longer. Called in phi_step; it may leave other waits and free agents. */
+    phi__openapi_token *token; /* NULL: no token is awaited */
+    /* Called in phi_step after the wait has ended. PHI_OK: ask for the token again. Other statuses:
+       the message says why there is no token. The function may end other waits and free agents. */
     void (*done)(struct phi__openapi_wait *wait, phi_status status, const char *message);
 } phi__openapi_wait;
 
 typedef struct phi__openapi_auth {
-    phi__openapi_request *r;            /* borrowed */
-    const phi__operation_scheme *oauth; /* that wants a token of client credentials; NULL: none */
-    phi_str token;                      /* that was used last; in the arena */
-    phi__secrets secrets;               /* all that the request carries */
+    phi__openapi_request *r; /* borrowed */
+    /* scheme that needs a token of client credentials; NULL: none */
+    const phi__operation_scheme *oauth;
+    phi_str token;        /* the token that was used last; in the arena */
+    phi__secrets secrets; /* all secrets in the request */
     phi__openapi_wait wait;
     bool refreshed;
 } phi__openapi_auth;
 
 /* ---- access tokens of OAuth2 client credentials (RFC 6749, 4.4) ---- */
 
-/* A token belongs to the document, by its URL and scopes: all agents share it, and calls that
-   need it at once share one request. It is kept until shortly before it expires, or until a server
-   has refused it. */
+/* A token belongs to the document, and is found by its URL and scopes. All agents share it. Calls
+   that need a token at the same time share one request. A token is kept until shortly before it
+   expires, or until a server refuses it. */
 
 enum {
-    PHI__OPENAPI_TOKEN_BYTES = 65536, /* of a token server's answer */
-    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* before it expires it counts as expired */
+    PHI__OPENAPI_TOKEN_BYTES = 65536, /* bytes of a token server's answer */
+    PHI__OPENAPI_TOKEN_EARLY_S = 30,  /* seconds before a token's end at which it is renewed */
     PHI__OPENAPI_TOKEN_WORDS = 300
 };
 
 struct phi__openapi_token {
     phi_openapi *api;
-    phi__link link;      /* of the object's tokens */
-    phi__buf url, scope; /* scope: joined by spaces */
+    phi__link link;      /* in the list phi_openapi.tokens */
+    phi__buf url, scope; /* scope: the scopes, joined by spaces */
     phi__buf text, answer;
     bool valid;
     uint64_t until_us;
-    phi__fetch *fetch; /* NULL: it is not requested */
+    phi__fetch *fetch; /* NULL: the token is not being requested */
     int http_status;
     phi__list waiting;
 };
 
-/* Overwrites a credential before its memory is given back. */
+/* Overwrites a credential before its memory is freed. */
 static void phi__token_wipe(phi__buf *buf) {
     if (buf->at != NULL) memset(buf->at, 0, buf->cap);
     phi__buf_free(buf);
@@ -109,7 +110,7 @@ static phi__openapi_token *phi__token_find(phi_openapi *api, phi_str url, phi_st
     return t;
 }
 
-/* Reads "expires_in", a number or a text with one. */
+/* Returns "expires_in", a number or a string, in seconds; UINT64_MAX if there is none. */
 static uint64_t phi__token_lifetime_s(phi_str answer) {
     phi__json_found found;
     int64_t n = 0;
@@ -119,7 +120,7 @@ static uint64_t phi__token_lifetime_s(phi_str answer) {
     return phi__json_cursor_found_int(&found, &n) && n >= 0 ? (uint64_t)n : UINT64_MAX;
 }
 
-/* Its words are the token server's: short, and without our secret. */
+/* Writes a message about the token server's error, cut short and without our secret. */
 static void phi__token_explain(phi__openapi_token *t, phi_arena *arena, char *words, size_t size) {
     const phi_openapi_auth *auth = &t->api->desc.auth;
     phi__json_found found;
@@ -133,7 +134,7 @@ static void phi__token_explain(phi__openapi_token *t, phi_arena *arena, char *wo
     words[n] = '\0';
     phi__secret_init(&secrets, arena);
     phi__secret_add(&secrets, phi_str_of(auth->client_secret));
-    if (secrets.failed) /* no memory to look for it */
+    if (secrets.failed) /* no memory to look for the secret */
         (void)snprintf(words, size, "the token server answered %d", t->http_status);
     else
         (void)phi__secret_hide(&secrets, words, n, PHI__SECRET_WORDS);
@@ -156,7 +157,7 @@ static void phi__token_end(void *user_data, phi_status status, const char *messa
             uint64_t s = phi__token_lifetime_s(phi__buf_str(&t->answer));
             uint64_t early =
                 s > 2 * PHI__OPENAPI_TOKEN_EARLY_S ? (uint64_t)PHI__OPENAPI_TOKEN_EARLY_S : s / 2;
-            if (s == 0) s = 1; /* the calls that wait for it use it once */
+            if (s == 0) s = 1; /* the waiting calls use the token once */
             phi__buf_clear(&t->text);
             phi__buf_add_str(&t->text, text);
             t->valid = !t->text.failed;
@@ -196,7 +197,7 @@ static phi_status phi__token_request(phi__openapi_token *t) {
     phi__buf_init(&plain, &t->api->memory);
     phi__buf_init(&basic, &t->api->memory);
     phi__buf_init(&body, &t->api->memory);
-    /* "id:secret", each encoded as in a form, in base64: RFC 6749, 2.3.1. */
+    /* RFC 6749, 2.3.1: base64 of "id:secret", each encoded as in a form. */
     phi__styles_put_escaped(&plain, phi_str_of(of->auth.client_id), PHI__ESCAPE_ALL);
     phi__buf_char(&plain, ':');
     phi__styles_put_escaped(&plain, phi_str_of(of->auth.client_secret), PHI__ESCAPE_ALL);
@@ -236,8 +237,8 @@ static phi_status phi__token_request(phi__openapi_token *t) {
     return status;
 }
 
-/* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: it was requested, and
-   `wait` is called. All else: it cannot be requested, and phi_last_error has the message. */
+/* PHI_OK: *out is the token's text, borrowed until the next step. PHI_BUSY: the token was
+   requested, and wait->done will be called. Other statuses: phi_last_error has the message. */
 static phi_status phi__token_get(phi_openapi *api, phi_str url, const phi_str *scopes,
                                  size_t scope_count, phi__openapi_wait *wait, phi_str *out) {
     phi__openapi_token *t = NULL;
@@ -272,8 +273,9 @@ PHI__FN void phi__opcall_free(phi_openapi *api) {
 
 /* ---- the credentials of a request ---- */
 
-/* The first alternative of the operation's security whose schemes can all be met is used. If the
-   document asks for nothing, a bearer token, else user and password, are sent if they are given. */
+/* The request uses the first alternative of the operation's security whose schemes can all be met.
+   If the document requires no credentials, the bearer token is sent if there is one; otherwise user
+   and password are sent if they are given. */
 
 static bool phi__opauth_given(const char *text) { return text != NULL && text[0] != '\0'; }
 
@@ -306,7 +308,7 @@ static bool phi__opauth_meets(const phi_openapi_auth *auth, const phi__operation
     return false;
 }
 
-/* The first scheme that is not met; NULL: all are. */
+/* Returns the first scheme that is not met; NULL if all are met. */
 static const phi__operation_scheme *phi__opauth_unmet(const phi_openapi_auth *auth,
                                                       const phi__operation_security *security) {
     for (size_t i = 0; i < security->count; i++)
@@ -314,7 +316,7 @@ static const phi__operation_scheme *phi__opauth_unmet(const phi_openapi_auth *au
     return NULL;
 }
 
-/* Puts a value for Authorization into the request, and wipes it. */
+/* Adds `value` to the request as the Authorization header, and wipes `value`. */
 static phi_status phi__opauth_header(phi__openapi_auth *a, phi__buf *value) {
     phi_status status = PHI_NO_MEMORY;
     if (!value->failed)
@@ -399,7 +401,7 @@ static phi_status phi__opauth_choose(phi__openapi_auth *a) {
     return phi__opauth_given(auth->user) ? phi__opauth_basic(a) : PHI_OK;
 }
 
-/* Puts what needs no token into the request. PHI_BAD_ARG: refused, with the request's message;
+/* Adds the credentials that need no token. PHI_BAD_ARG (see the request's message),
    PHI_NO_MEMORY. */
 static phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *r) {
     const phi_openapi_desc *desc = &r->op->api->desc;
@@ -412,7 +414,7 @@ static phi_status phi__opauth_begin(phi__openapi_auth *a, phi__openapi_request *
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }
 
-/* Puts the token into the request, if one is needed. PHI_BUSY: wait.done will be called. */
+/* Adds the token to the request if one is needed. PHI_BUSY: wait.done will be called. */
 static phi_status phi__opauth_token(phi__openapi_auth *a) {
     phi_openapi *api = a->r->op->api;
     const char *words = NULL;
@@ -430,11 +432,11 @@ static phi_status phi__opauth_token(phi__openapi_auth *a) {
     return status == PHI_OK && a->secrets.failed ? PHI_NO_MEMORY : status;
 }
 
-/* The server has answered. True: with a new token it is worth another try; once. */
+/* True if the request must be sent again with a new token. This happens once at most. */
 static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
     if (http_status != 401 || a->oauth == NULL || a->refreshed) return false;
     a->refreshed = true;
-    /* A server refused it: it is requested again, unless that was done meanwhile. */
+    /* Forget the refused token, unless another call has replaced it. */
     phi_openapi *api = a->r->op->api;
     for (phi__link *link = api->tokens.first; link != NULL; link = link->next) {
         phi__openapi_token *t = PHI__OWNER(link, phi__openapi_token, link);
@@ -445,23 +447,23 @@ static bool phi__opauth_again(phi__openapi_auth *a, int http_status) {
 
 /* ---- a JSON text, shortened so that it stays valid ---- */
 
-/* Arrays and objects lose whole items from their end, large members before small ones, long
-   strings their end; notes in their places say how much was left out. */
+/* Arrays and objects lose whole items at their end, large members before small ones. Long strings
+   lose their end. A note in each such place says how much was left out. */
 
 enum {
-    PHI__JSON_CUT_DEPTH = 8,    /* levels that are opened */
-    PHI__JSON_CUT_NOTE = 48,    /* bytes of a note, with its quotes and commas */
-    PHI__JSON_CUT_MEMBERS = 64, /* of an object, that share its room by their sizes */
+    PHI__JSON_CUT_DEPTH = 8, /* levels of nesting; deeper values that are too long become notes */
+    PHI__JSON_CUT_NOTE = 48, /* bytes of a note, with its quotes and commas */
+    PHI__JSON_CUT_MEMBERS = 64, /* members of an object that can share its room */
     PHI__JSON_CUT_ROUNDS = 8
 };
 
 typedef struct phi__json_cut_value {
-    phi_str key; /* with its quotes; empty in an array */
+    phi_str key; /* with quotes; empty in an array */
     const char *at, *end;
     bool whole;
 } phi__json_cut_value;
 
-/* Items of a container, one after another. */
+/* Reads the items of an array or an object, one after another. */
 typedef struct phi__json_cut_scan {
     const char *at, *end;
     bool keys, whole, bad; /* whole: the closing bracket was seen */
@@ -472,14 +474,14 @@ static const char *phi__json_cut_blank(const char *at, const char *end) {
     return at;
 }
 
-/* Behind the closing quote; NULL: the text ends before it. */
+/* Returns the position after the closing quote; NULL if the text ends before it. */
 static const char *phi__json_cut_string(const char *at, const char *end) {
     bool escaped;
     const char *quote = phi__json_text_quote(at + 1, end, &escaped);
     return quote != NULL && quote < end ? quote + 1 : NULL;
 }
 
-/* Behind a value; NULL: the text ends before it does. */
+/* Returns the position after a value; NULL if the text ends inside of the value. */
 static const char *phi__json_cut_skip(const char *at, const char *end) {
     size_t depth = 0;
     while (at != NULL && at < end) {
@@ -505,7 +507,7 @@ static phi__json_cut_scan phi__json_cut_scan_of(const phi__json_cut_value *value
     return scan;
 }
 
-/* The next item; false: there is none, or the text is broken. */
+/* Reads the next item. False if there is none, or if the text is malformed. */
 static bool phi__json_cut_next(phi__json_cut_scan *scan, phi__json_cut_value *out) {
     const char *at = phi__json_cut_blank(scan->at, scan->end), *behind;
     if (at < scan->end && *at == ',') at = phi__json_cut_blank(at + 1, scan->end);
@@ -537,19 +539,19 @@ static size_t phi__json_cut_size(const phi__json_cut_value *value) {
 static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, size_t most,
                               int depth);
 
-/* Also of a number that breaks off. */
+/* Writes a note in the place of values that were left out, or of a number that breaks off. */
 static void phi__json_cut_put_note(phi__buf *out, const char *what, size_t count, bool whole) {
     phi__buf_printf(out, "\"... %s%llu more %s\"", whole ? "" : "at least ",
                     (unsigned long long)count, what);
 }
 
-/* Where a text may be cut: neither inside of a character nor of an escape. */
+/* Returns the largest length up to `most` that splits no character and no escape. */
 static size_t phi__json_cut_string_at(phi_str text, size_t most) {
     size_t i = 0, last = 0;
     most = phi__utf8_cut(text, phi__min(most, text.len));
     while (i < most) {
         size_t n = text.at[i] != '\\' ? 1 : i + 1 < text.len && text.at[i + 1] == 'u' ? 6 : 2;
-        /* the halves of a pair stay together */
+        /* the halves of a surrogate pair stay together */
         if (n == 6 && i + 2 < text.len && (text.at[i + 2] == 'd' || text.at[i + 2] == 'D')) n = 12;
         last = i;
         i += n;
@@ -578,7 +580,7 @@ static void phi__json_cut_put_member(phi__buf *out, const phi__json_cut_value *v
     phi__json_cut_put(out, value, most - phi__min(most, value->key.len + 2), depth + 1);
 }
 
-/* In their order while they fit; one that does not fit is shortened where much room is left. */
+/* Writes the items while they fit. The first too large one is shortened if much room is left. */
 static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                     int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -596,14 +598,14 @@ static void phi__json_cut_put_first(phi__buf *out, const phi__json_cut_value *va
             missing++;
         full = full || !fits;
     }
-    if (scan.bad) out->failed = true; /* no JSON */
+    if (scan.bad) out->failed = true; /* malformed JSON */
     if (missing == 0 && scan.whole) return;
     if (given > 0) phi__buf_char(out, ',');
     if (scan.keys) phi__buf_text(out, "\"...\":");
     phi__json_cut_put_note(out, scan.keys ? "members" : "items", missing, scan.whole);
 }
 
-/* What a member may take so that small ones stay whole and large ones share the rest. */
+/* Returns the room for each large member. Small ones stay whole, large ones share the rest. */
 static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room) {
     size_t share = room / count, i;
     for (int round = 0; round < PHI__JSON_CUT_ROUNDS; round++) {
@@ -620,7 +622,7 @@ static size_t phi__json_cut_share(const size_t *sizes, size_t count, size_t room
     return share;
 }
 
-/* False: it has too many members for that, or too little room. */
+/* Writes all members, each within its share. False if there are too many, or shares too small. */
 static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *value, size_t most,
                                      int depth) {
     phi__json_cut_scan scan = phi__json_cut_scan_of(value);
@@ -634,7 +636,7 @@ static bool phi__json_cut_put_shared(phi__buf *out, const phi__json_cut_value *v
     if (count == 0) return false;
     size_t share = phi__json_cut_share(sizes, count, most - phi__min(most, PHI__JSON_CUT_NOTE));
     if (share < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
-    if (scan.bad) out->failed = true; /* no JSON */
+    if (scan.bad) out->failed = true; /* malformed JSON */
     for (size_t i = 0; i < count; i++) {
         if (i > 0) phi__buf_char(out, ',');
         phi__json_cut_put_member(out, &members[i], phi__min(share, sizes[i]), depth);
@@ -664,8 +666,8 @@ static void phi__json_cut_put(phi__buf *out, const phi__json_cut_value *value, s
     }
 }
 
-/* Appends about `most` bytes at most. `whole`: false where the text breaks off. False: it is no
-   JSON, or so little room is no use, or there was no memory; `out` is as it was. */
+/* Appends the JSON text, shortened to about `most` bytes. `whole` is false if the text breaks off.
+   False if it is no JSON, `most` is too small, or there is no memory; `out` is then unchanged. */
 static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) {
     const char *end = text.at + text.len;
     phi__buf cut;
@@ -676,7 +678,7 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
     if (value.at == end || most < (size_t)PHI__JSON_CUT_NOTE * 2) return false;
     const char *behind = phi__json_cut_skip(value.at, end);
     value.end = behind != NULL ? behind : end;
-    /* a number at the very end of a whole text */
+    /* a number, true, false or null may end where the text ends */
     value.whole = behind != NULL || (whole && strchr("\"[{", *value.at) == NULL);
     phi__buf_init(&cut, out->memory);
     phi__json_cut_put(&cut, &value, most, 0);
@@ -690,19 +692,18 @@ static bool phi__json_cut(phi__buf *out, phi_str text, bool whole, size_t most) 
     return done && !out->failed;
 }
 
-/* ---- the answer, and the blocks that a model gets of it ---- */
+/* ---- the answer, and the content blocks made from it ---- */
 
-/* Text is kept up to four times max_response_bytes, so that JSON can be shortened sensibly;
-   images, and PDFs and audio for models that take them, up to 4 MiB. A longer answer goes into a
-   file if there is a directory for it; else reading ends there. Secrets of the request are hidden.
-   */
+/* Up to four times max_response_bytes of a text are kept, so that JSON can be shortened. Images are
+   kept up to 4 MiB, and PDFs and audio if the model takes them. A longer answer goes into a file if
+   there is a directory; otherwise reading ends. Secrets of the request are hidden. */
 
 typedef enum phi__openapi_form {
     PHI__FORM_TEXT,
     PHI__FORM_JSON,
-    PHI__FORM_MEDIA, /* a block of phi__answer_kind_of */
+    PHI__FORM_MEDIA, /* image, document or audio */
     PHI__FORM_BINARY,
-    PHI__FORM_UNKNOWN /* no Content-Type: text, if it is UTF-8 */
+    PHI__FORM_UNKNOWN /* no Content-Type: text if it is UTF-8 */
 } phi__openapi_form;
 
 typedef struct phi__openapi_answer {
@@ -710,30 +711,30 @@ typedef struct phi__openapi_answer {
     phi_call call;
     const phi__secrets *secrets; /* borrowed */
     phi__openapi_form form;
-    char type[80]; /* the media type, without its parameters; terminated */
-    bool latin1;   /* its charset is Latin-1, or near it */
+    char type[80]; /* the media type, without its parameters */
+    bool latin1;   /* the charset is Latin-1, or similar */
     int http_status;
-    uint64_t total;          /* bytes that came */
-    uint64_t announced;      /* by Content-Length; 0: not */
-    phi__buf kept, incoming; /* incoming: a secret may begin in it */
-    size_t most;             /* of kept */
-    bool enough;             /* no more is wanted */
+    uint64_t total;          /* bytes received */
+    uint64_t announced;      /* Content-Length; 0: none */
+    phi__buf kept, incoming; /* incoming: its end may begin a secret */
+    size_t most;             /* limit of `kept` in bytes */
+    bool enough;             /* no more bytes are wanted */
 #ifndef PHI_NO_FILES
     phi__file *file;
-    bool saved, unsaved; /* unsaved: the disk refused */
+    bool saved, unsaved; /* unsaved: writing the file failed */
     phi__words words;
     char path[512];
 #endif
 } phi__openapi_answer;
 
 enum {
-    PHI__OPENAPI_ANSWER_TIMES = 4,            /* kept of a text, times max_response_bytes */
-    PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* ... and at most */
+    PHI__OPENAPI_ANSWER_TIMES = 4,            /* limit of a kept text, in max_response_bytes */
+    PHI__OPENAPI_ANSWER_TEXT_MOST = 64 << 20, /* limit of a kept text, in bytes */
     PHI__OPENAPI_ANSWER_MEDIA_MOST = 4 << 20, /* bytes of an image, PDF or sound that is shown */
-    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a file */
+    PHI__OPENAPI_ANSWER_FILE_MOST = 1 << 30   /* bytes of a saved file */
 };
 
-/* "OK"; empty: a status without a name */
+/* Returns the name of an HTTP status, such as "OK"; empty if the status has no name. */
 static phi_str phi__answer_reason(int http_status) {
     static const char rows[] =
         "|200 OK|201 Created|202 Accepted|203 Non Authoritative Information|204 No Content|"
@@ -767,8 +768,7 @@ static bool phi__answer_ends(phi_str type, const char *end) {
     return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
 }
 
-/* The kind of block that holds an answer of a type: image, document or audio; PHI_CONTENT_TEXT:
-   none does. */
+/* Returns the kind of block for an answer of this type; PHI_CONTENT_TEXT if there is none. */
 static phi_content_kind phi__answer_kind_of(phi_str type) {
     static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
     static const char *const sounds[] = {"audio/wav", "audio/mpeg", "audio/mp3"};
@@ -777,7 +777,7 @@ static phi_content_kind phi__answer_kind_of(phi_str type) {
     return phi__str_is_nocase(type, "application/pdf") ? PHI_CONTENT_DOCUMENT : PHI_CONTENT_TEXT;
 }
 
-/* Documents and audio are bytes of no use to a model that does not take them. */
+/* Returns the form of an answer. Documents and audio that a model does not take are binary. */
 static phi__openapi_form phi__answer_form(phi_call call, phi_str type) {
     phi_content_kind kind = phi__answer_kind_of(type);
     static const char *const texts[] = {
@@ -815,7 +815,7 @@ static bool phi__answer_is_latin1(phi_str content_type) {
     return false;
 }
 
-/* As much as is printable. */
+/* Returns the text before its first blank or unprintable character, at most `most` bytes. */
 static phi_str phi__answer_word(phi_str text, size_t most) {
     size_t i;
     text = phi__str_trim(text);
@@ -833,12 +833,12 @@ static void phi__answer_head(phi__openapi_answer *a, int http_status, phi_str he
     a->http_status = http_status;
     a->latin1 = phi__answer_is_latin1(whole);
     (void)snprintf(a->type, sizeof a->type, "%.*s", (int)type.len, type.at);
-    if (phi__answer_kind_of(phi_str_of(a->type)) !=
-        PHI_CONTENT_TEXT) /* providers want their types so */
+    /* Providers want the types of these blocks in lower case. */
+    if (phi__answer_kind_of(phi_str_of(a->type)) != PHI_CONTENT_TEXT)
         for (at = a->type; *at != '\0'; at++)
             if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
     a->form = phi__answer_form(a->call, phi_str_of(a->type));
-    /* The body of a server that compresses unasked is not read. */
+    /* If a server compresses its answer unasked, the body is not decoded. */
     phi_str coding = phi__answer_word(phi__headers_value(headers, "content-encoding"), 20);
     size_t len = strlen(a->type);
     if (coding.len != 0 && !phi__str_is_nocase(coding, "identity")) {
@@ -930,7 +930,7 @@ static void phi__answer_note_file(phi__openapi_answer *a, phi__buf *out) {
 
 #endif
 
-/* Bytes without secrets. */
+/* Takes bytes in which secrets are hidden already: keeps them, saves them to the file, or both. */
 static void phi__answer_take(phi__openapi_answer *a, phi_str bytes) {
     bool fits = bytes.len <= a->most - phi__min(a->most, a->kept.len);
     bool over = a->total > a->kept.len;
@@ -949,7 +949,7 @@ static void phi__answer_take(phi__openapi_answer *a, phi_str bytes) {
     a->total += bytes.len;
 }
 
-/* False: no more is wanted. */
+/* Takes bytes of the body. False if no more bytes are wanted. */
 static bool phi__answer_body(phi__openapi_answer *a, phi_str bytes) {
     if (a->secrets->count == 0) {
         phi__answer_take(a, bytes);
@@ -966,7 +966,7 @@ static bool phi__answer_body(phi__openapi_answer *a, phi_str bytes) {
 
 /* ---- the result ---- */
 
-/* Text of any charset becomes UTF-8, without a byte order mark. */
+/* Converts the kept text to UTF-8, without a byte order mark. */
 static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     phi_str text = phi__buf_str(&a->kept);
     size_t i;
@@ -981,8 +981,8 @@ static bool phi__answer_text(phi__openapi_answer *a, phi__buf *out) {
     return !out->failed;
 }
 
-/* Whatever its type says: a NUL is in no text, but in UTF-16, which is not read. Without a type it
-   is text where it is UTF-8; a character may be cut at the end. */
+/* True if the answer is binary, whatever its type says. No text has a NUL except UTF-16, which is
+   not supported. An answer without a type is text if it is UTF-8; its last character may be cut. */
 static bool phi__answer_is_binary(const phi__openapi_answer *a) {
     phi_str bytes = phi__buf_str(&a->kept);
     if (a->form == PHI__FORM_MEDIA)
@@ -993,8 +993,8 @@ static bool phi__answer_is_binary(const phi__openapi_answer *a) {
            (a->form == PHI__FORM_UNKNOWN && phi__utf8_valid(bytes) + 4 <= bytes.len);
 }
 
-/* Appends the text for the model to `out`. media gets base64 if the answer is an image, a document
-   or audio, else nothing. PHI_NO_MEMORY. */
+/* Appends the text for the model to `out`. If the answer is an image, a document or audio, appends
+   it to `media` in base64. Returns PHI_OK or PHI_NO_MEMORY. */
 static phi_status phi__answer_finish(phi__openapi_answer *a, phi__buf *out, phi__buf *media) {
     if (a->incoming.len > 0) phi__answer_take(a, phi__buf_str(&a->incoming));
     phi__buf_clear(&a->incoming);
@@ -1031,7 +1031,7 @@ static phi_status phi__answer_finish(phi__openapi_answer *a, phi__buf *out, phi_
     return out->failed || media->failed || a->kept.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* zeroed, or twice: harmless */
+/* May be called twice, or for a zeroed answer. */
 static void phi__answer_free(phi__openapi_answer *a) {
     if (a->op == NULL) return;
 #ifndef PHI_NO_FILES
@@ -1044,12 +1044,12 @@ static void phi__answer_free(phi__openapi_answer *a) {
 
 /* ---- a call of an operation ---- */
 
-enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* of the body's work, in one go */
+enum { PHI__OPENAPI_CALL_SLICES = 4 }; /* slices of the body's work without a pause */
 
 typedef struct phi__openapi_call {
     phi_call call;
     const phi__operation *op;
-    phi_memory *memory; /* the agent's */
+    phi_memory *memory; /* belongs to the agent */
     phi_arena arena;
     phi_json *arguments;
     phi__openapi_request request;
@@ -1058,7 +1058,7 @@ typedef struct phi__openapi_call {
     phi__openapi_answer answer;
     phi__timer timer;
     phi__fetch *fetch;
-    bool sent; /* the URL has its query, and the headers their cookies */
+    bool sent; /* the URL and the Cookie header are complete */
     bool ended;
     phi_str url;
 } phi__openapi_call;
@@ -1073,8 +1073,7 @@ static void phi__opcall_end(phi__openapi_call *c) {
     phi__answer_free(&c->answer);
     phi__body_free(&c->body);
     phi__opreq_free(&c->request);
-    if (c->url.len > 0)
-        memset((char *)(uintptr_t)c->url.at, 0, c->url.len); /* a key may be in it */
+    if (c->url.len > 0) memset((char *)(uintptr_t)c->url.at, 0, c->url.len); /* it may hold a key */
     c->url.len = 0;
     phi_arena_free(&c->arena);
     c->op->api->calls_open--;
@@ -1091,7 +1090,7 @@ static void phi__opcall_give(phi__openapi_call *c, const phi_content *content, s
     phi__opcall_end(c);
 }
 
-/* Ends the call with an error: the words, unless there was no memory. */
+/* Ends the call with an error. Its message is `words`, or "Out of memory" for PHI_NO_MEMORY. */
 static void phi__opcall_fail(phi__openapi_call *c, phi_status status, const char *words) {
     phi_content content = PHI_ZERO;
     content.kind = PHI_CONTENT_TEXT;
@@ -1174,7 +1173,7 @@ static void phi__opcall_over(void *user_data, phi_status status, const char *mes
 
 /* ---- sending ---- */
 
-/* The whole URL, and the cookies: a host's own before those of arguments. */
+/* Completes the URL and the Cookie header. The host's cookies come before those of arguments. */
 static phi_status phi__opcall_complete(phi__openapi_call *c) {
     phi__openapi_request *r = &c->request;
     phi_status status = PHI_OK;
@@ -1323,7 +1322,7 @@ static phi_flow phi__opcall_start(void *user_data, phi_call call, phi_str argume
     }
     phi__body_begin(&c->body, &c->request, c->call);
     phi__opcall_go(&c->timer);
-    return PHI_PENDING; /* or it has its result */
+    return PHI_PENDING; /* the call may have its result already */
 }
 
 static void phi__opcall_cancel(void *user_data, phi_call call) {
@@ -1332,7 +1331,7 @@ static void phi__opcall_cancel(void *user_data, phi_call call) {
     if (c != NULL && c->op != NULL) phi__opcall_end(c);
 }
 
-/* After a snapshot: a request that only reads is made again; another one may have been served. */
+/* After a snapshot, repeats a request that only reads. Any other may have been served: it fails. */
 static phi_flow phi__opcall_resume(void *user_data, phi_call call, phi_str arguments) {
     if (((const phi__operation *)user_data)->read_only)
         return phi__opcall_start(user_data, call, arguments);

@@ -1,4 +1,4 @@
-/* openapi_request.c - from arguments to a URL and headers. */
+/* openapi_request.c - makes the URL, the headers and the body of a request from arguments. */
 #include "openapi/openapi_request_in.h"
 
 #include "base/base_in.h"
@@ -7,20 +7,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Names that are repeated for each item could make terabytes of a few megabytes: a text that grows
-   beyond this fails as if there were no memory. */
+/* A name that is repeated for each item could turn a few megabytes into terabytes. A text that
+   grows beyond this limit fails as if there were no memory. */
 enum { PHI__STYLES_MOST = 16 << 20 };
 
 /* ---- values of parameters, in OpenAPI's styles and RFC 6570's ---- */
 
-/* Bytes outside RFC 3986's unreserved set become %XX. Null values and members are left out; an
-   array or object inside another one is JSON text, but for deepObject. What a style does not
-   define: empty arrays and objects of a query write nothing; deepObject writes array items as
-   "name[0]". */
+/* Bytes outside RFC 3986's unreserved set become %XX. Null values and members are left out. An
+   array or object inside another one is written as JSON text, except in deepObject. Two cases are
+   not defined by any style: an empty array or object writes nothing in a query, and deepObject
+   writes array items as "name[0]". */
 
-enum { PHI__STYLES_DEPTH = 16 }; /* of deepObject; deeper values are JSON text */
+enum { PHI__STYLES_DEPTH = 16 }; /* levels of deepObject; deeper values are JSON text */
 
-/* How pairs are joined, and their values escaped. */
+/* How pairs are joined, and how their values are escaped. */
 typedef struct phi__styles {
     phi__buf *out;
     const char *between;
@@ -53,7 +53,7 @@ PHI__FN void phi__styles_put_escaped(phi__buf *out, phi_str text, phi__styles_es
     phi__buf_add(out, text.at + from, text.len - from);
 }
 
-/* A string as it is, all else as JSON text. */
+/* Writes a string as it is, and any other value as JSON text. */
 static void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__styles_escape how) {
     phi__buf text;
     if (phi_json_is(value, PHI_JSON_STRING)) {
@@ -69,7 +69,7 @@ static void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__sty
     phi__buf_free(&text);
 }
 
-/* The items or members, each behind `first` or `between`, keys and values joined by `equals`. */
+/* Writes items or members with `between` between them, and `equals` between key and value. */
 static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
                                  const char *equals, phi__styles_escape how) {
     phi_json_iter it = phi_json_each(value);
@@ -138,7 +138,7 @@ static void phi__styles_put_pair(const phi__styles *s, phi_str name, const phi_j
     phi__styles_put_value(s->out, value, s->how);
 }
 
-/* name: grows and shrinks with the way down. */
+/* Writes a deepObject. `name` grows on the way down, and shrinks on the way up. */
 static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi_json *value,
                                  int depth) {
     phi_json_iter it = phi_json_each(value);
@@ -161,7 +161,7 @@ static void phi__styles_put_deep(const phi__styles *s, phi__buf *name, const phi
     }
 }
 
-/* Appends "name=value" pairs, behind `between` where `out` is not empty. */
+/* Appends "name=value" pairs, each after a separator if `out` is not empty. */
 static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter *p,
                                   const phi_json *value) {
     bool cookie = p->place == PHI__OPERATION_COOKIE, keys = phi_json_is(value, PHI_JSON_OBJECT);
@@ -196,7 +196,7 @@ static void phi__styles_put_pairs(phi__buf *out, const phi__operation_parameter 
 
 /* ---- the URL and the headers ---- */
 
-enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, of a query, of the cookies */
+enum { PHI__OPENAPI_REQUEST_MOST = 1 << 20 }; /* bytes of a URL, a query, or the cookies */
 
 PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memory *memory,
                              const phi__operation *op, const phi_json *arguments) {
@@ -210,7 +210,7 @@ PHI__FN void phi__opreq_init(phi__openapi_request *r, phi_arena *arena, phi_memo
     phi__buf_init(&r->cookie, memory);
 }
 
-/* Keys are not left in memory that somebody else gets. */
+/* Overwrites a text that may hold a key, before its memory is used again. */
 static void phi__opreq_wipe(phi_str text) {
     if (text.len > 0) memset((char *)(uintptr_t)text.at, 0, text.len);
 }
@@ -234,7 +234,7 @@ PHI__FN phi_status phi__opreq_refuse(phi__openapi_request *r, const char *format
     return PHI_BAD_ARG;
 }
 
-/* An argument; NULL: not given, or null. */
+/* Returns an argument; NULL if it is missing or null. */
 static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_str name) {
     const phi_json *value = phi__json_get_n(r->arguments, name);
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
@@ -264,8 +264,8 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
     return PHI_OK;
 }
 
-/* OpenAPI's document says that these are described elsewhere; the others frame the request, or its
-   answer: none that is compressed is read. */
+/* True for headers that OpenAPI describes elsewhere, and for headers that frame the request or its
+   answer. A compressed answer could not be read. */
 static bool phi__opreq_ignores(phi_str name) {
     static const char *const names[] = {"Accept",     "Content-Type",     "Authorization",
                                         "Host",       "Content-Length",   "Transfer-Encoding",
@@ -294,7 +294,7 @@ static phi_status phi__opreq_base(phi__openapi_request *r) {
         return phi__opreq_refuse(
             r, "Error: No base URL: the document names no server, or a relative one");
     while (r->url.len > 0 && r->url.at[r->url.len - 1] == '/') r->url.len--;
-    if (parts.user.at != NULL) /* results show the URL */
+    if (parts.user.at != NULL) /* results would show the user name */
         return phi__opreq_refuse(
             r, "Error: The server's URL has a user: set up user and password instead");
     return PHI_OK;
@@ -311,7 +311,7 @@ static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
     if (value == NULL)
         return phi__opreq_refuse(r, "Error: Missing required path parameter '%.*s' for %s",
                                  (int)phi__min(name.len, 80), name.at, r->op->path.at);
-    /* The text that replaces "{name}" in the path. */
+    /* Write the text that replaces "{name}" in the path. */
     if (p->content_type.len > 0)
         phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
     else if (p->style == PHI__STYLE_LABEL) {
@@ -331,7 +331,7 @@ static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
     return PHI_OK;
 }
 
-/* Segments "." and ".." would be taken out of the path on its way, with the segment before. */
+/* Refuses segments "." and "..", which programs on the way would remove from the path. */
 static phi_status phi__opreq_check_dots(phi__openapi_request *r, size_t from) {
     size_t start = from;
     for (size_t i = from; i <= r->url.len; i++) {
@@ -349,13 +349,13 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
     phi_str path = r->op->path;
     size_t from = r->url.len, at = 0;
     phi_status status = PHI_OK;
-    /* a value must not become a part of the host */
+    /* A value must not become a part of the host. */
     if (path.len == 0 || path.at[0] != '/') phi__buf_char(&r->url, '/');
     while (at < path.len && status == PHI_OK) {
         size_t open = phi__str_find(path, at, "{");
         size_t close = open != SIZE_MAX ? phi__str_find(path, open, "}") : SIZE_MAX;
         size_t end = close != SIZE_MAX ? open : path.len;
-        /* Characters of a template that a URL may not have are escaped; escapes stay. */
+        /* Escape what a URL must not have in the template. Existing escapes stay. */
         for (; at < end; at++) {
             unsigned char c = (unsigned char)path.at[at];
             if (c <= 32 || c >= 127 || strchr("\"<>\\^`{|}", c) != NULL)
@@ -368,7 +368,7 @@ static phi_status phi__opreq_path(phi__openapi_request *r) {
         at = close + 1;
     }
     if (r->url.failed) return status; /* too large, or no memory */
-    /* The text behind a "#" tells operations of a document apart; a server does not get it. */
+    /* The text after a "#" only tells operations of a document apart. Servers do not get it. */
     size_t hash = phi__str_find(phi__buf_str(&r->url), 0, "#");
     if (hash != SIZE_MAX) r->url.len = hash;
     return status == PHI_OK ? phi__opreq_check_dots(r, from) : status;
@@ -382,7 +382,7 @@ static phi_status phi__opreq_parameter(phi__openapi_request *r, const phi__opera
         phi__buf text;
         if (phi__opreq_ignores(p->name)) return PHI_OK;
         phi__buf_init(&text, r->memory);
-        /* The value of a header, unescaped: check it before it is sent. */
+        /* Write the header's value unescaped, and check it before it is sent. */
         if (p->content_type.len > 0)
             phi__styles_put_value(&text, value, PHI__ESCAPE_NONE);
         else
@@ -402,7 +402,7 @@ static phi_status phi__opreq_parameter(phi__openapi_request *r, const phi__opera
     return PHI_OK;
 }
 
-/* Servers take some kilobytes. */
+/* Refuses texts that are too long. Most servers take only some kilobytes. */
 static phi_status phi__opreq_check_size(phi__openapi_request *r) {
     size_t most = phi__max(r->url.len, phi__max(r->query.len, r->cookie.len));
     if (most > PHI__OPENAPI_REQUEST_MOST)
@@ -428,8 +428,8 @@ PHI__FN phi_status phi__opreq_build(phi__openapi_request *r) {
 
 /* ---- the body ---- */
 
-/* Files are read in slices, from the directories that phi_openapi_desc.upload_roots names, links
-   resolved. The pieces point into the arena and into the body's files. */
+/* Files are read in slices, from the directories in phi_openapi_desc.upload_roots. Links are
+   resolved first. The pieces of the body point into the arena and into the files' bytes. */
 
 enum { PHI__OPENAPI_BODY_MOST = 32 << 20 }; /* bytes of the files of one request */
 
@@ -451,7 +451,7 @@ static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
     return PHI_OK;
 }
 
-/* Makes the text so far a piece. */
+/* Turns the text written so far into a piece. */
 static phi_status phi__body_flush(phi__openapi_body *b) {
     phi_str piece;
     if (b->text.failed) return PHI_NO_MEMORY;
@@ -535,7 +535,7 @@ static phi_status phi__body_file_open(phi__openapi_body *b) {
     return PHI_BUSY;
 }
 
-/* The path, then each root until it lies in one. */
+/* Resolves the file's path, then each root until the file lies in one. */
 static phi_status phi__body_file_place(phi__openapi_body *b) {
     const char *const *roots = b->r->op->api->desc.upload_roots;
     size_t units = PHI__OPENAPI_BODY_PATHS;
@@ -580,7 +580,7 @@ static bool phi__body_is_path(const phi_json *value) {
     return phi_json_is(phi_json_get(value, "path"), PHI_JSON_STRING);
 }
 
-/* The first type of a list that is no range. */
+/* Returns the first type of a list that is no range; empty if there is none. */
 static phi_str phi__body_first_type(phi_str types) {
     while (types.len > 0) {
         size_t comma = phi__str_find(types, 0, ",");
@@ -607,7 +607,7 @@ static const phi__operation_property *phi__body_property(const phi__openapi_body
     return NULL;
 }
 
-/* As browsers write names: quotes and line breaks escaped. */
+/* Writes a name as browsers do: in quotes, with quotes and control characters escaped. */
 static void phi__body_quoted(phi__buf *out, phi_str text) {
     phi__buf_char(out, '"');
     for (size_t i = 0; i < text.len; i++) {
@@ -638,7 +638,7 @@ static void phi__body_header(phi__openapi_body *b, phi_str name, phi_str value) 
     phi__buf_text(&b->text, "\r\n");
 }
 
-/* A part; PHI_BUSY: its file is to be read. */
+/* Writes one part. PHI_BUSY: its file must be read. */
 static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     const phi__operation_property *property = b->property;
     bool file = property != NULL && property->file;
@@ -678,7 +678,7 @@ static phi_status phi__body_part(phi__openapi_body *b, const phi_json *value) {
     return PHI_OK;
 }
 
-/* The next value: items of arrays are parts of the same name. */
+/* Returns the next value. The items of an array become parts of the same name. */
 static const phi_json *phi__body_next(phi__openapi_body *b) {
     for (;;) {
         const phi_json *value = b->in_items ? phi_json_next(&b->items) : NULL;
@@ -730,7 +730,7 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
         b->done = body->kind == PHI__BODY_NONE;
         if (b->done) return PHI_OK;
         b->value = phi__opreq_argument(b->r, body->argument);
-        /* null is a body if the argument is there */
+        /* an explicit null is a body */
         if (b->value == NULL && body->kind == PHI__BODY_JSON)
             b->value = phi__json_get_n(b->r->arguments, body->argument);
         b->done = b->value == NULL;
@@ -743,7 +743,7 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
             return phi__opreq_refuse(b->r, "Error: Expected object in '%s', got %s",
                                      body->argument.at, phi__json_get_type_name(b->value));
         b->members = phi_json_each(b->value);
-        /* The content type of the whole; a host's own header wins. */
+        /* Set the content type of the body. A header of the host takes precedence. */
         phi_status status =
             body->kind == PHI__BODY_MULTIPART
                 ? phi__body_boundary(b)
@@ -756,7 +756,7 @@ PHI__FN phi_status phi__body_advance(phi__openapi_body *b) {
         phi_json *child;
         while ((child = phi_json_next(&it)) != NULL)
             if (!phi_json_is(child, PHI_JSON_NULL)) {
-                /* Without a style: arrays as repeated names, objects as JSON text. */
+                /* Without a style, arrays become repeated names, and objects become JSON text. */
                 phi_str name = it.key;
                 const phi__operation_property *property = phi__body_property(b, name);
                 phi__operation_parameter p = PHI_ZERO;

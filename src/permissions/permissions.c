@@ -1,4 +1,4 @@
-/* permissions.c - permissions of a host: rules in use, the verdict on a call, and the hook. */
+/* permissions.c - a host's permissions: the rules in use, the verdict on a call, and the hook. */
 #include "permissions/permissions_in.h"
 #include "tools/tools_in.h"
 
@@ -11,11 +11,10 @@
         PHI_PERMISSION_##verdict, tool, command, with, without, piped, path, NULL, NULL, NULL,     \
             reason, options, NULL                                                                  \
     }
-/* A rule on tools and files. */
 #define PHI__MODE_TOOL(verdict, tool, path, reason)                                                \
     PHI__MODE_RULE(verdict, tool, NULL, NULL, NULL, NULL, path, reason, NULL)
-/* Rules that allow commands. options: these and no other, from the manuals of GNU, git, ripgrep and
-   tree. KNOWN: words that are not known may make it worse. */
+/* Make rules that allow commands. `options` lists all allowed options, from the manuals of GNU,
+   git, ripgrep and tree. KNOWN is for commands that only print; `without` requires known words. */
 #define PHI__MODE_BOTH(command, without, options)                                                  \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, without, NULL, "./**", "it only reads", options)
 #define PHI__MODE_READS(command, without) PHI__MODE_BOTH(command, without, NULL)
@@ -25,7 +24,6 @@
 #define PHI__MODE_PLAIN(command) PHI__MODE_KNOWN(command, NULL)
 #define PHI__MODE_EDITS(command, options)                                                          \
     PHI__MODE_RULE(ALLOW, "bash", command, NULL, NULL, NULL, "./**", "edits are accepted", options)
-/* Rules on a command of any tool. */
 #define PHI__MODE_DENY(command, with, without, piped, reason)                                      \
     PHI__MODE_RULE(DENY, NULL, command, with, without, piped, NULL, reason, NULL)
 #define PHI__MODE_DENY_PATH(command, with, path, reason)                                           \
@@ -42,7 +40,7 @@
     "/var|/bin/|/boot/|/dev/|/etc/|/home/|/lib/|/lib64/|/opt/|/root/|/sbin/|/srv/|/sys/|/usr/|"    \
     "/var/|" PHI__MODE_HOMES
 
-/* Directories of the system in whatever spelling ("//", "/usr/local/.."); and those of people. */
+/* Directories of the system, in any spelling ("//", "/usr/local/.."), and home directories. */
 #define PHI__MODE_SYSTEM_PATHS                                                                     \
     "/|/[*]|/.[*]|/bin|/boot|/dev|/etc|/home|/lib|/lib32|/lib64|/opt|/root|/sbin|/srv|/sys|/usr|"  \
     "/var|/mnt|/media|/run|/proc|/snap|/nix|/Users|/System|/Library|/Applications|/usr/*|/bin/*|"  \
@@ -55,7 +53,7 @@
     "/dev/mapper/*|/dev/md[0-9]*|/dev/loop*|/dev/disk[0-9]*|/dev/rdisk*|/dev/nbd*|/dev/zd*|"       \
     "/dev/block/**"
 
-/* Programs that run a program which they read; and those that read from the network. */
+/* Programs that run the program they read, and programs that read from the network. */
 #define PHI__MODE_READERS                                                                          \
     "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|."
 #define PHI__MODE_LANGUAGES                                                                        \
@@ -69,7 +67,7 @@
 #define PHI__MODE_EVERYBODY PHI__MODE_SYSTEM_PATHS "|" PHI__MODE_HOME_PATHS
 #define PHI__MODE_SUBSTITUTED "*$(*|*<(*|*`*"
 
-/* Options that write no file, run no program, and read no file which they name themselves. */
+/* Options that write no file, run no program, and name no file to read. */
 #define PHI__MODE_GREP_OPTIONS                                                                     \
     "-[0-9acEFHhIilnoPqsvwx]|-[ABCem]*|--line-number|--ignore-case|--word-regexp|"                 \
     "--count|--files-with-matches|--context=*|--before-context=*|--after-context=*|--color*"
@@ -89,7 +87,7 @@
     "--exclude-standard|--modified|--deleted|--cached|--stage|--full-name|--name-only|--count|"    \
     "--all|--max-count=*|--is-ancestor|--numbered|--summary|--email|--contains|--quiet"
 
-/* Rules for tools and commands that read the workspace, and change nothing. */
+/* Rules that allow tools and commands that only read the workspace. */
 #define PHI__MODE_READING                                                                          \
     PHI__MODE_TOOL(ALLOW, "read_file|list_files|search", "./**", "it only reads"),                 \
         PHI__MODE_PLAIN("pwd|true|false|:|whoami|id|uname|date|uptime|hostname"),                  \
@@ -130,7 +128,7 @@
                                                                "--untracked|--heading|--break"),   \
         PHI__MODE_READS("git config --get user.*|core.*|branch.*|init.*", NULL)
 
-/* What nobody means, and what cannot be undone. */
+/* Rules that deny commands whose damage cannot be undone. */
 #define PHI__MODE_DESTRUCTIVE                                                                      \
     PHI__MODE_DENY("rm *", "-r|-R|--r* " PHI__MODE_ROOTS, NULL, NULL, PHI__MODE_WIPES),            \
         PHI__MODE_DENY_PATH("rm *", "-r|-R|--r*", PHI__MODE_EVERYBODY, PHI__MODE_WIPES),           \
@@ -139,7 +137,7 @@
             "rm|shred|unlink *", NULL,                                                             \
             "/[*][*]|~/[*][*]|/home/*/[*][*]|/home/[*][*]|/usr/[*][*]|/etc/[*][*]|/var/[*][*]|/"   \
             "bin/[*][*]|/sbin/[*][*]|/lib/[*][*]|/lib64/[*][*]|/boot/[*][*]|/root/[*][*]",         \
-            PHI__MODE_WIPES), /* by find */                                                        \
+            PHI__MODE_WIPES), /* catches rm run by find -exec */                                   \
         PHI__MODE_DENY_PATH("chmod|chown|chgrp|setfacl|chattr *", "-R|--r*",                       \
                             PHI__MODE_SYSTEM_PATHS,                                                \
                             "it changes the modes or owners of the whole system"),                 \
@@ -174,7 +172,7 @@
                        "~/.aws/credentials",                                                       \
                        "private keys are not for a model")
 
-/* What may be one of these: for the mode that allows all else. */
+/* Rules that ask about calls that may be destructive, for the mode that allows all else. */
 #define PHI__MODE_DOUBTFUL                                                                         \
     PHI__MODE_TOOL(ASK, NULL,                                                                      \
                    PHI__MODE_KEY_DIRECTORIES "|~/.config/gcloud/**|~/.config/gh/**|"               \
@@ -205,7 +203,7 @@
         PHI__MODE_ASK_DOWNLOAD("sudo|doas *", "-s|-i|--shell|--login|su", NULL),                   \
         PHI__MODE_ASK_DOWNLOAD("at|batch|crontab|su *", NULL, NULL)
 
-/* Files that hold passwords and keys, by the manuals of the programs that keep them. */
+/* Files that hold passwords and keys, according to the manuals of their programs. */
 #define PHI__MODE_SECRET_FILES                                                                     \
     "**/*.env|**/.env.*|**/.env[-_~]*|**/.envrc|**/*.pem|**/*.key|**/*.p12|**/*.pfx|**/*.jks|"     \
     "**/*.keystore|**/*.kdbx|**/*.ppk|**/*.tfstate|**/*.tfstate.backup|**/*.tfvars|**/id_rsa|"     \
@@ -269,16 +267,17 @@ PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mod
 
 /* ---- the verdict on one call ---- */
 
-/* Something that the verdict is made of. */
+/* A part of a call, with its verdict. */
 typedef struct phi__check_part {
     phi_permission verdict;
-    const phi_permission_rule *rule; /* NULL: none matches */
+    const phi_permission_rule *rule; /* a rule with this verdict; NULL: no rule matches */
     phi__subject *subject;
 } phi__check_part;
 
-enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command, or of a path */
+enum { PHI__CHECK_SHOWN = 200 }; /* bytes of a command or a path in a message */
 
-/* Variables that programs heed (PATH, LD_PRELOAD) have no small letters. */
+/* True if the command only sets variables that have small letters in their names. Variables that
+   change what programs do (PATH, LD_PRELOAD) have none. */
 static bool phi__check_only_variables(const phi__sh_command *c) {
     for (size_t i = 0; i < c->assigned_count; i++) {
         phi_str text = c->assigned[i].text;
@@ -297,7 +296,7 @@ static void phi__check_words(phi__buf *out, const phi__sh_word *words, size_t co
     }
 }
 
-/* A part in words, for people: "`rm -r build`", "writing out.txt". */
+/* Describes a part for people: "`rm -r build`", "writing out.txt". */
 static void phi__check_put(phi__buf *out, const phi__subject *subject) {
     const phi__sh_command *c = subject->command;
     if (subject->line) {
@@ -343,10 +342,11 @@ static phi_status phi__check_part_now(phi__checking *checking, bool only_strict)
     return subject->lost ? PHI_NO_MEMORY : checking->each(checking->ctx, &part);
 }
 
-/* Programs that run others, and variables, are decided on by rules that ask or deny alone. */
+/* Decides on each command and each redirection of a line. For programs that only run others, and
+   for variables, only rules that ask or deny count. */
 static phi_status phi__check_commands(phi__checking *checking, const phi__shell *shell) {
-    /* Files that keep nothing, and the streams that a command has anyway. Who writes to /dev/stdin
-       writes the file that the command reads. */
+    /* Files that keep nothing, and standard streams. /dev/stdin is not among them: writing to it
+       changes the file that the command reads. */
     static const char harmless[] =
         "/dev/null|/dev/zero|/dev/random|/dev/urandom|/dev/stdout|/dev/stderr";
     phi__subject *subject = &checking->subject;
@@ -373,8 +373,9 @@ static phi_status phi__check_commands(phi__checking *checking, const phi__shell 
     return status;
 }
 
-/* Calls `each` for every part of a call: the call itself, or each command and each file of a
-   shell's line. A line that is not known is a part. PHI_NO_MEMORY, or what `each` says first. */
+/* Calls `each` for every part of a call: the call itself, or each command and each redirection of a
+   shell's line. A line that is uncertain is one more part. Returns PHI_NO_MEMORY, or the first
+   status of `each` that is not PHI_OK. */
 static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scratch, phi_str source,
                                    phi_str tool_name, phi_str arguments,
                                    phi_status (*each)(void *ctx, const phi__check_part *part),
@@ -406,7 +407,7 @@ static phi_status phi__check_parts(phi_permissions *permissions, phi_arena *scra
     return phi__check_part_now(&checking, false);
 }
 
-/* The pattern that matches this text alone. */
+/* Appends a pattern that matches this text only. */
 static void phi__wild_quote(phi__buf *out, phi_str text) {
     for (size_t i = 0; i < text.len; i++) {
         bool special = strchr("*?[| ", text.at[i]) != NULL;
@@ -425,7 +426,7 @@ typedef struct phi__always {
     phi_str source;
     phi_permission_rule *rules;
     size_t count;
-    bool asked; /* a rule asks about a part, or its words say too little: this call, or none */
+    bool asked; /* only this exact call can be allowed: a rule asks, or the words say too little */
 } phi__always;
 
 static phi_status phi__always_refuse(const phi__always *a, const phi__subject *subject,
@@ -453,9 +454,10 @@ static bool phi__always_quote(const phi__always *a, phi_str text, const char **o
     return phi__always_keep(a, &words, out);
 }
 
-/* Room for one more; the same one again is not added. */
+/* Appends a rule, unless there is one with the same command. */
 static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
-    /* whose tool it is: for tools that nobody else's tool is taken for, the rule says nothing */
+    /* The rule names the tool's source, except for the host's own shells and built-in tools.
+       Without a source, a rule allows no other source's tool with such a name. */
     if ((a->source.len > 0 ||
          !phi__rules_own(a->permissions->shell_tools, phi_str_of(rule->tool))) &&
         !phi__always_quote(a, a->source, &rule->source))
@@ -473,10 +475,10 @@ static phi_status phi__always_add(phi__always *a, phi_permission_rule *rule) {
     return PHI_OK;
 }
 
-/* Commands whose options and further words were read: these options, and files of the workspace,
-   give them no other effect. For all other commands the very words are allowed. */
+/* For these commands, SCOPE_KIND allows all calls with these options and files of the workspace,
+   since neither changes what the command does. For all others, only the exact words are allowed. */
 typedef struct phi__always_known {
-    const char *command; /* a pattern for each word that stays */
+    const char *command; /* a pattern for each word that the rule keeps */
     const char *options;
 } phi__always_known;
 
@@ -493,7 +495,7 @@ static const phi__always_known phi__always_commands[] = {
     {"git add", "-[AnuvN]|--all|--update|--dry-run|--verbose|--intent-to-add"},
     {"git commit", "-[aqv]|-m*|--all|--message=*|--quiet|--verbose"}};
 
-/* True if all words of the pattern match; *count: their number. */
+/* True if the command begins with words that match the pattern. *count is their number. */
 static bool phi__always_begins(const phi__sh_command *c, const char *command, size_t *count) {
     phi_str rest = phi_str_of(command), pattern;
     for (*count = 0; phi__wild_word(&rest, &pattern); (*count)++)
@@ -515,7 +517,7 @@ static bool phi__always_words(const phi__always *a, const phi__sh_command *c, si
     return phi__always_keep(a, &words, out);
 }
 
-/* SCOPE_KIND: the rule on all commands of this kind, if it allows the command itself. */
+/* For SCOPE_KIND: replaces *rule by a rule on all such commands, if that rule allows this one. */
 static phi_status phi__always_kind(const phi__always *a, phi__subject *subject,
                                    phi_permission_rule *rule) {
     const phi_permission_rule *which;
@@ -542,7 +544,7 @@ static phi_status phi__always_command(phi__always *a, phi__subject *subject) {
     for (size_t i = 0; i < c->count; i++)
         if (!c->words[i].known || c->words[i].text.len == 0)
             return phi__always_refuse(a, subject, "not all of its words are known");
-    phi_str name = phi__glob_name(c->words[0].text); /* rm -rf, in whatever spelling and version */
+    phi_str name = phi__glob_name(c->words[0].text); /* /bin/rm and rm-9.1 are rm, too */
     while (name.len > 1 && strchr("0123456789.-", name.at[name.len - 1]) != NULL) name.len--;
     for (size_t i = 1; i < c->count && phi__str_is(name, "rm"); i++)
         if (phi__among(c->words[i].text, "-[!-]*[rR]*|-[rR]*|--r*"))
@@ -568,12 +570,13 @@ static bool phi__always_path(const phi__always *a, phi_str path, bool kind, cons
     size_t n = path.len;
     while (kind && n > 0 && path.at[n - 1] != '/') n--;
     if (path.len > 0 && (strchr("/~$", path.at[0]) != NULL ||
-                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* perhaps outside */
+                         phi__str_find(path, 0, "..") != SIZE_MAX)) { /* may be outside */
         kind = false;
         n = path.len;
     }
     phi__buf_init(&words, a->arena->memory);
-    if (phi__str_starts(path, "!")) phi__buf_text(&words, "./"); /* else it means any other */
+    /* a leading ! means any other path */
+    if (phi__str_starts(path, "!")) phi__buf_text(&words, "./");
     phi__wild_quote(&words, phi__str(path.at, n));
     if (kind && n == 0) phi__buf_text(&words, "./");
     if (kind) phi__buf_text(&words, "**");
@@ -597,7 +600,7 @@ static phi_status phi__always_tool(phi__always *a, const phi__subject *subject) 
         if (!kept) return PHI_NO_MEMORY;
         if (!plain) return phi__always_refuse(a, subject, "its URL has no plain host");
     }
-    /* phi knows the meaning of other arguments only for its own tools */
+    /* phi knows the meaning of further arguments only for its own tools. */
     if (path.len > 0 && (!exact || phi__rules_own(subject->shell_tools, subject->tool))) {
         if (!phi__always_path(a, path, !exact, &rule.path)) return PHI_NO_MEMORY;
     } else if (exact && (path.len > 0 || rule.host == NULL)) {
@@ -606,12 +609,13 @@ static phi_status phi__always_tool(phi__always *a, const phi__subject *subject) 
     return phi__always_add(a, &rule);
 }
 
-/* phi__check_parts: each part that is not allowed yet. */
+/* For phi__check_parts(): adds a rule for a part that is not allowed yet. */
 static phi_status phi__always_part(void *ctx, const phi__check_part *part) {
     phi__always *a = (phi__always *)ctx;
     phi__subject *subject = part->subject;
     if (part->verdict == PHI_PERMISSION_ALLOW) return PHI_OK;
-    /* A rule that denies asks of what only may be such a call, and no other rule counts before. */
+    /* True if the rule itself asks. A rule that denies also asks, about calls that only may match
+       it, but no other rule overrides that. */
     if (part->rule != NULL && part->verdict == PHI_PERMISSION_ASK &&
         part->rule->verdict == PHI_PERMISSION_ASK && a->scope == PHI_PERMISSION_SCOPE_EXACT) {
         a->asked = true;
@@ -658,7 +662,7 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
     phi_status status = phi__check_parts(permissions, &scratch, call->source, call->tool_name,
                                          call->arguments, phi__always_part, &a);
     if (status == PHI_OK && a.asked) {
-        /* The rule on this very call replaces all others, and counts before those that ask. */
+        /* One rule on this exact call replaces all others. It wins over rules that ask. */
         phi_permission_rule rule = PHI_ZERO;
         rule.verdict = PHI_PERMISSION_ALLOW;
         a.count = 0;
@@ -677,7 +681,6 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 /* ---- copies of rules ---- */
 
-/* Copies the texts of a rule, in their place. */
 static bool phi__perm_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
     const char **const texts[] = {&rule->tool,    &rule->command, &rule->with,    &rule->without,
                                   &rule->piped,   &rule->path,    &rule->host,    &rule->argument,
@@ -687,7 +690,7 @@ static bool phi__perm_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
     return true;
 }
 
-/* Both lists, the second after the first, in place of the old. */
+/* Replaces the rules in use with copies of the rules of `old`, followed by `more`. */
 static phi_status phi__perm_use(phi_permissions *p, const phi_permission_rules *old,
                                 const phi_permission_rule *more, size_t count) {
     phi_arena arena;
@@ -728,7 +731,7 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
     phi__buf_init(&all, &p->memory);
     for (size_t i = 0; paths[i] != NULL; i++) phi__perm_path(&files, phi_str_of(paths[i]));
     phi__buf_add_str(&all, phi__buf_str(&files));
-    /* The directories that a file is in, for who moves one moves the file. */
+    /* Protects the directories that contain a file, too: moving such a directory moves the file. */
     for (size_t i = 0; paths[i] != NULL; i++) {
         phi_str path = phi_str_of(paths[i]);
         bool absolute = path.len > 0 && (path.at[0] == '/' || path.at[0] == '~');
@@ -773,7 +776,7 @@ static int phi__perm_rank(phi_permission verdict) {
     return verdict == PHI_PERMISSION_DENY ? 2 : verdict == PHI_PERMISSION_ALLOW ? 0 : 1;
 }
 
-/* The words are of the first part with the strictest verdict. */
+/* Keeps the strictest verdict. The message describes the first part that has it. */
 static phi_status phi__perm_part(void *ctx, const phi__check_part *part) {
     static const char *const says[] = {"allowed: ", "to be approved: ", "denied: "};
     phi__perm_verdict *v = (phi__perm_verdict *)ctx;
@@ -813,8 +816,7 @@ static phi_permission phi__perm_decide(phi_permissions *p, phi_str source, phi_s
 
 /* ---- the hook ---- */
 
-/* The lowest bits of phi_hook.waited: 0 until ask_fn has decided, then the rounds that it took, and
-   one more. */
+/* The lowest bits of phi_hook.waited are 0 until ask_fn has decided, then 1 + ask_fn's rounds. */
 enum { PHI__PERM_BITS = 8, PHI__PERM_MOST = (1 << PHI__PERM_BITS) - 1 };
 
 static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
@@ -822,7 +824,7 @@ static void phi__perm_done(phi_hook *hook, uint32_t rounds) {
     hook->waited |= rounds < PHI__PERM_MOST ? rounds + 1 : (uint32_t)PHI__PERM_MOST;
 }
 
-/* hook_fn, of a call that rules or ask_fn have allowed; the reply so far is other arguments. */
+/* Calls hook_fn for an allowed call. The reply so far, if any, replaces the arguments. */
 static phi_verdict phi__perm_next(const phi_permissions *p, phi_hook *hook) {
     phi_hook inner = *hook;
     uint32_t asked = hook->waited & PHI__PERM_MOST;
@@ -844,7 +846,7 @@ static phi_verdict phi__perm_ask(phi_permissions *p, phi_hook *hook) {
     hook->permissions = p;
     phi_verdict verdict = p->ask_fn(p->user_data, hook);
     if (verdict == PHI_WAIT && p->hook_fn != NULL && !hook->ask_again) {
-        hook->ask_again = true; /* for hook_fn */
+        hook->ask_again = true; /* hook_fn must be called, too */
         phi__perm_done(hook, hook->round + 1);
     }
     if (verdict == PHI_ALLOW) phi__perm_done(hook, hook->round);
@@ -853,7 +855,7 @@ static phi_verdict phi__perm_ask(phi_permissions *p, phi_hook *hook) {
     return verdict;
 }
 
-/* The host's hooks; what one of them denies is denied. */
+/* Calls the host's hooks. If one of them denies the call, it is denied. */
 static phi_verdict phi__perm_host(phi_permissions *p, phi_hook *hook, bool ask) {
     phi_verdict verdict = PHI_ALLOW;
     bool busy = p->busy;
@@ -894,7 +896,7 @@ PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook) {
         return PHI_DENY;
     }
     if (verdict == PHI_PERMISSION_ALLOW && p->hook_fn == NULL && hook->point == PHI_HOOK_QUESTION)
-        return PHI_DENY; /* there is nobody to answer */
+        return PHI_DENY; /* nobody can answer the question */
     return phi__perm_host(p, hook, verdict == PHI_PERMISSION_ASK);
 }
 
@@ -920,7 +922,7 @@ PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *given,
     phi_memory_init(&memory, &desc.allocator, 0);
     p = (phi_permissions *)phi__alloc(&memory, sizeof *p);
     if (p == NULL) return phi__perm_refuse(error, PHI_NO_MEMORY, "no memory");
-    p->memory = memory; /* it counts the object itself */
+    p->memory = memory; /* its count includes the object itself */
     phi_arena_init(&p->arena, &p->memory, 0);
     phi_arena_init(&p->rules_arena, &p->memory, 0);
     phi__buf_init(&p->why, &p->memory);

@@ -1,4 +1,4 @@
-/* permissions.h - which tool calls may run: rules as data, and a hook that heeds them.
+/* permissions.h - decides which tool calls may run, by rules that are data.
 
        phi_permissions_desc how = PHI_ZERO;
        how.workspace = "/home/ada/project";
@@ -10,16 +10,16 @@
        desc.hook_user_data = permissions;
 
    A call is allowed, asked about, or denied. Among matching rules, deny counts before ask, and ask
-   before allow; without a match, phi_permission_rules.otherwise counts. The order of rules has no
-   meaning. A command line of a shell is parsed: each of its commands is decided on, whatever pipe,
-   substitution or program (env, xargs, bash -c) runs it, each redirection is decided on as a call
-   of write_file or read_file is, and the strictest verdict counts. A line that cannot be parsed
-   with certainty is allowed only by rules that allow every command, and one that cannot be parsed
-   to its end only where no rule asks about commands or denies them.
+   before allow. If no rule matches, phi_permission_rules.otherwise counts. The order of rules has
+   no meaning. A shell's command line is parsed. Rules decide on each of its commands, whatever
+   pipe, substitution or program (env, xargs, bash -c) runs it, and on each redirection as on a call
+   of write_file or read_file. The strictest verdict counts. A line that cannot be parsed with
+   certainty is allowed only by rules that allow every command. If it cannot be parsed to its end,
+   it is also asked about if any rule asks about commands or denies them.
 
-   This is no sandbox. Aliases, functions of a profile, values of variables, scripts that are
-   written and then run, and whatever an allowed program does, are not seen; links in paths are not
-   followed. Threads: the pumping thread. */
+   This is no sandbox. Rules do not see aliases, functions of a profile, values of variables,
+   scripts that are written and then run, or whatever an allowed program does. Links in paths are
+   not followed. Threads: the pumping thread. */
 #ifndef PHI_PERMISSIONS_PERMISSIONS_H
 #define PHI_PERMISSIONS_PERMISSIONS_H
 
@@ -36,61 +36,66 @@ typedef enum phi_permission {
     PHI_PERMISSION_DENY
 } phi_permission;
 
-/* A rule matches if all of its fields do; NULL matches always. In patterns * matches any text, ? a
-   character, [abc] and [!a-z] one of a set, and | separates alternatives. */
+/* A rule matches if all of its fields match; a NULL field always matches. In patterns, * matches
+   any text, ? a character, [abc] and [!a-z] one of a set, and | separates alternatives. */
 typedef struct phi_permission_rule {
     phi_permission verdict;
-    const char *tool; /* its name: "bash", "write_file|edit_file", "mcp_*" */
-    /* For a shell's command: a pattern a word, "git status", "npm run *". All words must match; a
-       last word * matches any number of them, none too, and it alone matches words of unknown text
-       ($NAME, *.c). Rules that allow match a program by its name or in /bin and /usr/bin, and no
-       command with variables set before it; others in every directory. */
+    const char *tool; /* name of the tool: "bash", "write_file|edit_file", "mcp_*" */
+    /* For a shell's command: one pattern for each word, as in "git status" and "npm run *". All
+       words must match. A * as the last word matches any number of words, also none. In a rule that
+       allows, only this * matches words of unknown text ($NAME, *.c). A rule that allows matches a
+       program by its name or in /bin and /usr/bin, and no command with variables set before it;
+       other rules match the program in every directory. */
     const char *command;
-    /* words, of each of which one must be there; -r also finds -fr, and --force also --fo */
+    /* Words that the command must have, one alternative of each. In rules that ask or deny, -r also
+       finds -fr, and --force also finds --fo. */
     const char *with;
-    const char *without; /* words of which none may be there, and no word that is not known */
-    const char *piped;   /* names of programs: what one prints goes to this command */
-    /* For a file: absolute, from "~/", or relative to the workspace; "./" and all below it are
-       "./" "**". Here * does not match a slash, and ** does. ! before all of it: any other. In a
-       command, every word with a / or .. must match for a rule that allows, one word for others; in
-       a call of a tool not phi's own, any text of the arguments for others. */
+    /* Words that the command must not have. For a rule that allows, all words must be known. */
+    const char *without;
+    const char *piped; /* names of programs: the output of one of them goes to this command */
+    /* For a file: an absolute path, one that begins with "~/", or one relative to the workspace.
+       The workspace and all below it are "./" "**". Here * does not match a slash, and ** does. A
+       "!" before the pattern means all paths that do not match it. In a command, a rule that allows
+       must match every word with a / or .., and other rules one word. In a call of a tool that is
+       not phi's own, other rules match any text of the arguments. */
     const char *path;
-    const char *host;     /* of the URL: "example.com|*.example.org" */
-    const char *argument; /* a member of the arguments, for `matches` */
-    const char *matches;  /* its text; without `argument`: the JSON text of all arguments */
-    const char *reason;   /* for the model and the person who is asked */
-    /* For a command: the options that it may have, one alternative each, and no other; "" allows
-       none. "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may
-       be there that the shell could make an option of ($NAME, *.c; not a*.c). */
+    const char *host;     /* host of the URL: "example.com|*.example.org" */
+    const char *argument; /* name of a member of the arguments, for `matches` */
+    const char *matches;  /* pattern of its text; without `argument`: of all arguments as JSON */
+    const char *reason;   /* shown to the model and to the person who is asked */
+    /* For a command: all options that it may have, one alternative each. "" allows no option.
+       "-a|-n" also finds -an; "-C*" finds -C3 and -nC3; "--" may always be there. No word may be
+       there that the shell could expand to an option ($NAME, *.c; but a*.c may be there). */
     const char *options;
-    /* Whose tool it is: a pattern of phi_tool.source; "": the host's own. NULL: anybody's, but a
-       rule that allows tools by name allows no other source's tool that has the name of a shell or
-       of a built-in tool. */
+    /* A pattern of the tool's phi_tool.source; "" is the host's own tools. NULL: tools of any
+       source, but a rule that allows tools by name then allows no other source's tool that has the
+       name of a shell or of a built-in tool. */
     const char *source;
 } phi_permission_rule;
 
 typedef struct phi_permission_rules {
     const phi_permission_rule *rules;
     size_t count;
-    phi_permission otherwise; /* where no rule matches (default: ask) */
+    phi_permission otherwise; /* verdict if no rule matches (default: ask) */
 } phi_permission_rules;
 
 typedef enum phi_permission_mode {
-    /* Reading in the workspace and commands that only read are allowed, destructive ones are
-       denied, all else is asked about. */
+    /* Allows reading in the workspace and commands that only read, denies destructive commands, and
+       asks about all else. */
     PHI_PERMISSION_MODE_DEFAULT = 0,
-    PHI_PERMISSION_MODE_PLAN,         /* what reads as above; all else is denied */
-    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and files of the workspace are written */
-    /* All but destructive commands and private keys; what may be one is asked about. */
+    PHI_PERMISSION_MODE_PLAN,         /* the same rules, but all else is denied */
+    PHI_PERMISSION_MODE_ACCEPT_EDITS, /* as the default, and allows writing in the workspace */
+    /* Allows all but destructive commands and private keys. Asks if a call may be one of these. */
     PHI_PERMISSION_MODE_ALL
 } phi_permission_mode;
 
-/* The rules of a mode: static. */
+/* Returns the rules of a mode, which are static. */
 PHI_API const phi_permission_rules *phi_permissions_mode(phi_permission_mode mode);
 
-/* Rules out of JSON, and as JSON: {"rules": [{"verdict": "allow", "tool": "bash", "command": "git
-   log *"}], "otherwise": "ask"}. A member that is not known, or of another type, is refused: error
-   (or NULL) says where and why. All is in the arena. PHI_PARSE, PHI_NO_MEMORY. */
+/* Reads rules from JSON, and writes them as JSON: {"rules": [{"verdict": "allow", "tool": "bash",
+   "command": "git log *"}], "otherwise": "ask"}. A member that is not known, or of another type, is
+   refused: `error` (may be NULL) says where and why. All memory comes from the arena. On failure,
+   returns PHI_PARSE or PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_from_json(phi_str json, phi_arena *arena,
                                              phi_permission_rules *out, phi_parse_error *error);
 PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, phi_arena *arena,
@@ -102,61 +107,65 @@ typedef struct phi_permissions phi_permissions;
 typedef struct phi_permissions_desc {
     phi_allocator allocator;           /* (default: malloc) */
     const phi_permission_rules *rules; /* copied (default: those of PHI_PERMISSION_MODE_DEFAULT) */
-    const char *workspace;             /* absolute; copied (default: relative paths are in it) */
-    const char *home;                  /* absolute; copied (default: only "~" names it) */
-    const char *shell_tools;           /* a pattern of names; copied (default "bash") */
-    /* NULL-ended; files that the host runs or heeds: its scripts, its configuration. Under whatever
-       rules, writing one is asked about, and a command that copies, moves or removes it or the
-       directory that it is in. Relative ones are in the workspace; copied (default: none) */
+    /* absolute path; copied (default: not known, and only relative paths are in the workspace) */
+    const char *workspace;
+    /* absolute path; copied (default: not known, and only "~" names the home directory) */
+    const char *home;
+    const char *shell_tools; /* a pattern of names; copied (default "bash") */
+    /* The host's scripts and configuration. Even if a rule allows it, phi asks before such a file
+       is written, and before a command copies, moves or removes it or a directory that contains it.
+       Relative paths are in the workspace. NULL-ended; copied (default: none) */
     const char *const *protected_paths;
-    /* Called for a call to ask about; its verdict may be PHI_WAIT. hook->text says why it asks.
-       (default: such a call is denied, with a text) */
+    /* Called for each call that is asked about; it may return PHI_WAIT. hook->text says why the
+       call is asked about (default: such calls are denied with a message) */
     phi_hook_fn ask_fn;
-    /* The host's own hook: called at every other point, and for calls that rules, or ask_fn, have
-       allowed, with the arguments that will be used: it may still deny them (default: none) */
+    /* The host's own hook. It is called at every other point, and for calls that rules or ask_fn
+       have allowed, with the final arguments. It may still deny these calls (default: none) */
     phi_hook_fn hook_fn;
-    void *user_data; /* of ask_fn and hook_fn */
+    void *user_data; /* passed to ask_fn and hook_fn */
 } phi_permissions_desc;
 
-/* NULL: no memory, or a fault of desc, which `error` (may be NULL) names. Free it when no agent
-   uses it. Inside its own hooks it is freed when they return. */
+/* Returns NULL if there is no memory, or for a fault of desc, which `error` (may be NULL) names.
+   Free it when no agent uses it. If ask_fn or hook_fn frees it, it lives until that returns. */
 PHI_API phi_permissions *phi_permissions_new(const phi_permissions_desc *desc,
                                              phi_parse_error *error);
 PHI_API void phi_permissions_free(phi_permissions *permissions); /* NULL is harmless */
 
-/* Replaces all rules, or adds some. Copied; calls that run and questions that wait stay as they
-   are. PHI_NO_MEMORY: nothing changes; PHI_MISUSE: inside of ask_fn or hook_fn. */
+/* Replaces all rules, or adds some. The rules are copied. Running calls and waiting questions stay
+   as they are. PHI_NO_MEMORY: nothing changes. PHI_MISUSE: called inside of ask_fn or hook_fn. */
 PHI_API phi_status phi_permissions_set(phi_permissions *permissions,
                                        const phi_permission_rules *rules);
 PHI_API phi_status phi_permissions_add(phi_permissions *permissions,
                                        const phi_permission_rule *rules, size_t count);
-/* Those in use, borrowed until the next change. */
+/* Returns the rules in use, borrowed until the next change. */
 PHI_API const phi_permission_rules *phi_permissions_rules(const phi_permissions *permissions);
 
-/* phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call it from its
-   own hook. */
+/* Set this as phi_agent_desc.hook_fn, with the permissions as hook_user_data. A host may also call
+   it from its own hook. */
 PHI_API phi_verdict phi_permissions_hook(void *permissions, phi_hook *hook);
 
 /* A tool call to decide on. */
 typedef struct phi_permission_call {
     phi_str tool_name, arguments; /* arguments: JSON text */
-    phi_str source; /* as phi_hook and phi_pending_item have it; empty: the host's own */
+    phi_str source;               /* as in phi_hook and phi_pending_item; empty: the host's own */
 } phi_permission_call;
 
-/* What the rules say of a call, and why, in words (valid until the next call of any function on
-   these permissions; why may be NULL). Without memory it is PHI_PERMISSION_ASK. */
+/* Returns the verdict of the rules on a call. *why (why may be NULL) is the reason in words, valid
+   until the next call of any function on these permissions. Without memory, a call that is not
+   denied gets PHI_PERMISSION_ASK. */
 PHI_API phi_permission phi_permissions_check(phi_permissions *permissions,
                                              const phi_permission_call *call, phi_str *why);
 
 typedef enum phi_permission_scope {
-    PHI_PERMISSION_SCOPE_EXACT = 0, /* these very words, this path, this host */
-    PHI_PERMISSION_SCOPE_KIND /* "git add *", "npm run *", the path's directory; tools by name */
+    PHI_PERMISSION_SCOPE_EXACT = 0, /* only these words, this path, this host */
+    PHI_PERMISSION_SCOPE_KIND       /* "git add *", the path's directory, any call of a tool */
 } phi_permission_scope;
 
-/* "Always allow this": the narrowest rules that allow a call, in the arena, to show and then
-   phi_permissions_add; they name the call's source where it has one. None (count 0): it is allowed
-   already. PHI_REJECTED: no rule should: it is denied or asked about by a rule, a word is not
-   known, or it deletes without asking; *why (or NULL) says so, valid as above. PHI_NO_MEMORY. */
+/* "Always allow this": makes the narrowest rules that allow a call, in the arena. Show them, then
+   pass them to phi_permissions_add(). They name the call's source if it has one. If out->count is
+   0, the call is allowed already. PHI_REJECTED: no rule should allow it, because a rule denies it
+   (for SCOPE_KIND, also if a rule asks), a word is not known, or it deletes without asking. *why
+   (why may be NULL) then says so, and is valid as above. PHI_NO_MEMORY. */
 PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
                                           const phi_permission_call *call,
                                           phi_permission_scope scope, phi_arena *arena,

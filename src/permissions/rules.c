@@ -1,4 +1,4 @@
-/* rules.c - which rules match a call, a command of a shell's line, or a file it writes. */
+/* rules.c - decides which rules match a tool call, a command of a shell line, or its files. */
 #include "permissions/permissions_in.h"
 #include "text/text_in.h"
 #include "tools/tools_in.h"
@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 enum {
-    PHI__PATHS_MOST = 4095,       /* bytes: no file has a longer path */
-    PHI__PATHS_LETTERS_MOST = 32, /* of options in one word, before a path */
-    PHI__PATHS_TRIES_MOST = 4000, /* parts of words of a line that are compared with paths */
-    PHI__PATHS_DEPTH = 32         /* of arguments */
+    PHI__PATHS_MOST = 4095,       /* bytes of the longest path that a file can have */
+    PHI__PATHS_LETTERS_MOST = 32, /* option letters before a path in one word: "-tfile" */
+    PHI__PATHS_TRIES_MOST = 4000, /* word parts of a line that are compared with paths */
+    PHI__PATHS_DEPTH = 32         /* levels of nesting in a tool's arguments */
 };
 
 static bool phi__paths_holds(phi_str text, const char *chars) {
@@ -20,7 +20,7 @@ static bool phi__paths_holds(phi_str text, const char *chars) {
 
 /* ---- the files that a call names, against the path of a rule ---- */
 
-/* Adds the parts of a path, without "." and "..", each with a slash before it. */
+/* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */
 static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
     size_t i = 0;
     while (i < path.len) {
@@ -31,7 +31,7 @@ static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
         if (part.len == 0 || phi__str_is(part, ".")) continue;
         if (phi__str_is(part, "..")) {
             if (root > 0 && out->len == root && !out->failed)
-                out->at[0] = '^'; /* above it, for good */
+                out->at[0] = '^'; /* marks a path that leaves its root */
             while (out->len > root && out->at[--out->len] != '/') continue;
             continue;
         }
@@ -40,7 +40,7 @@ static void phi__paths_parts(phi__buf *out, phi_str path, size_t root) {
     }
 }
 
-/* The length of a leading ~ or $HOME that means the home directory; 0: none. */
+/* Returns the length of a leading ~, $HOME or ${HOME}; 0 if the path has none. */
 static size_t phi__paths_home(phi_str path) {
     static const char *const names[] = {"~", "$HOME", "${HOME}"};
     for (size_t i = 0; i < PHI__COUNT(names); i++) {
@@ -50,7 +50,8 @@ static size_t phi__paths_home(phi_str path) {
     return 0;
 }
 
-/* Absolute, or below "." or "~" where the directories are not known, or above these: "^". */
+/* Appends the resolved path. It is absolute, or begins with "." if the workspace is not known, with
+   "~" if the home directory is not known, or with "^" if it is outside of both. */
 static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__buf *out) {
     size_t home = phi__paths_home(path);
     if (home > 0) {
@@ -62,7 +63,7 @@ static void phi__paths_resolve(const phi__subject *subject, phi_str path, phi__b
         phi__paths_parts(out, path, subject->home != NULL ? 0 : 1);
     } else if (path.len > 0 && path.at[0] == '/') {
         phi__paths_parts(out, path, 0);
-    } else if (path.len > 0 && path.at[0] == '~') { /* of another person, or ~+ */
+    } else if (path.len > 0 && path.at[0] == '~') { /* another user's home, or ~+ */
         phi__buf_char(out, '^');
         phi__paths_parts(out, path, 1);
     } else if (subject->workspace != NULL) {
@@ -86,7 +87,8 @@ static bool phi__paths_capitals(phi_str text) {
     return false;
 }
 
-/* Puts what a shell most likely makes of the beginning in its place: ~ada, ~+, $PWD, ${HOME:?}. */
+/* Expands the beginning of a path (~ada, ~+, $PWD, ${HOME:?}) as a shell most likely does. Returns
+   `path` itself, or the new text in `out`. */
 static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__buf *out) {
     static const char *const here[] = {"~+", "~-", "$PWD", "${PWD}"};
     size_t n;
@@ -115,7 +117,7 @@ static phi_str phi__paths_shell(const phi__subject *subject, phi_str path, phi__
 
 /* ---- one word ---- */
 
-/* A pattern of sources, "*.c": it finds no hidden file of a name with an open end, ".env.*". */
+/* True if `glob` finds source files only ("*.c"), and `alternative` hidden ones (".env.*"). */
 static bool phi__paths_sources(phi_str glob, phi_str alternative) {
     static const char sources[] =
         "*.c|*.h|*.cc|*.hh|*.cpp|*.hpp|*.cxx|*.m|*.py|*.js|*.jsx|*.ts|*.tsx|*.mjs|*.vue|*.go|*.rs|"
@@ -127,7 +129,8 @@ static bool phi__paths_sources(phi_str glob, phi_str alternative) {
            phi__among(glob, sources);
 }
 
-/* One alternative of a rule's path against a resolved path. fold: capitals are small letters. */
+/* True if one alternative of a rule's path matches a resolved path. If fold is set, `resolved` is
+   in lower case. If glob is set, `resolved` may be a shell pattern. */
 static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resolved,
                            const phi__sh_word *word, bool fold, bool glob) {
     phi__buf whole;
@@ -152,7 +155,7 @@ static bool phi__paths_absolute(phi_str path) {
     return path.len > 0 && (path.at[0] == '/' || path.at[0] == '~' || phi__paths_home(path) > 0);
 }
 
-/* In this directory; NULL: in the workspace. */
+/* True if `word`, relative to `dir` (NULL: the workspace), matches an alternative of `pattern`. */
 static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_word *dir,
                           const phi__sh_word *word, bool fold) {
     bool found = false, known = word->known && (dir == NULL || dir->known);
@@ -179,9 +182,8 @@ static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_
     return found;
 }
 
-/* True if a word names a file of the rule. .GIT is .git in many file systems: rules that ask or
-   deny match capitals and small letters alike, and, if subject->may, a pattern of the shell if one
-   of its files may be the rule's. */
+/* True if a word names a file of the rule. Rules that ask or deny ignore case, as many file systems
+   do. If subject->may is set, a shell pattern matches if it may find a file of the rule. */
 static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *rule,
                             const phi__sh_word *given) {
     const phi__sh_dirs *sets[2] = {NULL, NULL};
@@ -190,7 +192,8 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     bool fold = !negative && !allows, settled = false, matches = false;
     phi__sh_word word = *given;
     phi__buf text;
-    if (word.text.len > PHI__PATHS_MOST) { /* a shell finds no such file; a tool may shorten it */
+    /* A shell finds no file with so long a path, but a tool may shorten the path. */
+    if (word.text.len > PHI__PATHS_MOST) {
         subject->overlong = subject->command == NULL && !allows;
         return subject->overlong;
     }
@@ -204,7 +207,7 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
     }
     if (!settled && sets[0] == NULL)
         settled = matches = phi__paths_in(subject, pattern, NULL, &word, fold) != negative;
-    /* in one of the directories that the command may run in; for a rule that allows, in each */
+    /* A rule that allows must match in all directories of the command, other rules in one. */
     if (!settled) matches = allows && sets[0] != NULL;
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; !settled && sets[i] != NULL && k < sets[i]->count; k++) {
@@ -224,7 +227,7 @@ static bool phi__paths_text(phi__subject *subject, const phi_permission_rule *ru
     return phi__paths_word(subject, rule, &word);
 }
 
-/* Behind "file:" and a host: the path; empty: it is no such URL. */
+/* Returns the path of a "file:" URL in a text, without the host; empty if there is no such URL. */
 static phi_str phi__paths_url(phi_str text) {
     size_t at = phi__str_find_nocase(text, 0, "file:");
     if (at == SIZE_MAX) return phi__str("", 0);
@@ -235,15 +238,15 @@ static phi_str phi__paths_url(phi_str text) {
     return slash != SIZE_MAX ? phi__str_from(text, slash) : phi__str("", 0);
 }
 
-/* The same of any text of a tool's arguments, for a rule that asks or denies; depth: 0. */
+/* For rules that ask or deny: true if a string in the arguments names a file of the rule. */
 static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rule *rule,
                                  const phi_json *node, unsigned depth) {
     phi_json_iter each = phi_json_each(node);
     phi_str text = phi_json_str(node, ""), url = phi__paths_url(text);
     const phi_json *member;
     if (depth > PHI__PATHS_DEPTH || ++subject->tries > PHI__PATHS_TRIES_MOST)
-        return subject->may; /* the texts beyond may be the rule's */
-    /* A file's name, or, with blanks in it, what may be one. */
+        return subject->may; /* a string beyond the limits may name such a file */
+    /* A string with blanks counts as a file name only if subject->may is set. */
     bool named = text.len > 0 && text.len <= PHI__PATHS_MOST &&
                  !phi__paths_holds(text, subject->may ? "\n" : "\n ");
     if (named && (phi__paths_text(subject, rule, text) ||
@@ -257,8 +260,7 @@ static bool phi__paths_arguments(phi__subject *subject, const phi_permission_rul
 
 /* ---- commands ---- */
 
-/* True if a pattern of file names may match ".." (as in shells before bash 5.2), or hidden files,
-   which rules name: .*, .?, .e* */
+/* True if a pattern may match ".." (in shells before bash 5.2) or hidden files: .*, .?, .e* */
 static bool phi__paths_hidden(phi_str text) {
     bool hidden = false;
     for (size_t i = 0; i < text.len; i++) {
@@ -268,7 +270,7 @@ static bool phi__paths_hidden(phi_str text) {
     return false;
 }
 
-/* For a rule that allows: true if this word is no path, or one of the rule's. */
+/* For a rule that allows: true if the word is no path, or names a file of the rule. */
 static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *word) {
     phi_str text = word->text, value = text;
@@ -276,7 +278,7 @@ static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *
     if (word->pipe) return true;
     if (!word->known && (phi__paths_holds(text, "$`({") || phi__paths_hidden(text))) return false;
     if (!dots && !path) return true;
-    /* "-t..", "-rf/etc": a path behind the letters of options may be anywhere in the word */
+    /* In "-t.." and "-rf/etc", the path may begin after any letter. */
     if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') return false;
     size_t at = phi__str_find(text, 0, "="), slash = phi__str_find(text, 0, "/");
     if (at != SIZE_MAX)
@@ -286,7 +288,7 @@ static bool phi__paths_inside(phi__subject *subject, const phi_permission_rule *
     return phi__paths_text(subject, rule, value) && phi__paths_text(subject, rule, text);
 }
 
-/* The part, and its beginning up to a colon or comma: "~/.ssh:/keys", "source=~/.ssh,ro". */
+/* True if a part, or its beginning up to a ":" or ",", names a file of the rule: "~/.ssh:/keys". */
 static bool phi__paths_part(phi__subject *subject, const phi_permission_rule *rule,
                             const phi__sh_word *part) {
     phi__sh_word before = *part;
@@ -298,8 +300,8 @@ static bool phi__paths_part(phi__subject *subject, const phi_permission_rule *ru
     return phi__paths_word(subject, rule, &before);
 }
 
-/* For others: whether it, or a part that may be a path, is one of the rule's. A word with more
-   parts than anybody writes is for a rule that asks. */
+/* For rules that ask or deny: true if the word, or a part of it that may be a path, names a file of
+   the rule. If the line has too many parts, returns subject->may. */
 static bool phi__paths_parts_of(phi__subject *subject, const phi_permission_rule *rule,
                                 const phi__sh_word *word) {
     phi__sh_word part = *word;
@@ -309,19 +311,20 @@ static bool phi__paths_parts_of(phi__subject *subject, const phi_permission_rule
     part.text = phi__paths_url(text);
     if (part.text.len > 0 && phi__paths_part(subject, rule, &part)) return true;
     for (size_t i = 1; i < text.len; i++) {
-        /* "@file", "HEAD:file", "--option=file", "-tfile" */
+        /* A path may begin here: "@file", "HEAD:file", "--option=file", "-tfile". */
         if (text.at[i - 1] == '\0' || (strchr("@:=,)", text.at[i - 1]) == NULL &&
                                        (!letters || i < 2 || i > PHI__PATHS_LETTERS_MOST)))
             continue;
-        subject->tries += word->known ? 1 : 1 + text.len / 8;            /* patterns take longer */
-        if (subject->tries > PHI__PATHS_TRIES_MOST) return subject->may; /* as above */
+        subject->tries += word->known ? 1 : 1 + text.len / 8; /* patterns take longer to compare */
+        if (subject->tries > PHI__PATHS_TRIES_MOST) return subject->may;
         part.text = phi__str_from(text, i);
         if (phi__paths_part(subject, rule, &part)) return true;
     }
     return false;
 }
 
-/* The same of subject->command: for a rule that allows, all of its words. */
+/* True if subject->command names a file of the rule. For a rule that allows, every directory and
+   every path of the command must be one of the rule's. */
 static bool phi__paths_command(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *c = subject->command;
     const phi__sh_dirs *dirs = c->dirs;
@@ -344,35 +347,35 @@ static bool phi__paths_command(phi__subject *subject, const phi_permission_rule 
     return false;
 }
 
-/* ---- what a command reads besides the files that it names ----
+/* ---- files that a command reads without naming them ----
 
-   Directories as a whole, and files that match its pattern. These are patterns for rules that ask
-   or deny: "src/" "**" for grep -r x src. A search of a directory that is named finds a secret only
-   by chance, so that rules on names anywhere do not count for it ("below"): they do for the
-   workspace as a whole, for hidden directories, and where the search shows most lines or looks for
-   keys. */
+   These are whole directories, and files that match a pattern. Both become patterns for rules that
+   ask or deny: "src/" "**" for grep -r x src. A search of a named directory finds a secret only by
+   chance. Its pattern is therefore marked `below`, and rules whose path begins with ** skip it.
+   These rules do apply to the whole workspace, to hidden directories, and to searches that show
+   most lines or look for keys. */
 
 enum {
-    PHI__READS_RUN = 3,       /* letters in a row that make a search one of a word */
-    PHI__READS_CONTEXT = 3,   /* digits of a number of lines around each that is found: too many */
-    PHI__READS_OPERANDS = 16, /* files and directories of a command that are looked at */
-    PHI__READS_CHOICES = 64   /* patterns of files of a command; more are all files */
+    PHI__READS_RUN = 3,       /* letters in a row that count as a word */
+    PHI__READS_CONTEXT = 3,   /* digits of a line count (-C 100) that shows most lines */
+    PHI__READS_OPERANDS = 16, /* operands of a command that are examined */
+    PHI__READS_CHOICES = 64   /* file patterns of a command; more count as all files */
 };
 
-/* False if a pattern of files leaves most of them: "!*.c". */
+/* False if a file pattern is empty, or only leaves files out: "!*.c". */
 static bool phi__reads_narrows(phi_str glob) { return glob.len > 0 && glob.at[0] != '!'; }
 
 /* ---- what a search looks for ---- */
 
-/* True if an alternative of a regular expression has a word that each line it finds must have: the
-   word is in no group and no set, and nothing after it makes its last letter optional. */
+/* True if an alternative of a regular expression has a word that every line found must contain: the
+   word is in no group and no set, and its last letter is not optional. */
 static bool phi__reads_word(phi_str text) {
     size_t run = 0;
     unsigned open = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i];
         bool letter = phi__is_alnum(c) || c == '_' || (unsigned char)c >= 128;
-        size_t after = i + 1; /* "?", and "\?" of grep */
+        size_t after = i + 1; /* position of an operator: "?", or "\?" in grep */
         if (after + 1 < text.len && text.at[after] == '\\') after++;
         bool optional =
             after < text.len && text.at[after] != '\0' && strchr("*?{", text.at[after]) != NULL;
@@ -403,12 +406,12 @@ static bool phi__reads_dumps(phi_str pattern) {
 
 typedef struct phi__reads_program {
     const char *names;
-    const char *deep;   /* letters of options that make it read directories; NULL: it always does */
-    const char *longer; /* the same of long options: a pattern */
-    const char *values; /* letters of options with a value */
-    bool searches;      /* its first operand is what it looks for */
-    bool shown;         /* it leaves hidden files out */
-    bool target;        /* its last operand is where it writes */
+    const char *deep;   /* option letters that make it read directories; NULL: it always does */
+    const char *longer; /* pattern of the long options that make it read directories */
+    const char *values; /* option letters that take a value */
+    bool searches;      /* the first operand is the search pattern */
+    bool shown;         /* hidden files are skipped */
+    bool target;        /* the last operand is the destination */
 } phi__reads_program;
 
 static const phi__reads_program phi__reads_programs[] = {
@@ -430,9 +433,9 @@ typedef struct phi__reads {
     size_t count;
     phi_str sought;
     bool deep, dumps;
-    bool joins; /* it looks for more than one line */
+    bool joins; /* a match may span several lines */
     bool pipes; /* an operand is a process substitution */
-    bool all;   /* it has more patterns of files than are looked at */
+    bool all;   /* there are more than PHI__READS_CHOICES file patterns */
     bool lost;
 } phi__reads;
 
@@ -440,15 +443,15 @@ PHI__FN void phi__reads_put(phi__buf *out, phi_str glob) {
     for (size_t i = 0; i < glob.len; i++) {
         bool quoted = glob.at[i] == '\\';
         char before = i > 0 ? glob.at[i - 1] : '\0';
-        if (quoted && ++i == glob.len) return; /* find takes it for nothing */
+        if (quoted && ++i == glob.len) return; /* a backslash at the end quotes nothing */
         if (!quoted && glob.at[i] == '*' && before != '*') phi__buf_char(out, '*');
         if (!quoted && before == '/' && (glob.at[i] == '?' || glob.at[i] == '['))
-            phi__buf_text(out, "**"); /* it matches a leading dot, too */
+            phi__buf_text(out, "**"); /* ? and [ match a leading dot, too */
         phi__buf_char(out, glob.at[i]);
     }
 }
 
-/* Adds `start`, a separator and `rest`. */
+/* Adds the pattern `start` + `between` + `rest` to the command's `also`. */
 static void phi__reads_add(phi__reads *r, phi_str start, const char *between, phi_str rest,
                            bool below) {
     phi__sh_word *all;
@@ -469,13 +472,13 @@ static void phi__reads_add(phi__reads *r, phi_str start, const char *between, ph
     all[r->c->also_count++] = word;
 }
 
-/* The workspace as a whole. */
+/* True if a directory is the whole workspace, or "/". */
 static bool phi__reads_root(phi_str dir) {
     while (phi__str_starts(dir, "./")) dir = phi__str_from(dir, 2);
     return dir.len == 0 || phi__str_is(dir, ".") || phi__str_is(dir, "/");
 }
 
-/* True if a directory is a hidden one, or outside, or not known. */
+/* True if a directory is hidden, outside of the workspace, or not known. */
 static bool phi__reads_hidden(const phi__sh_word *dir) {
     phi_str rest = dir->text;
     while (phi__str_starts(rest, "./")) rest = phi__str_from(rest, 2);
@@ -487,7 +490,8 @@ static bool phi__reads_hidden(const phi__sh_word *dir) {
 static void phi__reads_deep(phi__reads *r) {
     bool shown = r->reader->shown;
     size_t n = r->count;
-    /* With any other input than a pipe or a text, "< /dev/null", rg looks at files. */
+    /* rg without operands searches its input if that is a pipe or a here-document. With any other
+       input ("< /dev/null"), rg searches files. */
     bool input = r->c->inputs > 0 ? r->c->inputs == 1 && r->c->input != NULL : r->c->by_pipe;
     if (r->reader->target && n > 1) n--;
     if (n == 0 && (r->pipes || (shown && input))) return;
@@ -499,7 +503,7 @@ static void phi__reads_deep(phi__reads *r) {
     }
 }
 
-/* A pattern of files. False: it begins with ! and leaves them out, or it is empty. */
+/* Adds a file pattern. False if the pattern is empty, or leaves files out with a leading "!". */
 static bool phi__reads_glob(phi__reads *r, phi_str glob) {
     phi__buf choices;
     size_t at = 0;
@@ -509,7 +513,7 @@ static bool phi__reads_glob(phi__reads *r, phi_str glob) {
         return true;
     }
     if (r->all) return true;
-    /* each choice that the braces of a pattern leave; all files where these are too many */
+    /* Adds each expansion of the pattern's braces, or all files if there are too many. */
     phi__buf_init(&choices, r->arena->memory);
     r->all = phi__glob_expand(&choices, glob) != NULL || r->c->also_count >= PHI__READS_CHOICES;
     if (r->all) phi__reads_add(r, PHI__LIT("."), "/**", PHI__LIT("*"), false);
@@ -522,7 +526,7 @@ static bool phi__reads_glob(phi__reads *r, phi_str glob) {
 
 /* ---- options ---- */
 
-/* -g PATTERN of rg, --include=PATTERN of grep: true if it narrows the search. */
+/* Adds the file pattern of -g PATTERN or --include=PATTERN. True if it narrows the search. */
 static bool phi__reads_pattern(phi__reads *r, size_t i) {
     static const char *const names[] = {
         "--glob=", "--iglob=", "--inc=", "--incl=", "--inclu=", "--includ=", "--include="};
@@ -542,7 +546,7 @@ static bool phi__reads_pattern(phi__reads *r, size_t i) {
     return i + 1 < c->count && phi__reads_glob(r, c->words[i + 1].text);
 }
 
-/* A long option of a search at *i, and its value where that is the next word. */
+/* Reads the long option of a search at *i. Advances *i to its value if that is the next word. */
 static void phi__reads_searching(phi__reads *r, size_t *i) {
     static const char dumps[] = "--file|--file=*|--reg*|--inv*|--null-*";
     static const char context[] = "--con*|--a*|--be*";
@@ -561,11 +565,11 @@ static void phi__reads_searching(phi__reads *r, size_t *i) {
     if (around && value.len >= PHI__READS_CONTEXT) r->dumps = true;
 }
 
-/* An option at *i, and its value where that is the next word. */
+/* Reads the short options at *i. Advances *i to their value if that is the next word. */
 static void phi__reads_option(phi__reads *r, size_t *i) {
     phi_str text = r->c->words[*i].text;
     bool searches = r->reader->searches;
-    size_t digits = 0; /* of -999 */
+    size_t digits = 0; /* in a row: -999 */
     for (size_t k = 1; k < text.len && text.at[k] != '\0'; k++) {
         char c = text.at[k];
         digits = phi__is_digit(c) ? digits + 1 : 0;
@@ -603,7 +607,7 @@ static void phi__reads_operands(phi__reads *r) {
         else if (r->count < PHI__READS_OPERANDS)
             r->operands[r->count++] = word;
     }
-    for (size_t i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* */
+    for (size_t i = 0; r->joins && i < r->sought.len; i++) /* foo[\s\S]* finds most lines */
         if (r->sought.at[i] != '\0' && strchr("*+{", r->sought.at[i]) != NULL) r->dumps = true;
     if (r->deep && !globs) phi__reads_deep(r);
 }
@@ -612,7 +616,7 @@ static void phi__reads_operands(phi__reads *r) {
 
 static const phi__reads_program phi__reads_git_grep = {"", NULL, "", "ABCmef", true, false, false};
 
-/* Patterns of files, which git finds by itself; in "git grep" behind what it looks for. */
+/* Adds the file patterns that git itself expands; in "git grep" those after the search pattern. */
 static void phi__reads_git(phi__reads *r) {
     static const char named[] = "ls-files|ls-tree|status|branch|tag|add|remote|config|check-ignore";
     const phi__sh_command *c = r->c;
@@ -658,7 +662,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command) {
         if (!phi__among(name, r.reader->names)) continue;
         r.deep = r.reader->deep == NULL;
         phi__reads_operands(&r);
-        /* diff of a directory and a file looks at the file of this name in the directory */
+        /* Given a directory and a file, diff reads the file of the same name in the directory. */
         for (size_t k = 0; phi__str_is(name, "diff") && r.count == 2 && k < 2; k++)
             phi__reads_add(&r, r.operands[k]->text, "/", phi__glob_name(r.operands[1 - k]->text),
                            false);
@@ -666,7 +670,7 @@ PHI__FN phi_status phi__reads_also(phi_arena *arena, phi__sh_command *command) {
     return r.lost ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* True if its first word names an action: "docker rm". */
+/* True if the first operand of a program names an action: "docker rm". */
 static bool phi__names_tool(phi_str name) {
     static const char names[] =
         "git|docker|podman|npm|pnpm|yarn|cargo|go|kubectl|helm|systemctl|service|apt|apt-get|brew|"
@@ -675,7 +679,7 @@ static bool phi__names_tool(phi_str name) {
     return phi__among(phi__names_name(name), names);
 }
 
-/* True if it matches one text alone: it has no wildcards, or comes from phi__wild_quote. */
+/* True if a pattern matches one text only: it has no wildcards, or phi__wild_quote() made it. */
 static bool phi__wild_literal(phi_str pattern) {
     for (size_t i = 0; i < pattern.len; i++) {
         if (strchr("*?|[", pattern.at[i]) == NULL) continue;
@@ -687,14 +691,14 @@ static bool phi__wild_literal(phi_str pattern) {
 
 /* ---- the host of a URL against the host of a rule ---- */
 
-/* Bytes of the name of a scheme; "evil.com/" before "://" is none. */
+/* Returns the length of the scheme's name at the start of a URL. A dot or a slash ends the name. */
 static size_t phi__hosts_scheme(phi_str url) {
     size_t i = 0;
     while (i < url.len && (phi__is_alnum(url.at[i]) || url.at[i] == '+')) i++;
     return i;
 }
 
-/* True if the scheme is one that goes to its host: not "file", "javascript", "data", "unix"... */
+/* True if URLs of this scheme name a remote host, unlike "file", "javascript", "data" or "unix". */
 static bool phi__hosts_remote(phi_str scheme) {
     static const char *const names[] = {"http", "https", "ws",  "wss", "ftp",
                                         "ftps", "sftp",  "ssh", "git", "git+ssh"};
@@ -703,8 +707,8 @@ static bool phi__hosts_remote(phi_str scheme) {
     return false;
 }
 
-/* True if every program takes these bytes for a name: browsers and curl make other names of
-   percent signs, of letters beyond ASCII and of what they leave out. */
+/* True if every program takes these bytes for the same host. Browsers and curl rewrite names with
+   percent signs, letters beyond ASCII, or characters that they leave out. */
 static bool phi__hosts_plain(phi_str host) {
     for (size_t i = 0; i < host.len; i++) {
         char c = host.at[i];
@@ -715,8 +719,7 @@ static bool phi__hosts_plain(phi_str host) {
     return host.len > 0;
 }
 
-/* True if a name that ends in a number is not the usual form of an address: 2130706433, 127.1,
-   0x7f.0.0.1, 0177.0.0.1. */
+/* True if a host ends in a number, but is no usual IPv4 address: 2130706433, 127.1, 0x7f.0.0.1. */
 static bool phi__hosts_number(phi_str host) {
     size_t from = host.len, dots = 0;
     bool odd = false;
@@ -731,11 +734,11 @@ static bool phi__hosts_number(phi_str host) {
     return odd || dots != 3;
 }
 
-/* Whatever a program may take for the host: without a user's name, a port and a last dot. */
+/* Appends whatever a program may take for the host: no user name, no port, no last dot. */
 static void phi__hosts_may(phi_str url, phi__buf *out) {
     size_t at = phi__hosts_scheme(url), end;
     if (at < url.len && url.at[at] == ':' && phi__hosts_remote(phi__str(url.at, at)))
-        at++; /* browsers do without the slashes */
+        at++; /* browsers do not need the slashes after the colon */
     else
         at = phi__str_find(url, 0, ":/");
     at = at == SIZE_MAX ? 0 : at + (url.at[at] == ':');
@@ -757,7 +760,7 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
     if (!phi__hosts_remote(phi__str(url.at, at)) || !phi__str_starts(phi__str_from(url, at), "://"))
         return false;
     at += 3;
-    /* a NUL, which strchr would find, does not end a host: it is refused below */
+    /* A NUL does not end a host, although strchr finds it: a host with a NUL is refused below. */
     for (end = at; end < url.len && (url.at[end] == '\0' || strchr("/?#", url.at[end]) == NULL);)
         end++;
     for (size_t i = at; i < end; i++) {
@@ -769,14 +772,15 @@ PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out) {
         if (!port) phi__buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
     }
     phi_str host = phi__buf_str(out);
-    bool address = host.len >= 4 && host.at[0] == '[' && host.at[host.len - 1] == ']'; /* [::1] */
+    /* An IPv6 address is in brackets: [::1]. */
+    bool address = host.len >= 4 && host.at[0] == '[' && host.at[host.len - 1] == ']';
     for (size_t i = 1; address && i + 1 < host.len; i++)
         address = host.at[i] != '\0' && strchr("0123456789abcdef:.", host.at[i]) != NULL;
     return !out->failed && (phi__hosts_plain(host) || address);
 }
 
-/* True if the host of a URL is the rule's; for rules that ask or deny, whatever a program may take
-   for it, and, if subject->may, what may be the same host in another spelling. */
+/* True if the host of a URL is one of the rule's. Rules that ask or deny match whatever a program
+   may take for the host, and, if subject->may is set, any host in an unusual spelling. */
 static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rule, phi_str url) {
     phi__buf buf;
     bool matches = false;
@@ -799,9 +803,9 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
 
 /* ---- options of a command against those that a rule names ---- */
 
-enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of a value that is glued to its letter */
+enum { PHI__OPTIONS_GLUED_MOST = 62 }; /* bytes of an option's value in the same word: "-C30" */
 
-/* Several letters in one word, the last perhaps with its value. */
+/* True if `options` has all letters of a word ("-an"). A value may follow the last: "-nC3". */
 static bool phi__options_cluster(const char *options, phi_str text) {
     char word[PHI__OPTIONS_GLUED_MOST + 2];
     if (text.len - 1 > PHI__OPTIONS_GLUED_MOST) return false;
@@ -809,7 +813,7 @@ static bool phi__options_cluster(const char *options, phi_str text) {
     for (size_t i = 1; i < text.len; i++) {
         phi_str rest = phi_str_of(options), valued = phi__str(word, text.len - i + 1), one;
         memcpy(word + 1, text.at + i, text.len - i);
-        while (phi__wild_next(&rest, &one)) /* "-xVALUE" by an alternative that ends in a star */
+        while (phi__wild_next(&rest, &one)) /* "-C*" matches "-C3" */
             if (one.len > 0 && one.at[one.len - 1] == '*' && phi__wild_any(one, valued, false))
                 return true;
         if (!phi__among(phi__str(word, 2), options)) return false;
@@ -817,16 +821,17 @@ static bool phi__options_cluster(const char *options, phi_str text) {
     return true;
 }
 
-/* True if all options of a command are among those of the rule's text. */
+/* True if all options of a command are among the alternatives in `options`. */
 static bool phi__options_named(const phi__sh_command *c, const char *options) {
     for (size_t i = 1; i < c->count; i++) {
         phi_str text = c->words[i].text;
         if (!c->words[i].known) {
-            /* The shell may make an option of it, or several words; ** is the files of a find. */
+            /* The shell may expand this word to an option or to several words. "**" stands for the
+               files that a find passes on. */
             if (text.len == 0 || strchr("-*?[", text.at[0]) != NULL) return false;
             if (phi__str_find(text, 0, "**") != SIZE_MAX) return false;
             for (size_t k = 0; k < text.len; k++)
-                if (strchr("$`({<>", text.at[k]) != NULL) return false; /* or a NUL */
+                if (strchr("$`({<>", text.at[k]) != NULL) return false; /* strchr finds NULs, too */
         }
         if (text.len < 2 || text.at[0] != '-' || phi__str_is(text, "--")) continue;
         if (phi__among(text, options)) continue;
@@ -840,8 +845,7 @@ static phi_str phi__rules_name(const phi__sh_command *c, bool anywhere) {
     return anywhere ? phi__glob_name(name) : phi__names_name(name);
 }
 
-/* The word that says what a program is to do: behind options and their values, as in "git -C x
-   push". */
+/* Returns the index of the word that matches `pattern` after options ("git -C x push"), or 1. */
 static size_t phi__rules_skip(const phi__sh_command *c, phi_str pattern) {
     bool before = false, option;
     for (size_t i = 1; i < c->count; i++, before = option) {
@@ -853,8 +857,8 @@ static size_t phi__rules_skip(const phi__sh_command *c, phi_str pattern) {
     return 1;
 }
 
-/* Where the first expansion of a word begins, and where the last one ends: of "pu$()sh", "pu" and
-   "sh" are certain. False: nothing is, or there is none. */
+/* Finds where the first expansion of a word begins and where the last one ends. In "pu$()sh", the
+   text "pu" and "sh" is certain. False if the word has no expansion, or no certain text. */
 static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
     size_t last = 0;
     *begin = text.len;
@@ -865,13 +869,14 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
         last = i + 1;
         if (text.at[i] != '$') continue;
         while (last < text.len && (text.at[last] == '_' || phi__is_alnum(text.at[last]))) last++;
-        if (last == i + 1 && last < text.len) last++; /* $@ */
+        if (last == i + 1 && last < text.len) last++; /* a special parameter: $@ */
     }
     *end = last;
     return *begin<text.len && * begin + text.len - last> 0;
 }
 
-/* True if a word is one of a pattern's, or may be: "r[m]" names a file rm if there is one. */
+/* True if a word matches the pattern. If subject->may is set, also true if the word may match after
+   expansion: "r[m]" becomes rm if there is such a file. */
 static bool phi__rules_word(phi__subject *subject, phi_str pattern, phi_str text,
                             const phi__sh_word *word) {
     size_t begin, end;
@@ -896,7 +901,7 @@ static bool phi__rules_word(phi__subject *subject, phi_str pattern, phi_str text
     return matches;
 }
 
-/* The words of a command against the words of a rule's pattern. */
+/* True if the words of a command match the words of the rule's pattern. */
 static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *c = subject->command;
     bool allows = phi__allows(rule);
@@ -914,20 +919,20 @@ static bool phi__rules_words(phi__subject *subject, const phi_permission_rule *r
             return false;
         i++;
     }
-    /* a program that reads its orders does more than its words say */
+    /* A program that takes commands from its input does more than its words say. */
     return i == c->count && (!allows || !c->reads || phi__names_plain(c->words[0].text));
 }
 
-/* True if programs take the word for this long option: --fo, --fo=x and --force=x for --force. */
+/* True if a program takes `text` for a long option. For --force: --fo, --fo=x and --force=x. */
 static bool phi__options_short_for(phi_str text, phi_str option) {
     size_t n = phi__min(phi__str_find(text, 0, "="), text.len);
     if (n < 2 || n > option.len || memcmp(text.at, option.at, n) != 0) return false;
     return phi__str_starts(option, "--") && (n < option.len ? n > 2 : n < text.len);
 }
 
-/* True if the command has an alternative of each word of the pattern; any: of one. may: a letter's
-   option is also one of several; else "-fn" may be -f with a value, and words after "--" are no
-   options. */
+/* True if every word of the pattern has an alternative among the words of the command; if any is
+   set, one word is enough. If may is set, -f also matches inside "-fn". Otherwise "-fn" may be -f
+   with a value, and words after "--" are no options. */
 static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any, bool may) {
     phi_str rest = phi_str_of(words), alternatives, one;
     while (phi__wild_word(&rest, &alternatives)) {
@@ -940,7 +945,7 @@ static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any
                 found = phi__wild_any(one, text, false);
                 if (!may || found) continue;
                 if (!c->words[i].known && phi__rules_certain(text, &begin, &end) && begin == 0)
-                    text = phi__str_from(text, end); /* $@-rf */
+                    text = phi__str_from(text, end); /* "$@-rf" may become "-rf" */
                 found = phi__wild_any(one, text, false) || phi__options_short_for(text, one) ||
                         (one.len == 2 && one.at[0] == '-' && one.at[1] != '-' && text.len > 1 &&
                          text.at[0] == '-' && text.at[1] != '-' &&
@@ -951,15 +956,15 @@ static bool phi__rules_has(const phi__sh_command *c, const char *words, bool any
     return !any;
 }
 
-enum { PHI__RULES_WORK_MOST = 100000 }; /* looks at words and commands of a line */
+enum { PHI__RULES_WORK_MOST = 100000 }; /* words and commands of a line that are examined */
 
-/* Counts work on a line. True: it is more than any line is worth that somebody has written. */
+/* Counts work on a line. True if the work exceeds what any hand-written line needs. */
 static bool phi__rules_tired(phi__subject *subject, size_t work) {
     subject->work += work;
     return subject->work > PHI__RULES_WORK_MOST;
 }
 
-/* True if it is one of these programs, or may run one. */
+/* True if the command is one of these programs, or may run one. */
 static bool phi__rules_named(const phi__sh_command *c, const char *names) {
     for (size_t i = 0; i < c->count; i++) {
         if (i > 0 && c->quiet && !c->wraps) break;
@@ -973,7 +978,7 @@ static bool phi__rules_calls(const phi__sh_command *c, const phi__sh_command *in
     return c->count > 0 && in->function.len > 0 && phi_str_equal(c->words[0].text, in->function);
 }
 
-/* True if a command is one of these, or calls a function that has one. */
+/* True if a command is one of these programs, or calls a function that contains one. */
 static bool phi__rules_runs(phi__subject *subject, const char *names, size_t index) {
     const phi__sh_command *all = subject->shell->commands, *c = &all[index];
     if (phi__rules_named(c, names)) return true;
@@ -984,7 +989,7 @@ static bool phi__rules_runs(phi__subject *subject, const char *names, size_t ind
     return false;
 }
 
-/* The same of a command and those in its substitutions. */
+/* True if a command, or a command in its substitutions, runs one of these programs. */
 static bool phi__rules_prints(phi__subject *subject, const char *names, size_t index) {
     const phi__sh_command *c = &subject->shell->commands[index];
     if (phi__rules_runs(subject, names, index)) return true;
@@ -993,7 +998,7 @@ static bool phi__rules_prints(phi__subject *subject, const char *names, size_t i
     return false;
 }
 
-/* What such a program prints comes to the command at `index`. */
+/* True if the command at `index` receives output of one of the rule's programs. */
 static bool phi__rules_piped_to(phi__subject *subject, const phi_permission_rule *rule,
                                 size_t index) {
     const phi__sh_command *all = subject->shell->commands, *c = &all[index];
@@ -1010,7 +1015,8 @@ static bool phi__rules_piped_to(phi__subject *subject, const phi_permission_rule
     return false;
 }
 
-/* It comes by a pipe, a substitution or a here-document: to it, or to who calls its function. */
+/* True if the command, or a caller of the function that it is in, receives output of one of the
+   rule's programs: by a pipe, a substitution or a here-document. */
 static bool phi__rules_piped(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *all = subject->shell->commands;
     if (phi__rules_piped_to(subject, rule, subject->index)) return true;
@@ -1021,7 +1027,7 @@ static bool phi__rules_piped(phi__subject *subject, const phi_permission_rule *r
 }
 
 static bool phi__rules_host(phi__subject *subject, const phi_permission_rule *rule) {
-    /* a tool heeds one of them, and the other may be a decoy */
+    /* A tool uses one of these members only; the other may be a decoy. */
     static const char *const names[] = {"url", "uri"};
     const phi__sh_command *c = subject->command;
     size_t urls = 0, good = 0;
@@ -1054,7 +1060,7 @@ PHI__FN phi_str phi__rules_path_of(const phi_json *root) {
     return phi__str(NULL, 0);
 }
 
-/* True if a search looks at a file of the rule: below its directory, by a choice of its pattern. */
+/* True if a search for `choice` below `dir` may read a file of the rule; `all`: for any file. */
 static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *rule,
                               const phi__sh_word *dir, phi_str choice, bool all) {
     const phi_json *pattern = phi_json_get(subject->root, "pattern");
@@ -1073,7 +1079,8 @@ static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *
     return matches;
 }
 
-/* The files that a search looks at: those of its pattern, or all in its directory. */
+/* True if a search tool may read a file of the rule. It reads the files that match "include";
+   without "include", all files in its directory. */
 static bool phi__rules_searched(phi__subject *subject, const phi_permission_rule *rule) {
     phi_str include = phi_json_str(phi_json_get(subject->root, "include"), "");
     phi_str path = phi__rules_path_of(subject->root);
@@ -1099,7 +1106,7 @@ static bool phi__rules_tool_path(phi__subject *subject, const phi_permission_rul
     phi_str path = phi__rules_path_of(subject->root);
     bool any = rule->argument == NULL || rule->matches != NULL, found = false;
     bool allows = phi__allows(rule), matches = allows;
-    /* Each member that may be the path: a tool heeds one of them, and others may be a decoy. */
+    /* Checks every member that may be the path: a tool uses only one of them. */
     for (size_t i = 0; i < PHI__COUNT(phi__rules_path_names); i++) {
         const phi_json *member = phi_json_get(subject->root, phi__rules_path_names[i]);
         if (!phi_json_is(member, PHI_JSON_STRING)) continue;
@@ -1110,7 +1117,7 @@ static bool phi__rules_tool_path(phi__subject *subject, const phi_permission_rul
         return phi__paths_arguments(subject, rule, subject->root, 0);
     if (found && any) return matches;
     if (!any) path = phi_json_str(phi_json_get(subject->root, rule->argument), "");
-    /* these two look at the workspace where they are given no path */
+    /* Without a path, these two tools look at the whole workspace. */
     if (path.at == NULL && phi__among(subject->tool, "list_files|search")) path = PHI__LIT(".");
     return path.at != NULL && phi__paths_text(subject, rule, path);
 }
@@ -1122,7 +1129,7 @@ static bool phi__rules_argument(const phi__subject *subject, const phi_permissio
            phi__among(phi_json_str(member, ""), rule->matches);
 }
 
-/* It restricts commands: their words, or what they work on. */
+/* True if the rule restricts the words of commands, or what commands work on. */
 static bool phi__rules_narrow(const phi_permission_rule *rule) {
     return (rule->command != NULL && strcmp(rule->command, "*") != 0) || rule->with != NULL ||
            rule->without != NULL || rule->piped != NULL || rule->path != NULL ||
@@ -1190,8 +1197,8 @@ static bool phi__rules_match(phi__subject *subject, const phi_permission_rule *r
     return rule->host == NULL || phi__rules_host(subject, rule);
 }
 
-/* True if a rule matches the words of a command from a later one on, which a program may run that
-   is not known to. */
+/* True if a rule matches the words of a command from a later word on: a program that phi does not
+   know may run these words as a command. */
 static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *rule) {
     const phi__sh_command *c = subject->command;
     phi_str rest = phi_str_of(rule->command), name;
@@ -1208,7 +1215,7 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
         phi_str text = phi__rules_name(&part, true);
         size_t begin, end, k = 0;
         while (k < text.len && !phi__is_alnum(text.at[k])) k++;
-        /* a word of which a part is an expansion or a pattern may be one of these names */
+        /* A word that is partly an expansion or a pattern may become such a name. */
         bool partly = k < text.len && (phi__rules_certain(text, &begin, &end) ||
                                        phi__str_find(text, 0, "$") == SIZE_MAX);
         if (!phi__wild_any(name, text, false) &&
@@ -1222,8 +1229,8 @@ static bool phi__rules_later(phi__subject *subject, const phi_permission_rule *r
     return matches;
 }
 
-/* What the rule says of it. False: it does not match. A file that may be one of a rule that denies
-   is asked about, and so is a command that may be run. */
+/* Sets *verdict to the rule's verdict on the subject. False if the rule does not match. If a file
+   or a command only may match a rule that denies, the verdict is to ask. */
 static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *rule,
                             phi_permission *verdict) {
     *verdict = rule->verdict;
@@ -1241,11 +1248,11 @@ static bool phi__rules_says(phi__subject *subject, const phi_permission_rule *ru
 PHI__FN phi_permission phi__rules_decide(const phi_permission_rules *rules, phi__subject *subject,
                                          const phi_permission_rule **which) {
     phi_permission strictest = rules->otherwise, verdict;
-    bool settled = false; /* by a rule on this very call */
+    bool settled = false; /* a rule allows this very call */
     *which = NULL;
     for (size_t i = 0; i < rules->count; i++) {
         const phi_permission_rule *rule = &rules->rules[i];
-        /* It allows one very call: a person has seen all of it, so that no rule needs to ask. */
+        /* This rule allows one exact call. A person has seen it, so no rule needs to ask. */
         bool one = phi__allows(rule) && !phi__rules_narrow(rule) && rule->argument == NULL &&
                    rule->matches != NULL && phi__wild_literal(phi_str_of(rule->matches)) &&
                    rule->tool != NULL && phi__wild_literal(phi_str_of(rule->tool));
@@ -1277,7 +1284,6 @@ PHI__FN bool phi__rules_restrict(const phi_permission_rules *rules, const phi__s
 
 /* ---- rules from JSON, and as JSON ---- */
 
-/* Where the members of a rule are. */
 typedef struct phi__rule_member {
     const char *name;
     size_t at;
@@ -1327,7 +1333,7 @@ static phi_status phi__rule_verdict(const phi_json *node, const char *place, phi
     return phi__rule_refuse(error, place, text, "allow, ask or deny");
 }
 
-/* One member of rules[index]. */
+/* Reads one member of rules[index] into `out`. */
 static phi_status phi__rule_take(const phi_json *node, phi_str key, size_t index,
                                  phi_permission_rule *out, phi_parse_error *error) {
     char place[64];
@@ -1341,7 +1347,7 @@ static phi_status phi__rule_take(const phi_json *node, phi_str key, size_t index
         if (!phi__str_is(key, phi__rule_members[i].name)) continue;
         if (!phi_json_is(node, PHI_JSON_STRING) || memchr(text.at, '\0', text.len) != NULL)
             return phi__rule_refuse(error, place, key, "a string");
-        *phi__rule_field(out, i) = text.at; /* terminated, in the arena */
+        *phi__rule_field(out, i) = text.at; /* NUL-terminated, in the arena */
         return PHI_OK;
     }
     return phi__rule_refuse(error, place, key,

@@ -3,36 +3,37 @@
 
 typedef struct phi__sh_here {
     phi_str end;
-    bool tabs, quoted;  /* <<-; nothing in it is expanded */
-    phi__sh_word *body; /* where it goes */
+    bool tabs, quoted;  /* tabs: the operator is <<-; quoted: nothing is expanded */
+    phi__sh_word *body; /* receives the text */
 } phi__sh_here;
 
-/* The parser. Once it has stopped it is at the end of its text, so that every loop ends. */
+/* The parser. When it stops, it moves `at` to `end`, which ends every loop. */
 typedef struct phi__sh {
     phi_arena *arena;
-    phi__buf buf; /* words being read, the innermost last */
+    phi__buf buf; /* text of the words being read, the innermost last */
     const char *at, *end;
     phi__shell *out;
     unsigned depth, level;
-    bool lost; /* no memory */
+    bool lost; /* an allocation failed */
     bool reads, by_pipe, posix;
-    bool arrays; /* the word that is read may assign an array */
+    bool arrays; /* the word being read may assign an array */
     size_t pipe_from, fed;
-    phi_str function; /* that is being defined; empty: none */
-    unsigned repeats; /* loops and functions around */
-    /* where commands run; the same if the cd that was read last works */
+    phi_str function; /* name of the function being defined; empty: none */
+    unsigned repeats; /* number of enclosing loops and functions */
+    /* `dirs`: where commands run; `there`: where they run if the last cd succeeds */
     const phi__sh_dirs *dirs, *there;
-    unsigned moves; /* how many there were */
-    bool single;    /* the pipe that was read last is one simple command, without ! */
+    unsigned moves; /* number of cd commands so far */
+    bool single;    /* the last pipe was one simple command, without ! */
     phi__sh_sort sort;
-    const phi__sh_word *body; /* the here-document that is read; NULL: none */
+    const phi__sh_word *body; /* the here-document being read; NULL: none */
     phi__sh_here here[PHI__SH_HERE_MOST];
-    size_t here_count, here_outer; /* that wait for a line's end; of lists around this one */
+    /* here-documents not read yet: all, and those of enclosing lists */
+    size_t here_count, here_outer;
 } phi__sh;
 
 /* ---- the text ---- */
 
-/* Ends the parsing of a line that holds something uncertain. */
+/* Stops the parser, because the rest of the line is uncertain. */
 static void phi__sh_stop(phi__sh *p, const char *why) {
     if (p->out->unknown == NULL) p->out->unknown = why;
     p->at = p->end;
@@ -45,12 +46,12 @@ static void phi__sh_lost(phi__sh *p) {
     phi__sh_stop(p, "no memory");
 }
 
-/* Notes that the line holds something uncertain. */
+/* Records that a part of the line is uncertain. The parser continues. */
 static void phi__sh_doubt(phi__sh *p, const char *why) {
     if (p->out->doubt == NULL) p->out->doubt = why;
 }
 
-/* Notes what bash knows and other shells take for something else. */
+/* Records a doubt about bash syntax if another shell reads the line. */
 static void phi__sh_dialect(phi__sh *p) {
     if (p->posix) phi__sh_doubt(p, "sh may read it in another way than bash");
 }
@@ -67,14 +68,14 @@ static char phi__sh_next(const phi__sh *p, size_t ahead) {
 
 static bool phi__sh_at(const phi__sh *p, char c) { return p->at < p->end && *p->at == c; }
 
-/* Takes this character if it comes next. */
+/* Advances past `c` if that character comes next. */
 static bool phi__sh_char(phi__sh *p, char c) {
     if (!phi__sh_at(p, c)) return false;
     p->at++;
     return true;
 }
 
-/* Takes the character that the loop before looked for. */
+/* Advances past the character that ended the caller's loop, or stops at the end of the text. */
 static void phi__sh_close(phi__sh *p, const char *why) {
     if (p->at == p->end)
         phi__sh_stop(p, why);
@@ -87,12 +88,12 @@ static bool phi__sh_sees(const phi__sh *p, const char *text) {
     return (size_t)(p->end - p->at) >= n && memcmp(p->at, text, n) == 0;
 }
 
-/* True if a word ends n characters further on. */
+/* True if a word ends n characters after p->at. */
 static bool phi__sh_ends(const phi__sh *p, size_t n) {
     return p->at + n == p->end || strchr(" \t\n;&|<>()", p->at[n]) != NULL;
 }
 
-/* A reserved word must end there: a blank or a sign follows. */
+/* True if this reserved word comes next, followed by a blank or an operator. */
 static bool phi__sh_alone(const phi__sh *p, const char *word) {
     return phi__sh_sees(p, word) && phi__sh_ends(p, strlen(word));
 }
@@ -105,8 +106,9 @@ static bool phi__sh_take(phi__sh *p, const char *word) {
 
 static bool phi__sh_name_char(char c) { return phi__is_alnum(c) || c == '_'; }
 
-/* At a continued line, which is joined before anything else is read. It counts as a
-   blank if there is one on either side; else it may hide an operator, a name or a brace. */
+/* Handles a continued line (a backslash and a line end). Shells join such lines before they read
+   anything else. A continued line counts as a blank if there is a blank on either side. Otherwise
+   it may hide an operator, a name or a brace, and the parser stops. */
 static void phi__sh_join(phi__sh *p, bool blank) {
     if (blank || strchr(" \t\n", phi__sh_next(p, 2)) != NULL)
         p->at += 2;
@@ -114,7 +116,7 @@ static void phi__sh_join(phi__sh *p, bool blank) {
         phi__sh_stop(p, "a line is continued in the midst of a word or an operator");
 }
 
-/* Blanks, continued lines, comments. */
+/* Skips blanks, continued lines and comments. */
 static void phi__sh_blanks(phi__sh *p) {
     for (const char *from = p->at; p->at < p->end;) {
         if (*p->at == ' ' || *p->at == '\t')
@@ -169,7 +171,7 @@ PHI__FN bool phi__sh_push(phi_arena *arena, phi__shell *out, const phi__sh_comma
 static void phi__sh_expansion(phi__sh *p, bool in_quotes);
 static void phi__sh_list(phi__sh *p, char close);
 
-/* From behind the opening quote. */
+/* Reads a text in single quotes, from after the opening quote. */
 static void phi__sh_single(phi__sh *p) {
     const char *from = p->at;
     while (p->at < p->end && *p->at != '\'') p->at++;
@@ -177,7 +179,7 @@ static void phi__sh_single(phi__sh *p) {
     phi__sh_close(p, "a quote is not closed");
 }
 
-/* Up to `most` digits of a base; *found: how many there were. */
+/* Reads up to `most` digits of a base. *found is the number of digits. */
 static uint32_t phi__sh_digits(phi__sh *p, unsigned base, unsigned most, unsigned *found) {
     uint32_t value = 0;
     for (*found = 0; *found < most && p->at < p->end; (*found)++, p->at++) {
@@ -192,7 +194,7 @@ static uint32_t phi__sh_digits(phi__sh *p, unsigned base, unsigned most, unsigne
     return value;
 }
 
-/* From behind a backslash in $'...'. */
+/* Reads an escape in $'...', from after the backslash. False if its meaning is not certain. */
 static bool phi__sh_escape(phi__sh *p) {
     static const char from[] = "abeEfnrtv\\'\"?", to[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
     char c = *p->at++;
@@ -218,7 +220,7 @@ static bool phi__sh_escape(phi__sh *p) {
     return true;
 }
 
-/* From behind $'. False: not known. */
+/* Reads $'...' from after the opening quote. False if the text is not certain. */
 static bool phi__sh_ansi(phi__sh *p) {
     bool known = true;
     phi__sh_dialect(p);
@@ -233,7 +235,7 @@ static bool phi__sh_ansi(phi__sh *p) {
     return known;
 }
 
-/* From behind the opening quote, or all of a here-document. False: not known. */
+/* Reads a text in double quotes, or a here-document (body). False if the text is not certain. */
 static bool phi__sh_double(phi__sh *p, bool body) {
     bool known = true;
     while (p->at < p->end && (body || *p->at != '"')) {
@@ -260,9 +262,9 @@ static bool phi__sh_double(phi__sh *p, bool body) {
     return known;
 }
 
-/* True if the name of a variable is most likely one of a secret. */
+/* True if a variable of this name most likely holds a secret. */
 static bool phi__names_secret(phi_str name) {
-    /* $ behind one: at the end alone */
+    /* A final $ means that the name must end with this part. */
     static const char *const parts[] = {
         "KEY",         "TOKEN",     "SECRET",   "PASS",       "CREDENTIAL", "_PWD$",
         "_AUTH$",      "AUTH_",     "OAUTH",    "JWT",        "COOKIE",     "AUTHORIZ",
@@ -286,8 +288,7 @@ static bool phi__names_secret(phi_str name) {
 
 /* ---- expansions ---- */
 
-/* A list of commands inside of a word, up to `close`. What the commands around it wait for stays
-   theirs. */
+/* Reads a list of commands inside of a word, up to `close`. The enclosing list is unaffected. */
 static void phi__sh_nested(phi__sh *p, char close) {
     size_t outer = p->here_outer, len = p->buf.len;
     const phi__sh_dirs *dirs = p->dirs;
@@ -304,18 +305,19 @@ static void phi__sh_nested(phi__sh *p, char close) {
     p->depth--;
 }
 
-/* From behind a backquote. Its text is read again without the backslashes that protected it. */
+/* Reads a substitution in backquotes, from after the first one. Its text is parsed again without
+   the backslashes that protect characters. */
 static void phi__sh_backquote(phi__sh *p, bool in_quotes) {
     size_t len = p->buf.len;
     const char *end = p->end;
     phi_str text;
     while (p->at < p->end && *p->at != '`') {
         if (*p->at == '\\' && p->end - p->at > 1) {
-            if (p->at[1] == '\n') { /* joined before a comment is seen */
+            if (p->at[1] == '\n') { /* shells join the lines before they see comments */
                 phi__sh_stop(p, "a continued line in a backquote");
                 return;
             }
-            if (in_quotes && p->at[1] == '"') /* it stays one in a here-document */
+            if (in_quotes && p->at[1] == '"') /* in a here-document the quote stays escaped */
                 phi__sh_doubt(p, "a quote in a backquote in quotes");
             if (strchr(in_quotes ? "$`\\\"" : "$`\\", p->at[1]) != NULL)
                 p->at++;
@@ -341,7 +343,7 @@ static void phi__sh_backquote(phi__sh *p, bool in_quotes) {
     p->at = p->out->unknown != NULL ? end : at;
 }
 
-/* One character of a text in which only quotes, escapes and expansions count. */
+/* Reads one character of a text in which only quotes, escapes and expansions have a meaning. */
 static void phi__sh_inside(phi__sh *p, bool in_quotes) {
     char c = *p->at;
     if (c == '$' && !in_quotes && phi__sh_next(p, 1) == '\'') {
@@ -364,7 +366,7 @@ static void phi__sh_inside(phi__sh *p, bool in_quotes) {
     }
 }
 
-/* At the name of a variable: OPENAI_API_KEY, db_password... */
+/* Records a doubt if the variable at `from` may hold a secret: OPENAI_API_KEY, db_password. */
 static void phi__sh_secret(phi__sh *p, const char *from) {
     const char *to = from;
     while (to < p->end && phi__sh_name_char(*to)) to++;
@@ -372,8 +374,7 @@ static void phi__sh_secret(phi__sh *p, const char *from) {
         phi__sh_doubt(p, "a variable with the name of a key or a password");
 }
 
-/* At "${" of the value of a variable, and no more. Other forms evaluate the text of a value (as
-   arithmetic, as a name, as a prompt), or assign. */
+/* True if a "${" only takes a variable's value. Other forms assign, or evaluate the value. */
 static bool phi__sh_parameter(const phi__sh *p) {
     const char *at = p->at, *end = p->end;
     if (end - at > 1 && at[0] == '#' && at[1] != '}') at++;
@@ -390,7 +391,7 @@ static bool phi__sh_parameter(const phi__sh *p) {
     return *at != '\0' && strchr("}-+?#%/^,", *at) != NULL;
 }
 
-/* From behind "${". */
+/* Reads "${...}" from after the brace. */
 static void phi__sh_braces(phi__sh *p, bool in_quotes) {
     size_t len = p->buf.len;
     char c = phi__sh_next(p, 0);
@@ -407,7 +408,7 @@ static void phi__sh_braces(phi__sh *p, bool in_quotes) {
     p->depth--;
 }
 
-/* From behind "((" up to "))". */
+/* Reads arithmetic from after "((" to "))". */
 static void phi__sh_arithmetic(phi__sh *p) {
     const char *from = p->at;
     size_t len = p->buf.len;
@@ -421,7 +422,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
         else
             phi__sh_inside(p, false);
     }
-    /* Values in arithmetic are expressions again, with commands in their subscripts. */
+    /* Arithmetic evaluates a variable's value, which may run commands in subscripts. */
     for (; from < p->at; from++)
         if (*from == '$' || *from == '`' || (phi__sh_name_char(*from) && *from > '9'))
             phi__sh_doubt(p, "a value in arithmetic may hold commands");
@@ -433,8 +434,7 @@ static void phi__sh_arithmetic(phi__sh *p) {
     p->depth--;
 }
 
-/* At a $ or a backquote; its pieces stay out of the buffer. A $ that begins nothing is one
-   character. */
+/* Reads an expansion, or a $ alone, at a $ or a backquote. The buffer stays as it was. */
 static void phi__sh_expansion(phi__sh *p, bool in_quotes) {
     char c = *p->at++, next = phi__sh_next(p, 0);
     if (c == '`')
@@ -464,13 +464,13 @@ static void phi__sh_expansion(phi__sh *p, bool in_quotes) {
 
 typedef struct phi__sh_reading {
     phi__sh_word word;
-    bool bracket;        /* an open one */
-    bool braced, listed; /* an open brace, and a comma or ".." in it */
+    bool bracket;        /* a [ is open */
+    bool braced, listed; /* braced: a { is open; listed: it has a comma or ".." */
     const char *from;
-    size_t begin; /* in the buffer */
+    size_t begin; /* start of the word in the buffer */
 } phi__sh_reading;
 
-/* Keeps the source text: its meaning is not known. */
+/* Puts the source text in the buffer from `len` on, because its meaning is not known. */
 static void phi__sh_keep(phi__sh *p, phi__sh_reading *r, const char *from, size_t len) {
     r->word.known = false;
     p->buf.len = len;
@@ -495,11 +495,11 @@ static void phi__sh_dollar(phi__sh *p, phi__sh_reading *r) {
         phi__buf_char(&p->buf, '$');
 }
 
-/* Patterns and braces: the shell makes file names, or several words, of it. */
+/* Reads one unquoted character. Wildcards and braces make the word unknown. */
 static void phi__sh_plain(phi__sh *p, phi__sh_reading *r) {
     char c = *p->at++;
     if (c == '#' && p->at - r->from > 1 && strchr(")`'\"}", p->at[-2]) != NULL)
-        phi__sh_stop(p, "a # behind a quote or a substitution"); /* or a comment */
+        phi__sh_stop(p, "a # behind a quote or a substitution"); /* it may begin a comment */
     if (c == '*' || c == '?' || (c == ']' && r->bracket)) r->word.known = false;
     if (c == '[') r->bracket = true;
     if (c == '{') r->braced = true;
@@ -511,7 +511,7 @@ static void phi__sh_plain(phi__sh *p, phi__sh_reading *r) {
 
 static bool phi__sh_read(phi__sh *p, phi__sh_word *out);
 
-/* ( ... ) of an array, from behind the parenthesis. */
+/* Reads the elements of an array, from after "(" to ")". */
 static void phi__sh_parens(phi__sh *p) {
     phi__sh_word word;
     if (!phi__sh_down(p)) return;
@@ -525,14 +525,14 @@ static void phi__sh_parens(phi__sh *p) {
         }
         if (*p->at == '\n')
             p->at++;
-        else if (!phi__sh_read(p, &word)) /* bash ends it here, and runs the next lines */
+        else if (!phi__sh_read(p, &word)) /* bash ends the array, and runs the next lines */
             phi__sh_invalid(p);
     }
     phi__sh_close(p, "a parenthesis is not closed");
     p->depth--;
 }
 
-/* A parenthesis in a word: an array behind "=". False: it ends the word. */
+/* Reads a parenthesis in a word. After "=", it begins an array. False if it ends the word. */
 static bool phi__sh_paren(phi__sh *p, phi__sh_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
@@ -552,7 +552,7 @@ static bool phi__sh_paren(phi__sh *p, phi__sh_reading *r) {
     return true;
 }
 
-/* One piece of a word; false: the word ends here. */
+/* Reads one piece of a word. False if the word ends here. */
 static bool phi__sh_piece(phi__sh *p, phi__sh_reading *r) {
     const char *from = p->at;
     size_t len = p->buf.len;
@@ -560,7 +560,7 @@ static bool phi__sh_piece(phi__sh *p, phi__sh_reading *r) {
     if ((c == '<' || c == '>') && phi__sh_next(p, 1) == '(') {
         bool reads = p->reads, by_pipe = p->by_pipe;
         p->at += 2;
-        p->reads = reads || c == '>'; /* it reads what the command prints */
+        p->reads = reads || c == '>'; /* ">(x)": x reads what the command prints */
         p->by_pipe = by_pipe || c == '>';
         phi__sh_nested(p, ')');
         p->reads = reads;
@@ -592,7 +592,7 @@ static bool phi__sh_piece(phi__sh *p, phi__sh_reading *r) {
     return true;
 }
 
-/* A word at p->at. False: there is none. */
+/* Reads the word at p->at. False if there is none. */
 static bool phi__sh_read(phi__sh *p, phi__sh_word *out) {
     bool any = false;
     phi__sh_reading r = PHI_ZERO;
@@ -618,7 +618,7 @@ static bool phi__sh_read(phi__sh *p, phi__sh_word *out) {
     return any && !p->lost && p->out->unknown == NULL;
 }
 
-/* The same, where there must be one. */
+/* Reads a word. If there is none, the line is invalid. */
 static bool phi__sh_need(phi__sh *p, phi__sh_word *out) {
     if (phi__sh_read(p, out)) return true;
     phi__sh_invalid(p);
@@ -627,7 +627,7 @@ static bool phi__sh_need(phi__sh *p, phi__sh_word *out) {
 
 /* ---- here-documents ---- */
 
-/* Finds the commands of an unquoted one, and takes its backslashes off. */
+/* Finds the commands in an unquoted here-document, and removes its backslashes. */
 static void phi__sh_here_body(phi__sh *p, phi__sh_word *body) {
     const char *at = p->at, *end = p->end;
     const phi__sh_word *outer = p->body;
@@ -650,7 +650,7 @@ static void phi__sh_here_body(phi__sh *p, phi__sh_word *body) {
 static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
     const char *from = p->at, *to = p->end;
     size_t n = here->end.len;
-    bool tabs = false; /* a line begins with one */
+    bool tabs = false; /* a line begins with a tab */
     while (p->at < p->end) {
         const char *begin = p->at;
         const char *stop = (const char *)memchr(begin, '\n', (size_t)(p->end - begin));
@@ -663,14 +663,13 @@ static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
             break;
         }
         tabs = tabs || *begin == '\t';
-        /* In a substitution, bash takes a line for the end that begins so and has a parenthesis
-           later. */
+        /* In a substitution, bash also ends a here-document at a line such as "END x)". */
         bool uncertain = line.len > n && memcmp(line.at, here->end.at, n) == 0 &&
                          memchr(line.at + n, ')', line.len - n) != NULL;
-        /* A line of an unquoted one that is continued may end it, or hide its end. */
+        /* A continued line of an unquoted here-document may end it, or hide its end. */
         while (slashes < line.len && line.at[line.len - 1 - slashes] == '\\') slashes++;
         if (!here->quoted && slashes % 2 == 1) uncertain = true;
-        /* The word that ends it, close behind a substitution: some shells see the end there. */
+        /* In some shells, the end word right after a substitution ends the here-document. */
         if (!here->quoted && n > 0 && line.len > n &&
             memcmp(line.at + line.len - n, here->end.at, n) == 0 &&
             strchr(")}`", line.at[line.len - n - 1]) != NULL)
@@ -685,7 +684,7 @@ static void phi__sh_here_read(phi__sh *p, const phi__sh_here *here) {
     if (!here->quoted && to != from) phi__sh_here_body(p, here->body);
 }
 
-/* Blanks and line ends, with the here-documents behind them. */
+/* Skips blanks and line ends, and reads the here-documents that follow a line end. */
 static void phi__sh_lines(phi__sh *p) {
     for (phi__sh_blanks(p); phi__sh_char(p, '\n'); phi__sh_blanks(p)) {
         if (p->here_outer > 0) {
@@ -700,7 +699,8 @@ static void phi__sh_lines(phi__sh *p) {
 
 /* ---- redirections ---- */
 
-/* Where a redirection begins: its descriptor, a number or {name}; NULL: there is none. */
+/* Returns the position after a redirection's descriptor, which is empty, a number or {name}. NULL
+   if no redirection begins at p->at. */
 static const char *phi__sh_descriptor(const phi__sh *p) {
     const char *at = p->at;
     bool brace = *at == '{';
@@ -712,7 +712,7 @@ static const char *phi__sh_descriptor(const phi__sh *p) {
     return at;
 }
 
-/* The word behind an operator. False: there is none, or it belongs to the next redirection. */
+/* Reads the word after an operator. False if there is none before the next redirection. */
 static bool phi__sh_target(phi__sh *p, phi__sh_word *out) {
     phi__sh_blanks(p);
     return p->at < p->end && phi__sh_descriptor(p) == NULL && phi__sh_read(p, out);
@@ -757,12 +757,12 @@ static void phi__sh_here_string(phi__sh *p, phi__sh_command *command, bool stand
 
 static void phi__sh_file(phi__sh *p, phi__sh_command *command, bool writes, bool duplicates,
                          bool standard) {
-    /* "> /dev/stdout" opens a file that is read at another descriptor than 0 again, and writes. */
+    /* If a descriptor other than 0 reads a file, "> /dev/stdout" may write to that file. */
     static const char moved[] = "a file that is read may be written by its descriptor";
     phi__sh_redirect redirect = PHI_ZERO;
     redirect.writes = writes;
     if (duplicates) {
-        /* bash takes a dash for all of the word: in "<&-./x", ./x is the next one. */
+        /* For bash the dash is a whole word: in "<&-./x", the next word is ./x. */
         phi__sh_blanks(p);
         if (phi__sh_char(p, '-')) {
             if (!phi__sh_ends(p, 0))
@@ -797,7 +797,7 @@ static void phi__sh_file(phi__sh *p, phi__sh_command *command, bool writes, bool
     all[command->redirect_count++] = redirect;
 }
 
-/* A redirection at p->at. False: there is none. */
+/* Reads a redirection at p->at. False if there is none. */
 static bool phi__sh_redirection(phi__sh *p, phi__sh_command *command) {
     static const char *const operators[] = {"<<<", "<<-", "<<", "<>", "<&", "<",
                                             "&>>", "&>",  ">>", ">&", ">|", ">"};
@@ -831,8 +831,8 @@ static bool phi__sh_test_number(const phi__sh_word *word) {
     return i == word->text.len;
 }
 
-/* In a test, both sides of a comparison of numbers are arithmetic, and -v and -R take a name with
-   its subscript. */
+/* Records a doubt if an operand of a test may run commands. Both sides of a numeric comparison are
+   arithmetic, and -v and -R take a name with a subscript. */
 static void phi__sh_test_operand(phi__sh *p, const phi__sh_word *left, const phi__sh_word *right) {
     static const char compare[] = "-eq|-ne|-lt|-le|-gt|-ge";
     bool bad = (phi__among(left->text, compare) && !phi__sh_test_number(right)) ||
@@ -842,7 +842,7 @@ static void phi__sh_test_operand(phi__sh *p, const phi__sh_word *left, const phi
     if (bad) phi__sh_doubt(p, "a value in a test may hold commands");
 }
 
-/* A word of a test, which is no "]]". */
+/* Reads a word of a test. If there is none before "]]", the line is invalid. */
 static bool phi__sh_test_word(phi__sh *p, phi__sh_word *out) {
     phi__sh_blanks(p);
     if (!phi__sh_alone(p, "]]") && p->at < p->end && phi__sh_read(p, out)) return true;
@@ -850,7 +850,7 @@ static bool phi__sh_test_word(phi__sh *p, phi__sh_word *out) {
     return false;
 }
 
-/* The text behind =~: a regular expression, of which parentheses and bars are a part. */
+/* Reads the regular expression after =~. Parentheses and bars are part of it. */
 static void phi__sh_test_regex(phi__sh *p) {
     phi__sh_word word;
     size_t open = 0;
@@ -868,7 +868,7 @@ static void phi__sh_test_regex(phi__sh *p) {
     if (p->at == from || open > 0) phi__sh_invalid(p);
 }
 
-/* After the left side: an operator and its right side, or nothing. */
+/* Reads an operator and the right side of a test, if these follow the left side. */
 static void phi__sh_test_compared(phi__sh *p, const phi__sh_word *left) {
     static const char binary[] = "=|==|!=|=~|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef";
     phi__sh_word sign, right;
@@ -894,7 +894,7 @@ static void phi__sh_test_compared(phi__sh *p, const phi__sh_word *left) {
 
 static void phi__sh_test_all(phi__sh *p);
 
-/* One test, which may be negated, or more of them in parentheses. */
+/* Reads one test, which may be negated, or several tests in parentheses. */
 static void phi__sh_test_one(phi__sh *p) {
     phi__sh_word word, right;
     do phi__sh_lines(p);
@@ -922,7 +922,7 @@ static void phi__sh_test_all(phi__sh *p) {
 
 /* ---- the directories that commands may run in, as cd changes them ---- */
 
-enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes */
+enum { PHI__DIRS_PATH_MOST = 4095 }; /* bytes of a directory's path */
 
 static phi__sh_word phi__dirs_word(const char *text) {
     phi__sh_word word = PHI_ZERO;
@@ -931,7 +931,7 @@ static phi__sh_word phi__dirs_word(const char *text) {
     return word;
 }
 
-/* Adds one that is not there yet. False: there are too many. */
+/* Adds a directory that is not in the list yet. False if the list is full. */
 static bool phi__dirs_add(phi__sh_dirs *dirs, const phi__sh_word *dir) {
     for (size_t i = 0; i < dirs->count; i++)
         if (phi_str_equal(dirs->at[i].text, dir->text)) return true;
@@ -940,7 +940,7 @@ static bool phi__dirs_add(phi__sh_dirs *dirs, const phi__sh_word *dir) {
     return true;
 }
 
-/* `to`, from `from`. False: no memory. */
+/* Sets *out to the directory `to`, relative to `from`. False if there is no memory. */
 static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi__sh_word *to,
                            phi__sh_word *out) {
     char first = to->text.len > 0 ? to->text.at[0] : '\0';
@@ -957,7 +957,7 @@ static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi
     return good;
 }
 
-/* Those of both; NULL is the workspace. */
+/* Returns the directories of both lists; NULL: no memory. A NULL list means the workspace. */
 static const phi__sh_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
                                           const phi__sh_dirs *one, const phi__sh_dirs *other) {
     phi__sh_word workspace = phi__dirs_word("");
@@ -984,14 +984,14 @@ PHI__FN const phi__sh_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
     return out->visited != NULL ? all : NULL;
 }
 
-/* Heeds a cd: where the commands after it run. */
+/* If the command is a cd, updates the directories that later commands run in. */
 static void phi__dirs_after(phi__sh *p, const phi__sh_command *c) {
     phi__sh_word home = phi__dirs_word("~");
     const phi__sh_word *to = &home;
     size_t i = 0;
     while (i < c->count && phi__sh_one_of(&c->words[i], "command|builtin|-p|--")) i++;
     if (i == c->count || !phi__sh_one_of(&c->words[i], "cd|pushd|chdir|popd")) return;
-    bool back = phi__str_is(c->words[i].text, "popd") || /* to where it was */
+    bool back = phi__str_is(c->words[i].text, "popd") || /* to an earlier directory */
                 (i + 1 == c->count && phi__str_is(c->words[i].text, "pushd"));
     for (i++; i < c->count && to == &home; i++) {
         phi_str text = c->words[i].text;
@@ -1030,7 +1030,7 @@ static void phi__sh_emit(phi__sh *p, phi__sh_command *command) {
     if (p->out->unknown != NULL) p->at = p->end;
 }
 
-/* After a compound command: its commands, from `from` on, read the same input. */
+/* Reads the redirections of a compound command. Commands from `from` on read the same input. */
 static void phi__sh_redirects(phi__sh *p, size_t from) {
     size_t to = p->out->count;
     phi__sh_command command = PHI_ZERO;
@@ -1039,7 +1039,7 @@ static void phi__sh_redirects(phi__sh *p, size_t from) {
     while (p->at < p->end && phi__sh_redirection(p, &command));
     for (size_t i = from; i < to; i++) {
         phi__sh_command *c = &p->out->commands[i];
-        if (p->out->count > to) c->pipe_from = p->pipe_from; /* { ls; curl x; } > >(sh) */
+        if (p->out->count > to) c->pipe_from = p->pipe_from; /* as in { ls; curl x; } > >(sh) */
         if (!command.reads) continue;
         if (command.inputs > 0) c->by_pipe = false;
         if (c->reads) continue;
@@ -1052,7 +1052,7 @@ static void phi__sh_redirects(phi__sh *p, size_t from) {
     if (command.redirect_count > 0 || command.reads) phi__sh_emit(p, &command);
 }
 
-/* True if the source of a word assigns. A subscript is a plain one, or the word is uncertain. */
+/* True if the word at `from` is an assignment. If its subscript is not plain, the parser stops. */
 static bool phi__sh_assigns(phi__sh *p, const char *from) {
     const char *at = from;
     while (at < p->end && phi__sh_name_char(*at) && (at > from || *at > '9')) at++;
@@ -1071,7 +1071,7 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
     }
     if (*at == '+') at++;
     if (at < p->end && *at == '=') {
-        if (index || at[-1] == '+') phi__sh_dialect(p); /* dash runs a command x+=y */
+        if (index || at[-1] == '+') phi__sh_dialect(p); /* in dash, x+=y is a command */
         return true;
     }
     if (index) phi__sh_stop(p, "a subscript that is uncertain");
@@ -1080,7 +1080,8 @@ static bool phi__sh_assigns(phi__sh *p, const char *from) {
 
 static void phi__sh_command_read(phi__sh *p, bool compound);
 
-/* NAME () body: no function. Other shells take a simple command for a body as well. */
+/* Reads the body of a function after NAME (). The body must be a compound command, and no function;
+   only other shells accept a simple command. */
 static void phi__sh_function(phi__sh *p, phi_str name) {
     phi_str outer = p->function;
     size_t i = p->out->count;
@@ -1090,13 +1091,13 @@ static void phi__sh_function(phi__sh *p, phi_str name) {
     phi__sh_lines(p);
     if (phi__sh_alone(p, "function")) phi__sh_invalid(p);
     phi__sh_command_read(p, true);
-    for (; i < p->out->count; i++) p->out->commands[i].reads = true; /* what its caller reads */
+    for (; i < p->out->count; i++) p->out->commands[i].reads = true; /* reads its caller's input */
     p->repeats--;
     p->function = outer;
 }
 
 static void phi__sh_argument(phi__sh *p, phi__sh_command *command) {
-    /* A reserved word that was not taken for it: it is on two lines, or where it does not count. */
+    /* A reserved word here is split over two lines, or has no meaning in this place. */
     static const char reserved[] =
         "!|{|}|[[][[]|if|then|else|elif|fi|do|done|for|while|until|case|esac|select|time|coproc|"
         "function|in|]]";
@@ -1155,8 +1156,8 @@ static bool phi__sh_closes(const phi__sh *p) {
     return false;
 }
 
-/* f() { f | f & }, f() { f & f; }: listed as a command whose name is the classic form, when the
-   commands from `from` on call the function this many times. */
+/* If the commands from index `from` on call the function being defined at least `calls` times, adds
+   a command named like the classic fork bomb. Examples: f() { f | f & }, f() { f & f; }. */
 static void phi__sh_bomb(phi__sh *p, size_t from, size_t calls) {
     phi__sh_word word = phi__dirs_word(":(){:|:&};:");
     size_t n = 0;
@@ -1174,7 +1175,7 @@ static void phi__sh_bomb(phi__sh *p, size_t from, size_t calls) {
 
 static void phi__sh_and_or(phi__sh *p);
 
-/* Up to a word or sign that closes it, which is not taken. False: there is no command. */
+/* Reads commands up to a closing word or sign, which is not taken. False if there is no command. */
 static bool phi__sh_body(phi__sh *p) {
     bool any = false;
     for (;; any = true) {
@@ -1197,13 +1198,13 @@ static void phi__sh_expect(phi__sh *p, const char *word) {
     if (!phi__sh_take(p, word)) phi__sh_invalid(p);
 }
 
-/* A list that must end with `word`, and may not be empty. */
+/* Reads a list that must end with `word` and must not be empty. */
 static void phi__sh_until(phi__sh *p, const char *word) {
     if (!phi__sh_body(p)) phi__sh_invalid(p);
     phi__sh_expect(p, word);
 }
 
-/* for and select, with do ... done or { ... }: the variable is assigned. */
+/* Reads for and select, with do ... done or { ... }. The variable counts as assigned. */
 static void phi__sh_for(phi__sh *p) {
     phi__sh_word word;
     size_t semicolons = 0;
@@ -1211,7 +1212,7 @@ static void phi__sh_for(phi__sh *p) {
     command.inner_from = p->out->count;
     phi__sh_blanks(p);
     if (phi__sh_sees(p, "((")) {
-        phi__sh_dialect(p); /* dash reads subshells */
+        phi__sh_dialect(p); /* in dash, (( begins subshells */
         p->at += 2;
         const char *from = p->at;
         phi__sh_arithmetic(p);
@@ -1268,11 +1269,11 @@ static void phi__sh_case(phi__sh *p) {
     }
 }
 
-/* False: it is a simple one. */
+/* Reads a compound command. False if the command is a simple one. */
 static bool phi__sh_compound(phi__sh *p) {
     phi__sh_word word;
     if (phi__sh_sees(p, "((")) {
-        phi__sh_dialect(p); /* dash reads subshells */
+        phi__sh_dialect(p); /* in dash, (( begins subshells */
         p->at += 2;
         phi__sh_arithmetic(p);
     } else if (phi__sh_char(p, '(')) {
@@ -1337,10 +1338,10 @@ static void phi__sh_pipe(phi__sh *p) {
     size_t outer = p->pipe_from, from = p->out->count;
     bool reads = p->reads, by_pipe = p->by_pipe;
     bool negated = false, several = false, bang;
-    if (!reads) p->pipe_from = from; /* else it is within another one */
+    if (!reads) p->pipe_from = from; /* otherwise this pipe is inside of another one */
     while ((bang = phi__sh_take(p, "!")) || phi__sh_take(p, "time")) {
         negated = negated || bang;
-        if (!bang) phi__sh_dialect(p); /* a program, which runs x=y */
+        if (!bang) phi__sh_dialect(p); /* other shells run a program named time */
         phi__sh_blanks(p);
         if (phi__sh_take(p, "-p")) phi__sh_blanks(p);
     }
@@ -1349,7 +1350,8 @@ static void phi__sh_pipe(phi__sh *p) {
     while (phi__sh_sees(p, "|") && !phi__sh_sees(p, "||")) {
         p->at += phi__sh_sees(p, "|&") ? 2 : 1;
         p->reads = p->by_pipe = several = true;
-        for (size_t i = from; i < p->out->count; i++) { /* all of { ls; curl x; } prints into it */
+        /* each command in { ls; curl x; } prints into the pipe */
+        for (size_t i = from; i < p->out->count; i++) {
             p->out->commands[i].pipe_from = p->pipe_from;
             p->out->commands[i].prints = true;
         }
@@ -1365,7 +1367,8 @@ static void phi__sh_pipe(phi__sh *p) {
     p->pipe_from = outer;
 }
 
-/* After "cd x &&" commands run in x. Where they run else is kept for the end of the list. */
+/* Reads pipes joined by && and ||. After "cd x &&", commands run in x. After the list, commands may
+   run in x or in the directories before it. */
 static void phi__sh_and_or(phi__sh *p) {
     const phi__sh_dirs *all = p->dirs;
     bool narrow = false, either = false;
@@ -1375,7 +1378,7 @@ static void phi__sh_and_or(phi__sh *p) {
         phi__sh_pipe(p);
         if (!phi__sh_sees(p, "&&") && !phi__sh_sees(p, "||")) break;
         all = phi__dirs_both(p->arena, p->out, all, p->dirs);
-        either = either || *p->at == '|'; /* of "a || cd x && b", b may run without the cd */
+        either = either || *p->at == '|'; /* in "a || cd x && b", b may run without the cd */
         if (!either && p->single && p->moves == moves + 1 && p->out->count == from + 1) {
             p->dirs = p->there;
             narrow = true;
@@ -1389,7 +1392,7 @@ static void phi__sh_and_or(phi__sh *p) {
     if (narrow) p->dirs = phi__dirs_both(p->arena, p->out, all, p->dirs);
 }
 
-/* A list up to `close` (0: the end), which is taken. */
+/* Reads a list up to `close`, which is taken; a `close` of 0 means the end of the text. */
 static void phi__sh_list(phi__sh *p, char close) {
     (void)phi__sh_body(p);
     if (p->out->unknown != NULL) return;
@@ -1398,7 +1401,7 @@ static void phi__sh_list(phi__sh *p, char close) {
 
 PHI__FN phi_status phi__sh_line(phi_arena *arena, phi_str line, const phi__sh_command *around,
                                 phi__shell *out) {
-    const char *before = out->unknown; /* of a line that runs this one */
+    const char *before = out->unknown; /* set by the line that runs this one */
     phi__sh p = PHI_ZERO;
     out->unknown = NULL;
     p.arena = arena;

@@ -1,18 +1,18 @@
-/* wildcard.c - patterns with wildcards. */
+/* wildcard.c - matches text and paths with wildcard patterns. */
 
 #include "permissions/shell_in.h"
 #include "tools/tools_in.h"
 
-/* Behind the set that begins at `at`; a bracket that is not closed is a plain character: at. */
+/* Returns the index after the set at `at`. If its bracket is not closed, returns `at`. */
 static size_t phi__wild_set_end(phi_str pattern, size_t at) {
     size_t i = at + 1;
     if (i < pattern.len && pattern.at[i] == '!') i++;
-    if (i < pattern.len) i++; /* a bracket at first is a member */
+    if (i < pattern.len) i++; /* a first ] is a member of the set */
     while (i < pattern.len && pattern.at[i] != ']') i++;
     return i < pattern.len ? i + 1 : at;
 }
 
-/* `set`: between the brackets. */
+/* True if a set contains `c`. `set` is the text between the brackets. */
 static bool phi__wild_in_set(phi_str set, char c) {
     bool negative = set.len > 0 && set.at[0] == '!', found = false;
     size_t i = negative ? 1 : 0;
@@ -28,7 +28,7 @@ static bool phi__wild_in_set(phi_str set, char c) {
     return found != negative;
 }
 
-/* Matches one character with the pattern at *at, not a star, and advances *at. */
+/* True if `c` matches the pattern's element at *at, which is no star. Advances past the element. */
 static bool phi__wild_one(phi_str pattern, size_t *at, char c, bool path) {
     char p = pattern.at[*at];
     if (p == '?') {
@@ -45,7 +45,7 @@ static bool phi__wild_one(phi_str pattern, size_t *at, char c, bool path) {
     return p != 0 && (!path || c != '/');
 }
 
-/* Where to continue when a character does not match: the last star of each kind. */
+/* The last star of one kind: where matching resumes after a character that does not match. */
 typedef struct phi__wild_star {
     bool set;
     size_t pattern, text;
@@ -86,10 +86,10 @@ static bool phi__wild_all(phi_str pattern, phi_str text, bool path) {
 
 enum {
     PHI__WILD_MOST = 512, /* bytes of a pattern that is compared with another one */
-    PHI__WILD_ANY = 256,  /* one character; less: this character */
+    PHI__WILD_ANY = 256,  /* any one character; a smaller value is this character */
     PHI__WILD_STAR,
     PHI__WILD_DEEP, /* any text, with slashes */
-    PHI__WILD_SET   /* and the place of the set */
+    PHI__WILD_SET   /* + index of the set in the text */
 };
 
 typedef struct phi__wild_tokens {
@@ -98,8 +98,8 @@ typedef struct phi__wild_tokens {
     size_t count;
 } phi__wild_tokens;
 
-/* `glob`: sets are not looked into; classes in them, and "[^]" which ends elsewhere in some shells,
-   may be anything. */
+/* Splits a pattern into tokens. In a glob, a set counts as any one character. A set with a class,
+   or "[^]" (which ends elsewhere in some shells), makes the rest of the glob match any text. */
 static void phi__wild_split(phi__wild_tokens *out, phi_str text, bool glob) {
     size_t i = 0, end;
     out->text = text;
@@ -126,7 +126,7 @@ static void phi__wild_split(phi__wild_tokens *out, phi_str text, bool glob) {
     }
 }
 
-/* True if one character may be of both. */
+/* True if some character matches both tokens. */
 static bool phi__wild_both(const phi__wild_tokens *a, unsigned one, unsigned other) {
     if (one < PHI__WILD_ANY && other < PHI__WILD_ANY) return one == other;
     if (one < PHI__WILD_ANY) return one != '/';
@@ -142,15 +142,15 @@ static bool phi__wild_star_token(unsigned token) {
     return token == PHI__WILD_STAR || token == PHI__WILD_DEEP;
 }
 
-/* True if a star matches one character of `token`. */
+/* True if the star can match a character that `token` matches. */
 static bool phi__wild_takes(unsigned star, unsigned token) {
     return star == PHI__WILD_DEEP || token != '/';
 }
 
-/* The dot of a hidden file, which wildcards of a shell do not match; ** does, unless hidden files
-   are not shown, but goes into no hidden directory of a pattern that may be anywhere: else every
-   search would be one of ".ssh" and the files in it. Where these are entered, it goes into those of
-   a pattern with a last name that has an end. */
+/* True if the wildcard b[j] must not match the dot of a hidden file at a[i]. Only ** matches such a
+   dot, and only if hidden files are not left out. If pattern `a` begins with **, the ** of `b`
+   enters no hidden directory; otherwise every search would match ".ssh" and the files in it. With
+   PHI__WILD_ENTERED it enters hidden directories if `a` does not end in a star. */
 static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
                             size_t j, phi__wild_hidden hidden) {
     bool open = phi__wild_star_token(a->at[a->count - 1]);
@@ -162,7 +162,8 @@ static bool phi__wild_hides(const phi__wild_tokens *a, size_t i, const phi__wild
     return k < a->count && a->at[0] == PHI__WILD_DEEP && (open || hidden != PHI__WILD_ENTERED);
 }
 
-/* From place i of `a` and j of `b`, where both match so far: to the next places. */
+/* Marks the places that can be reached from place i of `a` and place j of `b`. `here` is the row of
+   places of `b` for i, `below` the row for i + 1. */
 static void phi__wild_follow(const phi__wild_tokens *a, size_t i, const phi__wild_tokens *b,
                              size_t j, phi__wild_hidden hidden, bool *here, bool *below) {
     bool star_a = i < a->count && phi__wild_star_token(a->at[i]);
@@ -182,7 +183,7 @@ PHI__FN bool phi__wild_meets(phi_str pattern, phi_str glob, phi__wild_hidden hid
     if (pattern.len > PHI__WILD_MOST || glob.len > PHI__WILD_MOST) return true;
     phi__wild_split(&a, pattern, false);
     phi__wild_split(&b, glob, true);
-    if (a.count > 0 && b.count > 0) { /* their last characters differ */
+    if (a.count > 0 && b.count > 0) { /* different last characters cannot match */
         unsigned one = a.at[a.count - 1], other = b.at[b.count - 1];
         if (one < PHI__WILD_ANY && other < PHI__WILD_ANY && one != other) return false;
     }
@@ -229,7 +230,7 @@ PHI__FN bool phi__wild_any(phi_str pattern, phi_str text, bool path) {
     while (phi__wild_next(&pattern, &one)) {
         char last = one.len > 0 ? one.at[one.len - 1] : '*';
         if (strchr("*?]", last) == NULL && (text.len == 0 || text.at[text.len - 1] != last))
-            continue; /* most do not match */
+            continue; /* a quick test, which most alternatives fail */
         if (phi__wild_all(one, text, path)) return true;
         if (path && one.len > 3 && memcmp(one.at + one.len - 3, "/**", 3) == 0 &&
             phi__wild_all(phi__str(one.at, one.len - 3), text, path))

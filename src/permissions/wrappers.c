@@ -1,22 +1,22 @@
-/* wrappers.c - programs that run others: the commands that they run are added to the list.
+/* wrappers.c - adds the commands that other programs run (env, xargs, bash -c) to the list.
 
-   Options that are not listed here may take a value, which would be mistaken for the command: such
-   a program is not seen through, and stays one command. */
+   An option that is not listed here may take a value, which would be mistaken for the command. A
+   program with such an option therefore stays one command. */
 #include "permissions/shell_in.h"
 #include "tools/tools_in.h"
 
-/* ---- what a line may run besides the commands that are known to run ----
+/* ---- commands that a line may run ----
 
-   For rules that ask or deny: a command whose braces are expanded, and texts in words and inputs
-   of programs that may run them (ssh h 'rm x', env -S 'rm x', awk '{system("rm x")}'). A text is
-   taken apart at quotes and signs, whatever language it is in: it may look like a command where it
-   is none, so that a rule that denies asks about it. */
+   These are for rules that ask or deny: commands with their braces expanded, and texts in the words
+   and inputs of programs that may run them (ssh h 'rm x', env -S 'rm x', awk '{system("rm x")}'). A
+   text in any language is split at quotes and signs. The result may only look like a command, so a
+   rule that denies asks about it instead. */
 
 enum {
-    PHI__SUSPECTS_DEPTH = 8,     /* of braces */
-    PHI__SUSPECTS_EXPANDED = 64, /* words of a command whose braces are expanded */
+    PHI__SUSPECTS_DEPTH = 8,     /* levels of nested braces */
+    PHI__SUSPECTS_EXPANDED = 64, /* words of a command after its braces are expanded */
     PHI__SUSPECTS_BRACES = 1024, /* bytes of a word with braces */
-    PHI__SUSPECTS_RUN = 32 /* words of a command among which one that runs texts is looked for */
+    PHI__SUSPECTS_RUN = 32       /* words searched for a program that runs texts */
 };
 
 static void phi__wrap_unknown(phi__shell *out, const char *why) {
@@ -32,12 +32,12 @@ typedef struct phi__suspects {
     phi__shell *out;
     phi__sh_word *words;
     size_t count;
-    size_t pipe_from; /* of the text */
+    size_t pipe_from; /* index of the first command of the text's pipe */
     bool lost, full;
     bool quiet; /* the program of the first command runs none of its words */
 } phi__suspects;
 
-/* The first "{" of a word with a "," or ".." in it, up to its "}". False: there is none. */
+/* Finds the first "{" with a "," or ".." (*range) before its "}". False if there is none. */
 static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool *range) {
     size_t k;
     for (size_t i = 0; i < text.len; i++) {
@@ -60,7 +60,7 @@ static bool phi__suspects_brace(phi_str text, size_t *open, size_t *close, bool 
 }
 
 static void phi__suspects_word(phi__suspects *s, phi_str text) {
-    if (text.len == 0) return; /* of "{git,}" the shell makes one word */
+    if (text.len == 0) return; /* the shell makes one word of "{git,}" */
     if (s->count == PHI__SUSPECTS_EXPANDED) {
         s->full = true;
         return;
@@ -90,7 +90,7 @@ static void phi__suspects_expand(phi__suspects *s, phi_str text, unsigned depth)
         phi__buf_init(&made, s->arena->memory);
         phi__buf_add(&made, text.at, open);
         if (range)
-            phi__buf_char(&made, '*'); /* {1..9} */
+            phi__buf_char(&made, '*'); /* for {1..9} */
         else
             phi__buf_add(&made, text.at + from, i - from);
         phi__buf_add(&made, text.at + close + 1, text.len - close - 1);
@@ -107,7 +107,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
     phi__suspects s = PHI_ZERO;
     if (command.count == 0 && command.assigned_count > 1 &&
         phi__str_find(command.assigned[0].text, 0, "=") == SIZE_MAX) {
-        command.words = command.assigned; /* for NAME in WORDS */
+        command.words = command.assigned; /* words of "for NAME in WORDS" */
         command.count = command.assigned_count;
         command.assigned_count = 0;
     }
@@ -142,7 +142,7 @@ static phi_status phi__suspects_braces(phi_arena *arena, phi__shell *out, size_t
 
 /* ---- texts ---- */
 
-/* Adds the words so far as a command, whose input may be the one before. */
+/* Adds the words from `first` on as a command. If piped, the command before may be its input. */
 static void phi__suspects_end(phi__suspects *s, const phi__sh_command *from, size_t first,
                               bool piped) {
     if (s->count == first || s->lost) return;
@@ -171,18 +171,19 @@ static void phi__suspects_put(phi__suspects *s, phi_str text) {
     if (++s->out->words > PHI__SH_WORDS_MOST) s->full = true;
 }
 
-/* Takes a text apart: words end at blanks, quotes and brackets, commands at signs of a shell. The
-   words point into the text. The first command begins with the words that are there. */
+/* Splits a text into words and commands. Words end at blanks, quotes and brackets; commands end at
+   operators of a shell. Words point into the text; those already there begin the first command. */
 static void phi__suspects_more(phi__suspects *s, const phi__sh_command *from, phi_str text) {
     size_t i = 0, first = 0;
     bool piped = false;
-    if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2; /* glued to its option */
+    /* the text follows its option letter */
+    if (text.len > 2 && text.at[0] == '-' && text.at[1] != '-') i = 2;
     while (i < text.len && !s->lost && !s->full) {
         size_t begin = i;
         while (i < text.len && text.at[i] != '\0' &&
                strchr(" \t\r\n;|&\"'`,()[]{}<>\\", text.at[i]) == NULL)
             i++;
-        /* After the last of these signs a name may begin: "alias.x=!rm", "exec=rm". */
+        /* A name may begin after the last of these signs: "alias.x=!rm", "exec=rm". */
         size_t name = i;
         while (name > begin && strchr("=!:@$", text.at[name - 1]) == NULL) name--;
         if (i > begin) phi__suspects_put(s, phi__str(text.at + begin, i - begin));
@@ -203,7 +204,7 @@ static void phi__suspects_text(phi__suspects *s, const phi__sh_command *from, ph
     phi__suspects_more(s, from, text);
 }
 
-/* "git -c alias.p=push p", "git config alias.p push": git, and the words of the alias. */
+/* Adds the command of a git alias: "git -c alias.p=push p", "git config alias.p push". */
 static void phi__suspects_aliases(phi__suspects *s, const phi__sh_command *c) {
     static const char start[] = "alias.";
     size_t n = sizeof start - 1;
@@ -220,8 +221,7 @@ static void phi__suspects_aliases(phi__suspects *s, const phi__sh_command *c) {
     }
 }
 
-/* What xargs makes of a text: its own words, and those of the text; behind -I, the text in its
-   place. */
+/* Adds the command that xargs makes of a text. With -I, the text replaces the placeholder. */
 static void phi__suspects_added(phi__suspects *s, const phi__sh_command *c, phi_str text) {
     phi_str place = PHI__LIT("{}");
     bool placed = false;
@@ -243,7 +243,7 @@ static void phi__suspects_added(phi__suspects *s, const phi__sh_command *c, phi_
     s->quiet = false;
 }
 
-/* Texts that xargs reads: of a here-document, or printed in its pipe. */
+/* Adds commands for texts that xargs reads from a here-document, or from echo and printf. */
 static void phi__suspects_xargs(phi__suspects *s, size_t index) {
     phi__sh_command c = s->out->commands[index];
     size_t n = s->out->count;
@@ -258,7 +258,7 @@ static void phi__suspects_xargs(phi__suspects *s, size_t index) {
     }
 }
 
-/* True if a word may be more than one: a command line, or a program. */
+/* True if a word may be a command line or a program instead of one argument. */
 static bool phi__suspects_line(const phi__sh_word *word, bool quiet) {
     if (word->pipe) return false;
     if (word->known && (phi__str_find(word->text, 0, "$(") != SIZE_MAX ||
@@ -273,7 +273,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
     phi__sh_command c = s->out->commands[index];
     bool suspect = c.sort == PHI__SH_SUSPECT, open = false;
     phi_str name = c.count > 0 ? c.words[0].text : phi__str("", 0), last = phi__glob_name(name);
-    for (size_t i = 1; phi__str_is(last, "find") && i < c.count; i++) /* -exec, perhaps */
+    for (size_t i = 1; phi__str_is(last, "find") && i < c.count; i++) /* $x may be -exec */
         open = open || (!c.words[i].known && phi__str_find(c.words[i].text, 0, "$") != SIZE_MAX);
     c.quiet = c.wraps || (!suspect && c.count > 0 && phi__names_plain(name) && !open &&
                           !(phi__among(name, "echo|printf") && runner));
@@ -283,7 +283,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
             phi__suspects_text(s, &c, c.assigned[i].text);
     phi__suspects_xargs(s, index);
     phi__suspects_aliases(s, &c);
-    /* env -SLINE, --split-string=LINE: also if it is one word. */
+    /* env -SLINE and --split-string=LINE run LINE, even if it is one word. */
     for (size_t i = 1; i < c.count && phi__str_is(last, "env"); i++) {
         phi_str text = c.words[i].text;
         size_t at = phi__str_find(text, 0, phi__str_starts(text, "--s") ? "=" : "S");
@@ -291,7 +291,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
             phi__suspects_text(s, &c, phi__str_from(text, at + 1));
     }
     if (c.wraps) return;
-    /* Texts that git keeps or looks for, and does not run. */
+    /* Git stores or searches these texts, and does not run them. */
     if (c.count > 1 && phi__str_is(name, "git") &&
         phi__among(c.words[1].text, "commit|tag|merge|notes|stash|log|show|diff|blame"))
         return;
@@ -301,7 +301,7 @@ static void phi__suspects_of(phi__suspects *s, size_t index, bool runner) {
         phi__suspects_text(s, &c, c.input->text);
 }
 
-/* True if it runs what it reads, or its words. */
+/* True if a program runs its input or its words. */
 static bool phi__names_runner(phi_str name) {
     static const char names[] =
         "sh|bash*|dash|zsh*|ksh*|ash|hush|mksh|fish|csh|tcsh|yash|posh|rbash|pwsh|source|.|eval|"
@@ -312,7 +312,7 @@ static bool phi__names_runner(phi_str name) {
 
 static phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
     size_t n = out->count;
-    bool runner = false; /* a program that is not known may run its words: "flock f sh" */
+    bool runner = false; /* a word of the line names such a program, as in "flock f sh" */
     phi__suspects s = PHI_ZERO;
     s.arena = arena;
     s.out = out;
@@ -331,13 +331,13 @@ static phi_status phi__suspects_find(phi_arena *arena, phi__shell *out) {
 
 typedef struct phi__wrapper {
     const char *name;
-    const char *flags, *values; /* letters of options without and with a value */
-    unsigned operands;          /* before the command */
+    const char *flags, *values; /* option letters without and with a value */
+    unsigned operands;          /* number of operands before the command */
     bool assigns;               /* NAME=value may precede the command */
-    bool adds;                  /* words that are not known come behind those of the command */
-    bool opaque;                /* it changes how the command runs: it is decided on as well */
-    const char *risky;          /* options that make it so */
-    char dir;                   /* the one that names the command's directory; NUL: none */
+    bool adds;                  /* the program adds unknown words after those of the command */
+    bool opaque;                /* the program changes how the command runs: rules decide on both */
+    const char *risky;          /* option letters that make the program opaque */
+    char dir;                   /* option letter of the command's directory; NUL: none */
 } phi__wrapper;
 
 static const phi__wrapper phi__wrappers[] = {
@@ -363,9 +363,9 @@ typedef struct phi__wrapping {
     phi_arena *arena;
     phi__shell *out;
     phi__sh_command command; /* the program that runs others */
-    size_t index;            /* its place */
-    bool lost;               /* no memory */
-    bool risky;              /* it has an option that may change what runs */
+    size_t index;            /* index of that program in the list */
+    bool lost;               /* an allocation failed */
+    bool risky;              /* an option may change what runs */
 } phi__wrapping;
 
 static bool phi__wrap_deep(const phi__wrapping *w) {
@@ -374,7 +374,7 @@ static bool phi__wrap_deep(const phi__wrapping *w) {
     return true;
 }
 
-/* The words from `first` on are a command. */
+/* Adds the words from `first` to `end` as a command. Its assignments begin at index `assigned`. */
 static phi_status phi__wrap_words(const phi__wrapping *w, size_t first, size_t end,
                                   size_t assigned) {
     phi__sh_command inner = w->command;
@@ -404,14 +404,14 @@ static phi_status phi__wrap_line(const phi__wrapping *w, phi_str line) {
 
 /* ---- options ---- */
 
-/* The command runs in this directory. False: no memory, which the caller notes. */
+/* Makes `dir` the directory of the command. False if there is no memory; w->lost is set. */
 static bool phi__wrap_moves(phi__wrapping *w, const phi__sh_word *dir) {
     w->command.dirs = phi__dirs_go(w->arena, w->out, w->command.dirs, dir);
     w->lost = w->command.dirs == NULL;
     return !w->lost;
 }
 
-/* A cluster of short options at *i. False: one of them is not known. */
+/* Reads a word of short options at *i. False if one of them is not known. */
 static bool phi__wrap_short(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     phi_str text = w->command.words[*i].text;
     phi__sh_word value;
@@ -420,7 +420,7 @@ static bool phi__wrap_short(phi__wrapping *w, const phi__wrapper *wrapper, size_
         if (strchr(wrapper->risky, text.at[k]) != NULL) w->risky = true;
         if (strchr(wrapper->flags, text.at[k]) != NULL) continue;
         if (strchr(wrapper->values, text.at[k]) == NULL) return false;
-        if (k + 1 == text.len) (*i)++; /* the next word is its value */
+        if (k + 1 == text.len) (*i)++; /* the next word is the option's value */
         if (*i >= w->command.count || !w->command.words[*i].known) return false;
         value = w->command.words[*i];
         if (k + 1 < text.len) value.text = phi__str(text.at + k + 1, text.len - k - 1);
@@ -429,13 +429,13 @@ static bool phi__wrap_short(phi__wrapping *w, const phi__wrapper *wrapper, size_
     return true;
 }
 
-/* *i: behind the options. False: they are not understood. */
+/* Advances *i past the options. False if an option is not understood. */
 static bool phi__wrap_options(phi__wrapping *w, const phi__wrapper *wrapper, size_t *i) {
     for (; *i < w->command.count; (*i)++) {
         const phi__sh_word *word = &w->command.words[*i];
         if (word->text.len == 0 || word->text.at[0] != '-') return word->known;
         if (!word->known) return false;
-        if (word->text.len == 1) w->risky = true; /* env -: the same as -i */
+        if (word->text.len == 1) w->risky = true; /* "env -" means "env -i" */
         if (phi__str_is(word->text, "--")) {
             (*i)++;
             return true;
@@ -444,7 +444,7 @@ static bool phi__wrap_options(phi__wrapping *w, const phi__wrapper *wrapper, siz
             size_t at = phi__str_find(word->text, 0, "=");
             if (at == SIZE_MAX || phi__str_starts(word->text, "--sp") ||
                 phi__str_starts(word->text, "--s="))
-                return false; /* env --split-string, and its shorter spellings */
+                return false; /* env --split-string, or a shorter spelling */
             w->risky = true;
             if (wrapper->dir != 0 && phi__str_starts(word->text, "--ch")) {
                 phi__sh_word dir = *word;
@@ -468,7 +468,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
     while (wrapper->assigns && i < c->count && phi__among(c->words[i].text, "[!=]*=*")) i++;
     if (i >= c->count) return PHI_OK;
     w->out->commands[w->index].wraps = !wrapper->opaque && !w->risky;
-    if (wrapper->adds) { /* words that xargs adds */
+    if (wrapper->adds) { /* $@ stands for words that xargs adds */
         phi__sh_word *words =
             (phi__sh_word *)phi_arena_alloc(w->arena, phi__mul(c->count + 1, sizeof *words));
         if (words == NULL) return PHI_NO_MEMORY;
@@ -482,7 +482,7 @@ static phi_status phi__wrap_plain(phi__wrapping *w, const phi__wrapper *wrapper)
 
 /* ---- shells ---- */
 
-/* The word behind -c and all options; 0: there is none, or the options are not understood. */
+/* Returns the index of the script after -c and all options; 0 if there is none, or in doubt. */
 static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
     const phi__sh_command *c = &w->command;
     bool script = false;
@@ -503,8 +503,7 @@ static size_t phi__wrap_script(phi__wrapping *w, bool *operands) {
             if (letter == 'i' || letter == 'l') w->risky = true;
             if (letter != 'o') continue;
             if (++i >= c->count || !c->words[i].known) return 0;
-            /* Options that change what a line means (keyword, history, interactive shells and their
-               start files) are decided on as well. */
+            /* Other options change what a line means (keyword), so rules decide on the shell. */
             if (!phi__among(c->words[i].text, "errexit|nounset|pipefail|xtrace")) w->risky = true;
         }
     }
@@ -523,7 +522,7 @@ static phi_status phi__wrap_shell(phi__wrapping *w, phi_str name) {
     if (script > 0) {
         phi_status status = phi__wrap_line(w, w->command.words[script].text);
         w->out->commands[w->index].wraps = !w->risky;
-        w->command.sort = PHI__SH_SUSPECT; /* the words after it: '"$@"' may run them */
+        w->command.sort = PHI__SH_SUSPECT; /* the script may run the words after it by "$@" */
         return status != PHI_OK || script + 1 == w->command.count
                    ? status
                    : phi__wrap_words(w, script + 1, w->command.count, script + 1);
@@ -533,7 +532,7 @@ static phi_status phi__wrap_shell(phi__wrapping *w, phi_str name) {
     return phi__wrap_line(w, input->text);
 }
 
-/* eval: its words are one line; trap: its first word is. */
+/* Parses the words from `first` to `end` as one line: all words of eval, the first word of trap. */
 static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf line;
     phi_str text;
@@ -551,7 +550,7 @@ static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
     phi__buf_free(&line);
     if (!good) return PHI_NO_MEMORY;
     w->out->commands[w->index].wraps = true;
-    /* A line that the shell itself runs: after a cd in it, other commands run elsewhere. */
+    /* The shell itself runs this line: after a cd in it, other commands run elsewhere. */
     const phi__sh_dirs *visited = w->out->visited;
     phi_status status = phi__wrap_line(w, text);
     if (w->out->visited != visited) w->out->lost = true;
@@ -560,9 +559,10 @@ static phi_status phi__wrap_eval(phi__wrapping *w, size_t first, size_t end) {
 
 /* ---- find ---- */
 
-enum { PHI__WRAP_STARTS_MOST = 4 }; /* directories of a find, each with its patterns */
+/* start directories of a find; with more, any file may be found */
+enum { PHI__WRAP_STARTS_MOST = 4 };
 
-/* Where the expression begins, behind the directories. *count: how many these are, from *from. */
+/* Returns the index of the expression. The start directories are *count words from *from on. */
 static size_t phi__wrap_starts(const phi__sh_command *c, size_t *from, size_t *count) {
     size_t i = 1;
     while (i < c->count && phi__sh_one_of(&c->words[i], "-[HLP]")) i++;
@@ -574,7 +574,7 @@ static size_t phi__wrap_starts(const phi__sh_command *c, size_t *from, size_t *c
     return i;
 }
 
-/* The pattern that all names match when the word at `exec` is reached; "": it is not certain. */
+/* Returns the -name pattern of all files that reach the word at `exec`; "" if in doubt. */
 static phi_str phi__wrap_names(const phi__sh_command *c, size_t begin, size_t exec) {
     static const char pairs[] = "-type|-maxdepth|-mindepth|-size|-mtime";
     size_t i = begin;
@@ -586,8 +586,9 @@ static phi_str phi__wrap_names(const phi__sh_command *c, size_t begin, size_t ex
     return c->words[i + 1].text;
 }
 
-/* A pattern of what find may name: in the directory itself, or below it. A star that a name begins
-   with matches a dot, too; names are looked for in hidden directories as well. */
+/* Sets *out to a pattern of the paths that find may name in `start`: directly in it, or, if below
+   is set, at any depth. A leading star of `names` also matches a dot, and hidden directories are
+   entered. False if there is no memory. */
 static bool phi__wrap_found(const phi__wrapping *w, phi_str start, phi_str names, bool below,
                             phi__sh_word *out) {
     phi__buf text;
@@ -604,8 +605,7 @@ static bool phi__wrap_found(const phi__wrapping *w, phi_str start, phi_str names
     return good;
 }
 
-/* A command of an -exec, with the files that find may put in place of each {}: two patterns for
-   each directory. */
+/* Adds the command of an -exec. Each {} becomes two file patterns for each start directory. */
 static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, size_t end) {
     phi__sh_command old = w->command;
     phi__sh_word found[2 * PHI__WRAP_STARTS_MOST], *words;
@@ -630,7 +630,7 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     for (size_t i = exec + 1; i < end; i++) {
         bool all = phi__sh_one_of(&old.words[i], "{}");
         for (size_t k = 0; k < (all ? count : 1); k++) words[n++] = all ? found[k] : old.words[i];
-        /* a file's name in the midst of a text may be a command */
+        /* a file name inside of a text may be a command */
         if (!all && phi__str_find(old.words[i].text, 0, "{}") != SIZE_MAX)
             words[n - 1].known = false;
     }
@@ -642,8 +642,8 @@ static phi_status phi__wrap_exec(phi__wrapping *w, size_t begin, size_t exec, si
     return status;
 }
 
-/* Each -exec of a find, up to its ";" or "+". A + ends it after {} only; in busybox, anywhere. The
-   words after an -exec are looked at again, for it may be the value of another test. */
+/* Adds the command of each -exec, up to ";" or "+". A "+" ends a command after {} only, but in
+   busybox anywhere. Words after an -exec are examined again: it may be the value of a test. */
 static phi_status phi__wrap_find(phi__wrapping *w) {
     const phi__sh_command *c = &w->command;
     size_t from, starts, begin = phi__wrap_starts(c, &from, &starts);
