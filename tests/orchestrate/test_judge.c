@@ -110,7 +110,7 @@ TEST(a_transcript_has_the_text_of_messages_and_nothing_else) {
 
 TEST(a_prompt_has_context_query_and_numbered_responses) {
     phi_str responses[2];
-    phi__judge_case c;
+    phi__judge_case c = PHI_ZERO;
     phi__buf out;
     setup();
     phi__buf_init(&out, &memory);
@@ -158,7 +158,7 @@ typedef struct fit_row {
 
 static void fit_one(const fit_row *row, size_t at) {
     phi_str responses[4];
-    phi__judge_case c;
+    phi__judge_case c = PHI_ZERO;
     size_t i;
     c.context = row->context;
     c.query = PHI__LIT("q");
@@ -205,7 +205,7 @@ TEST(a_case_is_shortened_in_two_passes_of_three_tiers) {
 
 TEST(tiers_keep_the_end_and_the_outer_paragraphs_and_whole_characters) {
     phi_str response = PHI__LIT("r");
-    phi__judge_case c;
+    phi__judge_case c = PHI_ZERO;
     size_t i;
     phi__buf text;
     setup();
@@ -243,7 +243,7 @@ static size_t one_a_byte(void *user_data, phi_str text) {
 TEST(a_counter_of_the_hosts_counts_for_the_fitting) {
     phi_token_counter counter = {one_a_byte, NULL};
     phi_str response = PHI__LIT("0123456789");
-    phi__judge_case c;
+    phi__judge_case c = PHI_ZERO;
     setup();
     c.context = times("x", 300);
     c.query = response;
@@ -257,7 +257,7 @@ TEST(a_counter_of_the_hosts_counts_for_the_fitting) {
 
 TEST(a_fitting_without_memory_says_so) {
     phi_str response = PHI__LIT("r");
-    phi__judge_case c;
+    phi__judge_case c = PHI_ZERO;
     setup();
     c.context = times("x", 3000);
     c.query = response;
@@ -274,7 +274,7 @@ TEST(any_case_fits_or_is_at_its_shortest) {
     int round;
     for (round = 0; round < 3000; round++) {
         phi_str responses[4], before[4];
-        phi__judge_case c;
+        phi__judge_case c = PHI_ZERO;
         uint64_t max = 1 + test_random(&state) % 900, sum;
         size_t i, context;
         phi_status status;
