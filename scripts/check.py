@@ -27,11 +27,11 @@ HEADERS = list(amalgamate.OUT)
 C = ["c99", "c11", "c17", "c2x"]
 CPP = ["c++11", "c++14", "c++17", "c++20"]
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
-OPTIMISED = ("gcc", "c2x")
+OPTIMISED, SMALL = ("gcc", "c2x"), ["-Os", "-ffunction-sections", "-fdata-sections"]
 # They have no atomics. What is not NEEDED is compiled with where it is there.
 OTHERS = ("tcc", "pcc")
 NEEDED = ("tcc",)
-LEVELS = [("gcc", "c99", "-Os"), ("gcc", "c99", "-O1"), ("gcc", "c99", "-O3"), ("gcc", "c++17", "-O3"), ("clang", "c99", "-O3"),
+LEVELS = [("gcc", "c99", "-O2"), ("gcc", "c99", "-O1"), ("gcc", "c99", "-O3"), ("gcc", "c++17", "-O3"), ("clang", "c99", "-O3"),
           ("clang", "c++17", "-Os")]
 ASKED_FOR = {"levels"}  # groups that run if they are named: make soak does it
 WARN_C = ["-Werror", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wundef",
@@ -202,11 +202,14 @@ def link(name, command, impl, user, libs, execute=True):
 
 
 def job_link(cc, std, order):
-    """Headers in this order, each twice; one dialect with what an optimiser warns of."""
-    level = ["-O2"] if (cc, std) == OPTIMISED else []
+    """Headers in this order, each twice. One dialect is optimised for size: with what the optimiser warns of, and the
+    size of a program that names every function (make test has -O2, file by file)."""
+    level = SMALL if (cc, std) == OPTIMISED else []
     impl = implementation(cc, std) if std == C[0] else includes(order + order, True)
-    link(tag("link", cc, std), compiler(cc, std) + level, impl, user_program(std),
-         ["-lcurl"] + ["-no-pie"] * impl.endswith(".o"))
+    name = tag("link", cc, std)
+    link(name, compiler(cc, std) + level, impl, user_program(std), ["-lcurl"] + ["-no-pie"] * impl.endswith(".o") +
+         ["-Wl,--gc-sections"] * bool(level))
+    return f"text of everything {text_of(os.path.join(OUT, name)):,} bytes" if level else None
 
 
 def job_order(order, implement):
@@ -362,15 +365,19 @@ def readme_program():
         return re.search(r"```c\n(.*?)```", file.read(), re.S).group(1)
 
 
+def text_of(program):
+    """Bytes of code and constants: the column `text` of size."""
+    return int(run(["size", program]).split("\n")[1].split()[0])
+
+
 def sizes_of(text, mains):
-    """[(bytes of code and constants (the column `text` of size), file)] of the programs that begin in these functions
-    of a file, each without what it does not reach."""
+    """[(bytes, file)] of the programs that begin in these functions of a file, each without what it does not reach."""
     path, sizes = source("size.c", text), []
-    run(["gcc", "-I", INC, "-Os", "-ffunction-sections", "-fdata-sections", "-c", path, "-o", path + ".o"])
+    run(["gcc", "-I", INC, *SMALL, "-c", path, "-o", path + ".o"])
     for main in mains:
         program = f"{path}.{main}"
         run(["gcc", "-Wl,--gc-sections", f"-Wl,--defsym=main={main}", path + ".o", "-o", program, "-lcurl"])
-        sizes.append((int(run(["size", program]).split("\n")[1].split()[0]), program))
+        sizes.append((text_of(program), program))
     return sizes
 
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What a program pays for, in bytes: of README's first program by subject, what each table of features adds to it, and
-with all functions that there are.
+"""What a program pays for, in bytes: of README's first program by subject, and what each table of features adds to it.
 
 The implementation is compiled once (gcc -Os -ffunction-sections -fdata-sections) and linked with --gc-sections, stripped;
 a figure is the column `text` of size, but for those by subject, which are the sizes of symbols."""
@@ -53,9 +52,9 @@ def features():
         return re.findall(r"\b(phi_feature_\w+),", file.read().split("all[] =")[-1])
 
 
-def link(where, objects, name, leave_out="-Wl,--gc-sections"):
+def link(where, objects, name):
     path = os.path.join(where, name)
-    run("gcc", leave_out, *[os.path.join(where, o) for o in objects], "-o", path, "-lcurl")
+    run("gcc", "-Wl,--gc-sections", *[os.path.join(where, o) for o in objects], "-o", path, "-lcurl")
     kept = run("nm", "-S", "--size-sort", path)
     run("strip", path)
     return int(run("size", path).split("\n")[1].split()[0]), kept
@@ -102,8 +101,6 @@ def main():
              "    (void)phi_file_store_open(&at, &store);")
         adds("snapshots", "phi_str text;\n    (void)phi_agent_snapshot(phi_agent_restore(NULL, NULL, phi_str_of(\"\"),"
              " PHI_RESTORE_RESUME), NULL, &text);")
-        whole = compiled("whole", '#define PHI_IMPLEMENTATION\n#include "phi_tools.h"\n')
-        print(f"With all there is: {link(where, ['hello.o', whole], 'whole.out', '-Wl,--no-gc-sections')[0]:,}")
     return 0
 
 

@@ -962,12 +962,12 @@ static void phi__chat_head(phi__encoder *e) {
     phi__chat_thinking_put(e);
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
     phi__chat_put_format(e);
-    /* OpenAI's oldest reasoning models refuse parallel_tool_calls. */
     bool strict;
     if (e->spec->tool_count != 0) {
         phi__buf_text(out, ",\"tool_choice\":");
         phi__buf_text(out, phi__chat_choice(e));
         if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
+        /* OpenAI's oldest reasoning models refuse it: phi__chat_takes */
         if (phi__takes_serial(e->spec, takes)) phi__buf_text(out, ",\"parallel_tool_calls\":false");
         phi__buf_text(out, ",\"tools\":[");
         for (size_t i = 0; i < e->spec->tool_count; i++) {
