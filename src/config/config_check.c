@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* ---- unknown keys, and what was probably meant ---- */
+/* ---- unknown keys, and the keys that were probably meant ---- */
 
 enum {
     PHI__CFG_PLACES = 3,          /* most places named */

@@ -497,7 +497,7 @@ static void phi__facts_put_key(phi__buf *out, phi_str key, uint64_t hash) {
     phi__json_write_str(out, phi__str(digits, hash != 0 ? 16 : 0));
 }
 
-/* Writes the facts that differ from what the model was told, and the keys of removed facts. */
+/* Writes the facts that differ from those the model has, and the keys of removed facts. */
 static void phi__facts_differ(phi__facts_update *u, const phi_fact *list, size_t count,
                               const phi__told *told, size_t told_count) {
     size_t i = 0, t = 0;

@@ -303,7 +303,7 @@ PHI__FN const char *phi__revert_word(phi_revert_category category);
 /* Plans to remove everything after the step from the active lane's view, and to put the user
    message "[Reverted to step n12 (failure): {summary}]" there. Also removes the message of an
    earlier failure or tangent, if five turns and three newer messages of its category follow it.
-   *reverted says what is done, or why nothing is done (then out->span_count is 0): the step "was
+   *reverted describes the change, or why there is none (then out->span_count is 0): the step "was
    not found", or a user message follows it. out->meta has the same as JSON. Both point into the
    arena. PHI_BAD_ARG: no category. Or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__revert_plan(const phi_thread *thread, const phi_revert *revert,

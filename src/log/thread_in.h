@@ -127,7 +127,7 @@ PHI__FN void phi__append_free(phi_thread *thread);
 
 /* ---- tool_state.c ---- */
 
-/* Returns what is wrong with an effect, as a static text. NULL: it is valid. */
+/* Returns the fault of an effect as a static text. NULL: it is valid. */
 PHI__FN const char *phi__effect_fault(const phi_json *effect);
 
 /* An object that effects change. One tree takes all effects; each costs about as much as it

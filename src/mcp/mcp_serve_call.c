@@ -10,7 +10,7 @@
 
 /* ---- calls that became tasks (io.modelcontextprotocol/tasks of 2026-07-28) ---- */
 
-enum { PHI__TASKED_POLL_MS = 1000 }; /* shortest time between polls that clients are told */
+enum { PHI__TASKED_POLL_MS = 1000 }; /* shortest interval of polls that clients get */
 
 /* Writes the members that every status of a task has. A running task has no ttlMs yet. */
 static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {

@@ -752,7 +752,7 @@ static uint32_t phi__re_choice(phi__re_parser *p) {
     return phi__re_row_end(p, &row, PHI__RE_ALT);
 }
 
-/* PHI_BAD_ARG: *error says what is wrong with the pattern. The caller always frees the tree. */
+/* PHI_BAD_ARG: *error names the pattern's fault. The caller always frees the tree. */
 static phi_status phi__re_parse(phi__re_tree *tree, phi_memory *memory, phi_str pattern,
                                 bool ignore_case, phi__regex_error *error) {
     memset(tree, 0, sizeof *tree);
