@@ -78,7 +78,7 @@ typedef struct phi__cfg_field {
     const char *choices; /* see phi__cfg_choice; NULL: none */
     phi__cfg_table_fn table;
     const char *space;             /* namespace of references and ids, such as "provider" */
-    double min, max;               /* if max is 0, only the type limits it */
+    double min, max;               /* for numbers only; if max is 0, only the type limits it */
     const char *fallback;          /* the default, as JSON: "50", "\"off\"", "null" */
     char text[PHI__CFG_TEXT_SIZE]; /* a sentence for the schema and docs/configuration.md */
 } phi__cfg_field;

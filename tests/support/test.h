@@ -23,6 +23,7 @@ typedef struct test_entry {
     void (*run)(void);
 } test_entry;
 
+/* A test file lists each of its tests at its end: TEST_MAIN(TEST_ENTRY(one), TEST_ENTRY(two)) */
 #define TEST(name) static void name(void)
 #define TEST_ENTRY(name)                                                                           \
     { #name, name }
