@@ -9,7 +9,6 @@
 #include "orchestrate/machine_in.h"
 
 #include "log/log_in.h"
-#include "model/model_in.h"
 #include "model/event_parts.h"
 #include "persist/persist_in.h"
 #include "text/text_in.h"
@@ -356,7 +355,7 @@ static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
     uint32_t status = phi__records_get_u32(saved, "status");
     slot->status = status < -(int64_t)PHI_STATUS_END ? (phi_status)(-(int64_t)status) : PHI_PARSE;
     if (slot->turns > slot->max_rounds + 1) slot->turns = slot->max_rounds + 1;
-    phi__machine_get_usage(saved, &slot->usage);
+    slot->usage = phi__message_read_get_usage(phi_json_get(saved, "usage"));
     phi__buf_add_str(&slot->text, phi__records_get_str(saved, "text"));
     return !slot->text.failed;
 }
@@ -730,7 +729,7 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
         phi__records_put(out, phi__scall_fields, PHI__COUNT(phi__scall_fields), &now);
         phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
         phi__records_str(out, "text", phi__buf_str(&call->text));
-        phi__machine_put_usage(out, &call->usage);
+        phi__message_put_usage(out, &call->usage);
         phi__records_raw(out, "agent", "");
         phi__buf_add_str(out, text);
         phi__buf_char(out, '}');

@@ -1,5 +1,4 @@
 /* tot.c - Tree-of-Thoughts: the tree, the prompts and the machine. */
-#include "model/model_in.h"
 #include "orchestrate/machine_in.h"
 
 enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
@@ -255,7 +254,7 @@ static phi_status phi__tot_end(phi__tot *t, const char *reason, phi_status statu
     phi__records_u64(&result, "max_depth", t->o.max_depth);
     phi__records_u64(&result, "branching_factor", t->o.branching_factor);
     phi__buf_char(&result, '}');
-    phi__machine_put_usage(&result, &t->m.usage);
+    phi__message_put_usage(&result, &t->m.usage);
     phi__tot_put_diagnostics(t, error, unreadable, &result);
     if (status != PHI_OK) return phi__machine_fail(&t->m, status, error, &result);
     return phi__machine_done(&t->m, best->content, best->stop_reason, &result);

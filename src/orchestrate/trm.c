@@ -24,8 +24,7 @@ static bool phi__trm_score(phi_str text, double *out) {
             return false;
     } else if (score > 1)
         of = score <= 10 ? 10 : 100;
-    score /= of;
-    *out = score >= 1 ? 1 : score > 0 ? score : 0; /* NaN becomes 0 */
+    *out = phi__parse_clamp(score / of);
     return true;
 }
 
@@ -156,7 +155,7 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
     phi__records_u64(&result, "supervisions", t->supervisions);
     phi__records_u64(&result, "calls", t->m.call_id);
     phi__records_u64(&result, "unscored", t->unscored);
-    phi__machine_put_usage(&result, &t->m.usage);
+    phi__message_put_usage(&result, &t->m.usage);
     phi__machine_put_termination(&t->m, &result, reason, message.len == 0 ? "completed" : "error",
                                  false);
     if (message.len == 0)

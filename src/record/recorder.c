@@ -238,6 +238,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
     if (!phi__loopbox_fill(loop, info->loop_id, session_id, info)) return false;
     loop->pub.started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
+    /* phi_event_from_json wrote this text, so parsing it fails only if memory runs out. */
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
     if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
     loop->pub.config = phi__session_config(loop->box, config);
@@ -337,13 +338,12 @@ static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *
 
 static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const phi_event *ev) {
     const phi_parallel *p = ev->parallel;
-    phi_str *ids;
     size_t n = p->loop_count;
-    if (n == 0 || phi__mul(n, sizeof *ids) == SIZE_MAX) return n == 0;
-    ids = (phi_str *)phi__arena_zero(&box->arena, n * sizeof *ids);
-    for (size_t i = 0; ids != NULL && i < n; i++)
+    phi_str *ids = (phi_str *)phi__arena_zero(&box->arena, phi__mul(n, sizeof *ids));
+    if (ids == NULL) return false;
+    for (size_t i = 0; i < n; i++)
         if (!phi__session_keep(box, p->loop_ids[i], &ids[i])) return false;
-    for (size_t i = 0; ids != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         phi_loop_group *group = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *group);
         phi__loop_box *loop =
             group != NULL ? phi__recorder_branch(rec, box, ids[i], ev->timestamp_ms) : NULL;
@@ -352,7 +352,7 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
         group->loop_count = n;
         loop->pub.group = group;
     }
-    return ids != NULL;
+    return true;
 }
 
 /* ---- handling an event ---- */

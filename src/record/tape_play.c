@@ -575,7 +575,6 @@ static void phi__play_begin(phi_tape *base) {
 }
 
 static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
-static void phi__play_nothing(phi_tape *base) { (void)base; }
 static void phi__play_posted(phi_tape *base) { phi__play_of(base)->posting = true; }
 
 /* ---- tools ---- */
@@ -701,51 +700,7 @@ static bool phi__play_on_way(phi_tape *base, const phi__toolcall *call, bool on_
     return false;
 }
 
-static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
-                           const phi_tool_result *part, bool progress) {
-    (void)base;
-    (void)call;
-    (void)text;
-    (void)part;
-    (void)progress;
-}
-
 /* ---- the tape's functions ---- */
-
-static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_transfer_stage stage) {
-    (void)base;
-    (void)transfer;
-    (void)stage;
-    return PHI_STALE; /* only the tape answers requests */
-}
-
-static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,
-                                 const char *headers, size_t len) {
-    (void)base;
-    (void)transfer;
-    (void)status;
-    (void)headers;
-    (void)len;
-    return PHI_STALE;
-}
-
-static phi_status phi__play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
-                                 size_t len) {
-    (void)base;
-    (void)transfer;
-    (void)bytes;
-    (void)len;
-    return PHI_STALE;
-}
-
-static phi_status phi__play_end_transfer(phi_tape *base, phi_transfer transfer, phi_status status,
-                                         const char *words) {
-    (void)base;
-    (void)transfer;
-    (void)status;
-    (void)words;
-    return PHI_STALE;
-}
 
 static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
                              bool stages) {
@@ -757,11 +712,11 @@ static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transpor
 static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
 
 static const phi__tape_ops phi__play_ops = {
-    phi__tape_sources_take, phi__play_attach,  phi__play_detach,       phi__play_begin,
-    phi__play_rest,         phi__play_nothing, phi__play_nothing,      phi__play_nothing,
-    phi__play_posted,       phi__play_all_in,  phi__play_look_us,      phi__play_stage,
-    phi__play_head,         phi__play_push,    phi__play_end_transfer, phi__play_start,
-    phi__play_started,      phi__play_on_way,  phi__play_given,        phi__play_said};
+    phi__tape_sources_take, phi__play_attach,  phi__play_detach, phi__play_begin, phi__play_posted,
+    phi__play_all_in,       phi__play_look_us, phi__play_on_way, phi__play_given};
+
+static const phi__tape_player phi__play_player = {phi__play_rest, phi__play_start,
+                                                  phi__play_started};
 
 PHI__FN void phi__play_end(phi__tape *tape) {
     for (size_t i = tape->index.at; i < tape->index.count && !tape->off; i++) {
@@ -778,6 +733,7 @@ PHI__FN void phi__play_end(phi__tape *tape) {
 
 PHI__FN void phi__play_init(phi__tape *tape) {
     tape->base.ops = &phi__play_ops;
+    tape->base.player = &phi__play_player;
     tape->base.plays = true;
     tape->base.clock_us_fn = phi__play_clock;
     tape->base.work_us_fn = phi__play_work_us;

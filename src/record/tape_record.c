@@ -312,17 +312,6 @@ static bool phi__taping_on_way(phi_tape *base, const phi__toolcall *call, bool o
     return true;
 }
 
-static bool phi__taping_start(phi_tape *base, phi__toolcall *call) {
-    (void)base;
-    (void)call;
-    return false;
-}
-
-static void phi__taping_started(phi_tape *base, phi__toolcall *call) {
-    (void)base;
-    (void)call;
-}
-
 static void phi__taping_said(phi_tape *base, phi__toolcall *call, phi_str text,
                              const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__taping_of(base);
@@ -374,8 +363,6 @@ static void phi__taping_begin(phi_tape *base) {
     }
     phi__taping_held(tape);
 }
-
-static void phi__taping_rest(phi_tape *base) { (void)base; }
 
 static void phi__taping_woken(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
@@ -456,14 +443,17 @@ static uint64_t phi__taping_look_us(phi_tape *base) {
 }
 
 static const phi__tape_ops phi__record_ops = {
-    phi__taping_take,    phi__taping_attach, phi__taping_detach,  phi__taping_begin,
-    phi__taping_rest,    phi__taping_woken,  phi__taping_fires,   phi__taping_posting,
-    phi__taping_posted,  phi__taping_let_in, phi__taping_look_us, phi__taping_stage,
-    phi__taping_head,    phi__taping_push,   phi__taping_end,     phi__taping_start,
-    phi__taping_started, phi__taping_on_way, phi__taping_result,  phi__taping_said};
+    phi__taping_take,    phi__taping_attach, phi__taping_detach,
+    phi__taping_begin,   phi__taping_posted, phi__taping_let_in,
+    phi__taping_look_us, phi__taping_on_way, phi__taping_result};
+
+static const phi__tape_recorder phi__record_recorder = {
+    phi__taping_woken, phi__taping_fires, phi__taping_posting, phi__taping_stage,
+    phi__taping_head,  phi__taping_push,  phi__taping_end,     phi__taping_said};
 
 PHI__FN void phi__taping_init(phi__tape *tape) {
     tape->base.ops = &phi__record_ops;
+    tape->base.recorder = &phi__record_recorder;
     tape->base.clock_us_fn = phi__taping_clock;
     tape->base.work_us_fn = phi__taping_work_us;
     tape->base.transport.open = phi__taping_open;
