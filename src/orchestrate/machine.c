@@ -67,16 +67,6 @@ PHI__FN void phi__machine_put_termination(const phi__machine *m, phi__buf *out, 
     if (!open) phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__machine_put_texts(phi__buf *out, const char *key, const phi_str *items,
-                                    size_t n) {
-    phi__records_raw(out, key, "[");
-    for (size_t i = 0; i < n; i++) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, items[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
 PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const double *items,
                                       size_t n) {
     phi__records_raw(out, key, "[");

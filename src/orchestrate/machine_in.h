@@ -43,7 +43,6 @@ PHI__FN void phi__machine_put_termination(const phi__machine *m, phi__buf *out, 
                                           const char *status, bool open);
 
 /* Writes "key":[...]. */
-PHI__FN void phi__machine_put_texts(phi__buf *out, const char *key, const phi_str *items, size_t n);
 PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const double *items,
                                       size_t n);
 

@@ -211,7 +211,7 @@ static phi_status phi__cot_over(phi__one *c, const phi_strategy_event *event) {
     phi__machine_result(&c->m, &result);
     phi__records_option(&result, "answer", answer);
     phi__records_option(&result, "conclusion", parsed.conclusion);
-    phi__machine_put_texts(&result, "steps", parsed.steps, parsed.step_count);
+    phi__records_strs(&result, "steps", parsed.steps, parsed.step_count);
     phi__records_str(&result, "raw_response", event->text);
     phi__message_put_usage(&result, &c->m.usage);
     phi__machine_put_termination(&c->m, &result,

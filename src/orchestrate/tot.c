@@ -633,7 +633,7 @@ static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
     }
     phi__buf_char(&out, ']');
     phi__tot_put_ids(&out, "frontier", tree->frontier, tree->frontier_count);
-    phi__machine_put_texts(&out, "pending", t->pending, t->pending_count);
+    phi__records_strs(&out, "pending", t->pending, t->pending_count);
     phi__machine_put_doubles(&out, "sums", t->sums, t->pending_count);
     phi__machine_put_doubles(&out, "recent_best_scores", t->recent, t->recent_count);
     phi__tot_put_rounds(t, &out);

@@ -38,9 +38,6 @@ PHI__FN const char *phi__event_trigger(phi_trigger trigger);
 /* Reads "triggered_by". PHI_TRIGGER_USER if it is missing or unknown. */
 PHI__FN phi_trigger phi__event_get_trigger(const phi_json *node);
 
-/* Writes an array of strings. */
-PHI__FN void phi__event_put_ids(phi__buf *out, const char *key, const phi_str *ids, size_t count);
-
 /* Write or read "continuation_kind": "Default", or {"Rerun":{"tag":".."}}. The default is
    INITIAL. */
 PHI__FN void phi__event_put_continuation(phi__buf *out, phi_continuation kind, phi_str tag);

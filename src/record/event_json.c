@@ -81,15 +81,6 @@ static const char *phi__event_type(phi_event_kind kind) {
     return phi__event_is_delta(kind) ? "MessageUpdate" : phi_event_name(kind);
 }
 
-PHI__FN void phi__event_put_ids(phi__buf *out, const char *key, const phi_str *ids, size_t count) {
-    phi__records_raw(out, key, "[");
-    for (size_t i = 0; i < count; i++) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, ids[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
 PHI__FN void phi__event_put_continuation(phi__buf *out, phi_continuation kind, phi_str tag) {
     phi__json_write_key(out, PHI__LIT("continuation_kind"));
     switch (kind) {
@@ -522,7 +513,7 @@ static void phi__event_put_part(phi__buf *out, const phi__field *field, const vo
     }
     case PHI__FIELD_LOOPS: {
         const phi_parallel *parallel = (const phi_parallel *)from;
-        phi__event_put_ids(out, key, parallel->loop_ids, parallel->loop_count);
+        phi__records_strs(out, key, parallel->loop_ids, parallel->loop_count);
         break;
     }
     case PHI__FIELD_TOTAL:
@@ -708,8 +699,8 @@ PHI__FN phi_status phi__intake_within(phi__intake *r, phi_status status, const c
     if (status != PHI_PARSE) return status;
     if (index != SIZE_MAX) (void)snprintf(item, sizeof item, "[%lu]", (unsigned long)index);
     memcpy(message, r->error->message, sizeof message);
-    if (snprintf(r->error->message, sizeof r->error->message, "%.16s%s: %s", where, item, message) <
-        0)
+    if (PHI_NEVER(snprintf(r->error->message, sizeof r->error->message, "%.16s%s: %s", where, item,
+                           message) < 0))
         r->error->message[0] = '\0';
     return status;
 }

@@ -82,6 +82,12 @@ static void phi__known_abort(phi_recorder *rec, phi__session_box *box) {
     }
 }
 
+/* Returns the part of a loop id before its first dot, or the whole id if it has no dot. */
+static phi_str phi__session_id_of(phi_str loop_id) {
+    size_t dot = phi__str_find(loop_id, 0, ".");
+    return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);
+}
+
 /* Finds a loop in any session. NULL if it is unknown. */
 static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_id) {
     phi__loop_box *loop = phi__known_open(rec, loop_id);
@@ -277,20 +283,13 @@ static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message
 
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     const phi_message *message = ev->message;
-    size_t n = loop->turn.input_count;
     if (message == NULL) return true;
     if (!phi__recorder_config(loop, message)) return false;
     if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
         message->role == PHI_ROLE_TOOL_RESULT)
         return true;
-    phi_message *input = (phi_message *)phi__session_room_for(loop->box, loop->input, n,
-                                                              &loop->input_cap, sizeof *input);
-    const phi_message *copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
-    if (input != NULL) loop->turn.input = loop->input = input;
-    if (copy == NULL) return false;
-    input[n] = *copy;
-    loop->turn.input_count = n + 1;
-    return true;
+    return phi__session_push(loop->box, &loop->turn.input, &loop->turn.input_count,
+                             &loop->turn_input_cap, message);
 }
 
 static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
@@ -390,8 +389,7 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     case PHI_EV_TURN_START:
         memset(&loop->turn, 0, sizeof loop->turn);
         phi__session_turn_begin(loop, ev->turn_index, ev->trigger, ev->timestamp_ms);
-        loop->input = NULL;
-        loop->input_cap = 0;
+        loop->turn_input_cap = 0;
         return true;
     case PHI_EV_TURN_END: return phi__recorder_turn_end(loop, ev);
     case PHI_EV_MESSAGE_END: return phi__recorder_message(loop, ev);

@@ -131,11 +131,10 @@ PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_source
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_line_end(phi__tape *tape);
 
-/* These functions write text with secrets replaced, and add new secrets to tape->secrets. */
+/* Adds the secrets of the HTTP client's proxy to tape->secrets. */
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http);
-/* Writes the header lines of an answer without its cookies. */
-PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
-/* Writes a request's members without secrets. Replaying compares them. */
+/* Writes a request's members without secrets, and adds new secrets to tape->secrets. Replaying
+   compares the members. */
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
@@ -149,8 +148,6 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
 
 /* Returns the JSON tree of a line, valid until the next call. NULL: no memory. */
 PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_line *line);
-/* Decodes a BYTES line into tape->bytes. False: no memory. */
-PHI__FN bool phi__tape_read_bytes(phi__tape *tape, const phi_json *root);
 /* Returns the message of a RESULT line, in tape->arena. NULL: no memory. */
 PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root);
 

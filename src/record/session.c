@@ -61,6 +61,17 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
     return true;
 }
 
+PHI__FN bool phi__session_push(phi__session_box *box, const phi_message **list, size_t *count,
+                               size_t *cap, const phi_message *message) {
+    phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
+                                                            cap, sizeof *now);
+    if (now == NULL) return false;
+    *list = now;
+    if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
+    ++*count;
+    return true;
+}
+
 PHI__FN size_t phi__session_place(const phi_session *session, phi_str loop_id) {
     size_t i = session != NULL ? session->loop_count : 0;
     while (i-- > 0)
@@ -92,11 +103,6 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     parent->children = children;
     parent->children[parent->child_count++] = loop->pub.loop_id;
     return true;
-}
-
-PHI__FN phi_str phi__session_id_of(phi_str loop_id) {
-    size_t dot = phi__str_find(loop_id, 0, ".");
-    return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);
 }
 
 /* Returns the part of a loop id between its first and last dot. */

@@ -267,7 +267,7 @@ static void phi__session_put_group(phi__session_writer *w, const phi_loop_group 
         return;
     }
     phi__records_raw(&w->out, "parallel_group", "{");
-    phi__event_put_ids(&w->out, "all_loop_ids", group->loop_ids, group->loop_count);
+    phi__records_strs(&w->out, "all_loop_ids", group->loop_ids, group->loop_count);
     PHI__RECORDS_PUT(&w->out, phi__session_group_fields, group);
     phi__json_write_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
@@ -328,7 +328,7 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
-    phi__event_put_ids(&w->out, "children_loop_ids", loop->children, loop->child_count);
+    phi__records_strs(&w->out, "children_loop_ids", loop->children, loop->child_count);
     phi__records_raw(&w->out, "child_loop_refs", "[");
     for (size_t i = 0; i < loop->spawned_count; i++) {
         const phi_child_ref *ref = &loop->spawned[i];

@@ -135,24 +135,6 @@ PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http) 
     phi__tape_secret_kept(tape);
 }
 
-PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
-    phi__buf_clear(&tape->bytes);
-    while (headers.len > 0) {
-        size_t end = phi__str_find(headers, 0, "\n");
-        size_t n = end < headers.len ? end + 1 : headers.len;
-        phi_str one = phi__str(headers.at, n);
-        size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
-        if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
-            phi__buf_add(&tape->bytes, one.at, colon);
-            phi__buf_text(&tape->bytes, ": [redacted]\r\n");
-        } else
-            phi__buf_add_str(&tape->bytes, one);
-        headers = phi__str(headers.at + n, headers.len - n);
-    }
-    phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
-    line->failed = line->failed || tape->bytes.failed;
-}
-
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole) {
     phi__records_str(line, "method", phi_request_get_info(request).method);
@@ -252,16 +234,6 @@ PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_lin
     phi_arena_free(&tape->arena);
     if (phi_json_parse(&tape->arena, line->text, 0, &root, NULL) != PHI_OK) return NULL;
     return root;
-}
-
-PHI__FN bool phi__tape_read_bytes(phi__tape *tape, const phi_json *root) {
-    const phi_json *text = phi_json_get(root, "text");
-    phi__buf_clear(&tape->bytes);
-    if (text != NULL)
-        phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
-    else
-        (void)phi__base64_decode(&tape->bytes, phi__records_get_str(root, "base64"));
-    return !tape->bytes.failed;
 }
 
 PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root) {

@@ -196,6 +196,17 @@ static phi__tape_flow *phi__playreq_flow(phi__tape *tape, uint64_t x) {
     return NULL;
 }
 
+/* Decodes a BYTES line into tape->bytes. False: no memory. */
+static bool phi__playreq_bytes(phi__tape *tape, const phi_json *root) {
+    const phi_json *text = phi_json_get(root, "text");
+    phi__buf_clear(&tape->bytes);
+    if (text != NULL)
+        phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
+    else
+        (void)phi__base64_decode(&tape->bytes, phi__records_get_str(root, "base64"));
+    return !tape->bytes.failed;
+}
+
 static phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *line,
                                        const phi_json *root) {
     phi__tape_flow *flow = phi__playreq_flow(tape, line->x);
@@ -206,7 +217,7 @@ static phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *li
         return PHI__PLAY_STOP;
     }
     if (line->kind == PHI__TAPE_BYTES) {
-        if (!phi__tape_read_bytes(tape, root)) {
+        if (!phi__playreq_bytes(tape, root)) {
             phi__match_no_memory(tape);
             return PHI__PLAY_STOP;
         }

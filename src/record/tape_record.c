@@ -98,13 +98,32 @@ static phi_status phi__taping_stage(phi_tape *base, phi_transfer transfer,
     return status;
 }
 
+/* Writes the header lines of an answer without its cookies. */
+static void phi__taping_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+    phi__buf_clear(&tape->bytes);
+    while (headers.len > 0) {
+        size_t end = phi__str_find(headers, 0, "\n");
+        size_t n = end < headers.len ? end + 1 : headers.len;
+        phi_str one = phi__str(headers.at, n);
+        size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
+        if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
+            phi__buf_add(&tape->bytes, one.at, colon);
+            phi__buf_text(&tape->bytes, ": [redacted]\r\n");
+        } else
+            phi__buf_add_str(&tape->bytes, one);
+        headers = phi__str(headers.at + n, headers.len - n);
+    }
+    phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
 static phi_status phi__taping_head_now(phi__tape *tape, phi__tape_flow *flow) {
     flow->held_head = false;
     phi__taping_touch(&tape->base);
     (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
     phi__buf *line = phi__taping_flow_line(tape, "head", flow->x);
     phi__records_u64(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
-    phi__tape_secret_put_head(tape, line, phi__buf_str(&flow->head));
+    phi__taping_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_line_end(tape);
     phi_status status =
         phi__transfer_head_now(flow->transfer, flow->http_status, flow->head.at, flow->head.len);

@@ -519,6 +519,7 @@ PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
 /* The key and raw JSON: "null", or the bracket that opens a value. */
+PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *items, size_t count);
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
 /* One member of a tree; missing or of another type: zero, "", false. A number that is too large:
