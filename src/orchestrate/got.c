@@ -639,11 +639,11 @@ static void phi__got_best(const void *state, phi_strategy_best *out) {
 static const phi__field phi__got_fields[] = {
     PHI__FIELD(phi__got, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__got, m.call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, generations, "generations", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi__got, at, UINT, ALWAYS),
+    PHI__KEYED(phi__got, generations, UINT, ALWAYS),
     PHI__FIELD(phi__got, votes, "votes_cast", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, abstained, "abstained", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__got, abstained, UINT, ALWAYS),
+    PHI__KEYED(phi__got, pruned, UINT, ALWAYS)};
 
 static phi_json *phi__got_save(const void *state, phi_arena *arena) {
     const phi__got *g = (const phi__got *)state;

@@ -313,13 +313,6 @@ PHI__FN uint32_t phi__parse_count(phi_str text, const char *word) {
 
 /* ---- JSON ---- */
 
-static phi_str phi__parse_braces(phi_str text) {
-    size_t from = 0, to = text.len;
-    while (from < text.len && text.at[from] != '{') from++;
-    while (to > from && text.at[to - 1] != '}') to--;
-    return to > from ? phi__str(text.at + from, to - from) : phi__str(text.at, 0);
-}
-
 /* Finds the JSON in a text: the first fenced block with an object, or else the text from the first
    to the last brace, or else the whole text. */
 static phi_str phi__parse_payload(phi_str text) {
@@ -337,8 +330,10 @@ static phi_str phi__parse_payload(phi_str text) {
         if (inside.len > 0 && inside.at[0] == '{') return inside;
         from = NULL;
     }
-    inside = phi__parse_braces(text);
-    return inside.len > 0 ? inside : phi__str_trim(text);
+    size_t first = 0, end = text.len;
+    while (first < text.len && text.at[first] != '{') first++;
+    while (end > first && text.at[end - 1] != '}') end--;
+    return end > first ? phi__str(text.at + first, end - first) : phi__str_trim(text);
 }
 
 /* Parses the JSON of a text into an object in the arena. NULL if it is not an object. Sets

@@ -17,8 +17,7 @@ static void phi__one_best(const void *state, phi_strategy_best *out) {
 
 static const phi__field phi__one_fields[] = {
     PHI__FIELD(phi__one, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__one, problem, "problem", PHI__FIELD_STR, PHI__FIELD_SET),
-    PHI__FIELD(phi__one, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__one, problem, STR, SET), PHI__KEYED(phi__one, answer, STR, ALWAYS)};
 
 static phi_json *phi__one_save(const void *state, phi_arena *arena) {
     phi__buf out;

@@ -531,13 +531,6 @@ static bool phi__tot_note_rounds(phi__tot *t, uint32_t call_id, uint32_t rounds)
     return true;
 }
 
-static phi_status phi__tot_failed(phi__tot *t, const phi_strategy_event *event) {
-    if (event->status == PHI_TIMEOUT && phi__tot_late(t)) return phi__tot_finish(t, "max_duration");
-    if (event->status == PHI_LIMIT && event->tool_rounds > t->o.max_tool_rounds)
-        return phi__tot_error(t, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"));
-    return phi__tot_error(t, event->status, event->message);
-}
-
 /* ---- the machine ---- */
 
 static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
@@ -553,7 +546,13 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
         return phi__tot_finish(t, env->calls_left == 0 ? "max_calls" : "stopped");
     if (event->tool_rounds > 0 && !phi__tot_note_rounds(t, event->call_id, event->tool_rounds))
         return PHI_NO_MEMORY;
-    if (event->kind == PHI_STRATEGY_FAILED) return phi__tot_failed(t, event);
+    if (event->kind == PHI_STRATEGY_FAILED) {
+        if (event->status == PHI_TIMEOUT && phi__tot_late(t))
+            return phi__tot_finish(t, "max_duration");
+        if (event->status == PHI_LIMIT && event->tool_rounds > t->o.max_tool_rounds)
+            return phi__tot_error(t, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"));
+        return phi__tot_error(t, event->status, event->message);
+    }
     return t->m.phase == PHI__TOT_GENERATING ? phi__tot_thoughts(t, event)
                                              : phi__tot_scores(t, event->text);
 }
@@ -605,17 +604,17 @@ static void phi__tot_best(const void *state, phi_strategy_best *out) {
 static const phi__field phi__tot_fields[] = {
     PHI__FIELD(phi__tot, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, m.call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, repairing, "repairing", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, repairs, "repairs", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, evaluated, "evaluated", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, cut, "cut", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi__tot, at, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, repairing, BOOL, ALWAYS),
+    PHI__KEYED(phi__tot, repairs, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, evaluated, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, cut, UINT, ALWAYS),
     PHI__FIELD(phi__tot, retries[0], "generation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, retries[1], "evaluation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, parser_errors, "parser_errors", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, by_lines, "by_lines", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, source, "source", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__tot, parser_errors, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, pruned, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, by_lines, BOOL, ALWAYS),
+    PHI__KEYED(phi__tot, source, STR, ALWAYS)};
 
 static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
     const phi__tot *t = (const phi__tot *)state;

@@ -276,16 +276,16 @@ static void phi__trm_best(const void *state, phi_strategy_best *out) {
 static const phi__field phi__trm_fields[] = {
     PHI__FIELD(phi__trm, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__trm, m.call_id, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, supervisions, "supervisions", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, unscored, "unscored", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, reason, "reason", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, best_reason, "best_reason", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, problem, "problem", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, feedback, "feedback", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, notes, "notes", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, steps, "steps", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, best, "best", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__trm, supervisions, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, unscored, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, reason, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, best_reason, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, problem, STR, ALWAYS),
+    PHI__KEYED(phi__trm, answer, STR, ALWAYS),
+    PHI__KEYED(phi__trm, feedback, STR, ALWAYS),
+    PHI__KEYED(phi__trm, notes, STR, ALWAYS),
+    PHI__KEYED(phi__trm, steps, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, best, STR, ALWAYS)};
 
 static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     const phi__trm *t = (const phi__trm *)state;

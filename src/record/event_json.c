@@ -705,6 +705,20 @@ PHI__FN phi_status phi__intake_within(phi__intake *r, phi_status status, const c
     return status;
 }
 
+PHI__FN phi_status phi__intake_messages(phi__intake *r, const phi_json *object, const char *key,
+                                        const phi_message **out, size_t *count) {
+    const phi_json *array = phi_json_get(object, key), *node;
+    phi_json_iter it = phi_json_each(array);
+    phi_message *messages = (phi_message *)phi__intake_list(r, array, sizeof *messages, count);
+    *out = messages;
+    if (messages == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    for (size_t i = 0; (node = phi_json_next(&it)) != NULL; i++) {
+        phi_status status = phi__message_read_get(node, r->arena, &messages[i], r->error);
+        if (status != PHI_OK) return phi__intake_within(r, status, key, i);
+    }
+    return PHI_OK;
+}
+
 typedef struct phi__event_reader {
     phi__intake in;
     const phi_json *root;
@@ -722,22 +736,12 @@ static phi_status phi__event_get_message(phi__event_reader *r, const phi_json *n
 
 static phi_status phi__event_get_messages(phi__event_reader *r, const phi_json *array,
                                           const char *key) {
-    phi_json_iter it = phi_json_each(array);
-    phi_status status = PHI_OK;
-    size_t count, i = 0;
     if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
-    if (!phi_json_is(array, PHI_JSON_ARRAY)) {
-        status = phi__intake_bad(&r->in, PHI_PARSE, "expected an array of messages");
-        return phi__intake_within(&r->in, status, key, SIZE_MAX);
-    }
-    phi_message *messages =
-        (phi_message *)phi__intake_list(&r->in, array, sizeof *messages, &count);
-    while (status == PHI_OK && i < count)
-        status =
-            phi__message_read_get(phi_json_next(&it), r->in.arena, &messages[i++], r->in.error);
-    r->out->messages = messages;
-    r->out->message_count = count;
-    return phi__intake_within(&r->in, status, key, i - 1);
+    if (phi_json_is(array, PHI_JSON_ARRAY))
+        return phi__intake_messages(&r->in, r->root, key, &r->out->messages,
+                                    &r->out->message_count);
+    phi_status status = phi__intake_bad(&r->in, PHI_PARSE, "expected an array of messages");
+    return phi__intake_within(&r->in, status, key, SIZE_MAX);
 }
 
 static phi_status phi__event_get_start(phi__event_reader *r) {

@@ -413,11 +413,6 @@ static bool phi__recorder_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }
 
-static phi_status phi__recorder_late(phi_recorder *rec, const phi_event *ev) {
-    phi__loop_box *loop = phi__recorder_links(ev) ? phi__links_anywhere(rec, ev->loop_id) : NULL;
-    return loop == NULL || phi__links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
-}
-
 /* Records an event that was read back from `json`. */
 static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, phi_str json) {
     if (ev->kind == PHI_EV_AGENT_START) {
@@ -466,7 +461,10 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
         return PHI_OK;
     }
     phi__loop_box *loop = phi__known_running(rec, ev->loop_id);
-    if (loop == NULL) return phi__recorder_late(rec, ev);
+    if (loop == NULL) {
+        if (phi__recorder_links(ev)) loop = phi__links_anywhere(rec, ev->loop_id);
+        return loop == NULL || phi__links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
+    }
     uint64_t sequence = loop->sequence++;
     if (!phi__recorder_wanted(rec, ev->kind)) return PHI_OK;
     if (!phi__session_add_event(loop, sequence, json)) return PHI_NO_MEMORY;
@@ -572,19 +570,16 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-/* True for a session of phi_recorder_begin that waits for its first loop. */
-static bool phi__recorder_waits(const phi__session_box *box) {
-    return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
-           box->pub.loop_count == 0;
-}
-
 static size_t phi__recorder_checkpoint(phi_recorder *recorder) {
     phi__link *next;
     size_t n = 0;
     for (phi__link *link = recorder->open.first; link != NULL; link = next) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
-        if (box->open > 0 || phi__recorder_waits(box)) continue;
+        /* A session of phi_recorder_begin waits for its first loop. */
+        bool waits = box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
+                     box->pub.loop_count == 0;
+        if (box->open > 0 || waits) continue;
         phi__known_move(recorder, box, true);
         n++;
     }

@@ -120,6 +120,12 @@ typedef struct phi__tape {
 
 /* ---- tape.c ---- */
 
+/* Makes a tape with the desc's secrets. Without memory for a secret, sets tape->failed. NULL: no
+   memory. */
+PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
+/* Checks and indexes the tape. Fails with PHI_PARSE or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
+
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
@@ -150,10 +156,5 @@ PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__to
 PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_line *line);
 /* Returns the message of a RESULT line, in tape->arena. NULL: no memory. */
 PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root);
-
-/* tape_record.c, tape_play.c */
-PHI__FN void phi__taping_init(phi__tape *tape);
-PHI__FN void phi__play_init(phi__tape *tape);
-PHI__FN void phi__play_end(phi__tape *tape); /* diverges if a line was not replayed */
 
 #endif

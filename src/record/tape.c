@@ -330,8 +330,7 @@ static phi_status phi__tape_read_add(phi__tape *tape, phi_str text, phi_parse_er
     return PHI_OK;
 }
 
-/* Checks and indexes the tape. Fails with PHI_PARSE or PHI_NO_MEMORY. */
-static phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error) {
+PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error) {
     phi_status status = PHI_OK;
     while (text.len > 0 && status == PHI_OK) {
         const char *end = (const char *)memchr(text.at, '\n', text.len);
@@ -475,6 +474,27 @@ static void phi__tape_hash_entry(phi__sha256 *sha, const phi_entry *e) {
     phi__tape_hash_strs(sha, strs, PHI__COUNT(strs));
 }
 
+/* ---- making a tape ---- */
+
+PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc) {
+    phi_allocator allocator =
+        desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
+    phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
+    if (tape == NULL) return NULL;
+    memset(tape, 0, sizeof *tape);
+    tape->desc = *desc;
+    phi_memory_init(&tape->memory, &allocator, 0);
+    phi__buf_init(&tape->line, &tape->memory);
+    phi__buf_init(&tape->bytes, &tape->memory);
+    phi_arena_init(&tape->arena, &tape->memory, 0);
+    phi_arena_init(&tape->parted.words, &tape->memory, 0);
+    phi_arena_init(&tape->secret_arena, &tape->memory, 0);
+    phi__secret_init(&tape->secrets, &tape->secret_arena);
+    tape->base.random_fn = phi__tape_sources_random;
+    phi__tape_secret_add(tape, desc->secrets);
+    return tape;
+}
+
 /* ---- public ---- */
 
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
@@ -490,66 +510,6 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     phi__sha256_end(&sha, out);
     for (uint64_t i = 0; i < 8; i++) n = n << 8 | out[i];
     return n;
-}
-
-static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
-    phi_allocator allocator =
-        desc->allocator.realloc_fn != NULL ? desc->allocator : phi__allocator_default();
-    phi__tape *tape = (phi__tape *)allocator.realloc_fn(allocator.user_data, NULL, 0, sizeof *tape);
-    if (tape == NULL) return NULL;
-    memset(tape, 0, sizeof *tape);
-    tape->desc = *desc;
-    phi_memory_init(&tape->memory, &allocator, 0);
-    phi__buf_init(&tape->line, &tape->memory);
-    phi__buf_init(&tape->bytes, &tape->memory);
-    phi_arena_init(&tape->arena, &tape->memory, 0);
-    phi_arena_init(&tape->parted.words, &tape->memory, 0);
-    phi_arena_init(&tape->secret_arena, &tape->memory, 0);
-    phi__secret_init(&tape->secrets, &tape->secret_arena);
-    tape->base.random_fn = phi__tape_sources_random;
-    return tape;
-}
-
-PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
-    if (desc == NULL || desc->write_fn == NULL) return NULL;
-    phi__tape *tape = phi__tape_new(desc);
-    if (tape == NULL) return NULL;
-    phi__tape_secret_add(tape, desc->secrets);
-    phi__taping_init(tape);
-    return &tape->base;
-}
-
-PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error) {
-    phi_tape_desc none = PHI_ZERO;
-    if (desc == NULL) desc = &none;
-    if (error != NULL) {
-        memset(error, 0, sizeof *error);
-        error->status = PHI_NO_MEMORY;
-        (void)snprintf(error->message, sizeof error->message, "no memory");
-    }
-    phi__tape *tape = phi__tape_new(desc);
-    if (tape == NULL) return NULL;
-    phi__tape_secret_add(tape, desc->secrets);
-    if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
-        phi_tape_free(&tape->base);
-        return NULL;
-    }
-    phi__play_init(tape);
-    return &tape->base;
-}
-
-PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence) {
-    phi__tape *tape = (phi__tape *)base;
-    if (tape == NULL) return PHI_BAD_ARG;
-    if (!base->plays) {
-        phi__records_u64(phi__tape_line_begin(tape, "over"), "idle", tape->idle);
-        phi__tape_line_end(tape);
-    } else if (!tape->over)
-        phi__play_end(tape);
-    tape->over = true;
-    if (divergence != NULL) *divergence = tape->parted.where;
-    if (tape->parted.yes) return PHI_REFUSED;
-    return tape->failed == PHI_OK && tape->torn ? PHI_PARSE : tape->failed;
 }
 
 PHI_API void phi_tape_free(phi_tape *base) {

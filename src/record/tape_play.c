@@ -196,17 +196,6 @@ static phi__tape_flow *phi__playreq_flow(phi__tape *tape, uint64_t x) {
     return NULL;
 }
 
-/* Decodes a BYTES line into tape->bytes. False: no memory. */
-static bool phi__playreq_bytes(phi__tape *tape, const phi_json *root) {
-    const phi_json *text = phi_json_get(root, "text");
-    phi__buf_clear(&tape->bytes);
-    if (text != NULL)
-        phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
-    else
-        (void)phi__base64_decode(&tape->bytes, phi__records_get_str(root, "base64"));
-    return !tape->bytes.failed;
-}
-
 static phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *line,
                                        const phi_json *root) {
     phi__tape_flow *flow = phi__playreq_flow(tape, line->x);
@@ -217,7 +206,13 @@ static phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *li
         return PHI__PLAY_STOP;
     }
     if (line->kind == PHI__TAPE_BYTES) {
-        if (!phi__playreq_bytes(tape, root)) {
+        const phi_json *text = phi_json_get(root, "text");
+        phi__buf_clear(&tape->bytes);
+        if (text != NULL)
+            phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
+        else
+            (void)phi__base64_decode(&tape->bytes, phi__records_get_str(root, "base64"));
+        if (tape->bytes.failed) {
             phi__match_no_memory(tape);
             return PHI__PLAY_STOP;
         }
@@ -729,7 +724,8 @@ static const phi__tape_ops phi__play_ops = {
 static const phi__tape_player phi__play_player = {phi__play_rest, phi__play_start,
                                                   phi__play_started};
 
-PHI__FN void phi__play_end(phi__tape *tape) {
+/* Diverges if a line was not replayed. */
+static void phi__play_end(phi__tape *tape) {
     for (size_t i = tape->index.at; i < tape->index.count && !tape->off; i++) {
         const phi__tape_line *l = &tape->index.lines[i];
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
@@ -742,7 +738,22 @@ PHI__FN void phi__play_end(phi__tape *tape) {
     }
 }
 
-PHI__FN void phi__play_init(phi__tape *tape) {
+/* ---- public ---- */
+
+PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error) {
+    phi_tape_desc none = PHI_ZERO;
+    if (desc == NULL) desc = &none;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
+        (void)snprintf(error->message, sizeof error->message, "no memory");
+    }
+    phi__tape *tape = phi__tape_new(desc);
+    if (tape == NULL) return NULL;
+    if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
+        phi_tape_free(&tape->base);
+        return NULL;
+    }
     tape->base.ops = &phi__play_ops;
     tape->base.player = &phi__play_player;
     tape->base.plays = true;
@@ -752,4 +763,19 @@ PHI__FN void phi__play_init(phi__tape *tape) {
     tape->base.transport.resume = phi__playreq_resume;
     tape->base.transport.cancel = phi__playreq_cancel;
     tape->base.transport.user_data = tape;
+    return &tape->base;
+}
+
+PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence) {
+    phi__tape *tape = (phi__tape *)base;
+    if (tape == NULL) return PHI_BAD_ARG;
+    if (!base->plays) {
+        phi__records_u64(phi__tape_line_begin(tape, "over"), "idle", tape->idle);
+        phi__tape_line_end(tape);
+    } else if (!tape->over)
+        phi__play_end(tape);
+    tape->over = true;
+    if (divergence != NULL) *divergence = tape->parted.where;
+    if (tape->parted.yes) return PHI_REFUSED;
+    return tape->failed == PHI_OK && tape->torn ? PHI_PARSE : tape->failed;
 }

@@ -470,7 +470,12 @@ static const phi__tape_recorder phi__record_recorder = {
     phi__taping_woken, phi__taping_fires, phi__taping_posting, phi__taping_stage,
     phi__taping_head,  phi__taping_push,  phi__taping_end,     phi__taping_said};
 
-PHI__FN void phi__taping_init(phi__tape *tape) {
+/* ---- public ---- */
+
+PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
+    if (desc == NULL || desc->write_fn == NULL) return NULL;
+    phi__tape *tape = phi__tape_new(desc);
+    if (tape == NULL) return NULL;
     tape->base.ops = &phi__record_ops;
     tape->base.recorder = &phi__record_recorder;
     tape->base.clock_us_fn = phi__taping_clock;
@@ -481,4 +486,5 @@ PHI__FN void phi__taping_init(phi__tape *tape) {
     tape->base.transport.release = phi__taping_release;
     tape->base.transport.pump = phi__taping_pump;
     tape->base.transport.user_data = tape;
+    return &tape->base;
 }
