@@ -605,12 +605,8 @@ static void phi__facts_save_own(phi__buf *out, const phi__facts_own *own) {
     phi__records_raw(out, "facts", "{");
     phi__json_write_key(out, PHI__LIT("own"));
     phi__facts_put(out, &own->list);
-    phi__records_raw(out, "groups", "[");
-    for (size_t i = 0; i < own->count; i++) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, own->groups[i]);
-    }
-    phi__buf_text(out, "]}");
+    phi__records_strs(out, "groups", own->groups, own->count);
+    phi__buf_char(out, '}');
 }
 
 static phi_status phi__facts_load_own(phi__agent *agent, phi__facts_own *own,

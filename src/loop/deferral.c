@@ -317,12 +317,7 @@ static void phi__defer_free(phi__agent *agent) {
 static void phi__defer_save(phi__buf *out, const phi__agent *agent) {
     const phi__deferral *d = agent->prior.deferral;
     if (d == NULL) return;
-    phi__records_raw(out, "loaded_tools", "[");
-    for (size_t i = 0; i < d->count; i++) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, d->names[i]);
-    }
-    phi__buf_char(out, ']');
+    phi__records_strs(out, "loaded_tools", d->names, d->count);
 }
 
 /* Loads the names from a snapshot. False: no memory. */

@@ -71,13 +71,13 @@ static void phi__pump_poll(phi_runtime *rt) {
 /* Fires all timers that are due. Timers of tools do not exist when the tape is played. */
 static void phi__pump_taped_timers(phi_runtime *rt) {
     if (phi__io_next_timer_us(rt->io) > phi__io_now_us(rt->io)) return;
-    rt->tape->ops->fires(rt->tape);
+    rt->tape->recorder->fires(rt->tape);
     (void)phi__io_timers(rt->io, INT_MAX);
 }
 
 static void phi__pump_taped_posts(phi_runtime *rt) {
     if (!phi__posts_any(rt)) return;
-    rt->tape->ops->posting(rt->tape);
+    if (!rt->tape->plays) rt->tape->recorder->posting(rt->tape);
     phi__posts_read_all(rt);
     rt->tape->ops->posted(rt->tape);
 }
@@ -88,7 +88,7 @@ static void phi__pump_record(phi_runtime *rt, int wait) {
     if (rt->ready.first != NULL) wait = 0;
     phi__pump_io(rt, wait);
     if (wait == 0) return;
-    rt->tape->ops->woken(rt->tape);
+    rt->tape->recorder->woken(rt->tape);
     phi__pump_budget(rt);
     phi__io_step_begin(rt->io);
     phi__pump_taped_posts(rt);
@@ -104,7 +104,7 @@ static void phi__pump_taped(phi_runtime *rt, int timeout_ms) {
     phi__io_step_begin(rt->io);
     phi__pump_taped_posts(rt);
     if (rt->tape->plays) {
-        ops->rest(rt->tape);
+        rt->tape->player->rest(rt->tape);
         phi__pump_io(rt, 0); /* for tools that run again */
     } else
         phi__pump_record(rt, wait);

@@ -878,36 +878,45 @@ typedef struct phi__tape_ops {
     void (*detach)(phi_tape *tape); /* the runtime is freed */
     /* The order in a step that lets input in: begin, the host's posts, rest, the input, let_in. */
     void (*begin)(phi_tape *tape);
-    void (*rest)(phi_tape *tape);
-    void (*woken)(phi_tape *tape); /* recording: the step has slept */
-    void (*fires)(phi_tape *tape); /* recording: timers are about to fire */
-    /* Called before and after the host's posts are read. */
-    void (*posting)(phi_tape *tape);
-    void (*posted)(phi_tape *tape);
+    void (*posted)(phi_tape *tape); /* the host's posts were read */
     void (*let_in)(phi_tape *tape);
     uint64_t (*look_us)(phi_tape *tape); /* for values that are only displayed: not recorded */
-    /* The input of a transport. */
+    /* The calls of tools. on_way: called before a call is started, or ended early; returns whether a
+       result is on its way, as it was when recorded. result: of a claimed call. */
+    bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
+    phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
+} phi__tape_ops;
+
+/* Only a recording tape has these. */
+typedef struct phi__tape_recorder {
+    void (*woken)(phi_tape *tape);   /* the step has slept */
+    void (*fires)(phi_tape *tape);   /* timers are about to fire */
+    void (*posting)(phi_tape *tape); /* the host's posts are about to be read */
+    /* The input of a transport. If a tape is played, only the tape answers requests. */
     phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_tape *tape, phi_transfer transfer, int status, const char *headers,
                        size_t len);
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
-    /* The calls of tools. start: true if the tape has the result, so that the tool must not be
-       called. started: the tool's start has returned. on_way: called before a call is started, or
-       ended early; returns whether a result is on its way, as it was when recorded. result: of a
-       claimed call. said: an update (part: its blocks, or NULL) or progress. */
-    bool (*start)(phi_tape *tape, struct phi__toolcall *call);
-    void (*started)(phi_tape *tape, struct phi__toolcall *call);
-    bool (*on_way)(phi_tape *tape, const struct phi__toolcall *call, bool on_way);
-    phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
+    /* A call's update (part: its blocks, or NULL) or progress. */
     void (*said)(phi_tape *tape, struct phi__toolcall *call, phi_str text,
                  const phi_tool_result *part, bool progress);
-} phi__tape_ops;
+} phi__tape_recorder;
+
+/* Only a tape that is played has these. start: true if the tape has the result, so that the tool
+   must not be called. started: the tool's start has returned. */
+typedef struct phi__tape_player {
+    void (*rest)(phi_tape *tape);
+    bool (*start)(phi_tape *tape, struct phi__toolcall *call);
+    void (*started)(phi_tape *tape, struct phi__toolcall *call);
+} phi__tape_player;
 
 /* The first member of the tape's full struct. */
 struct phi_tape {
     const phi__tape_ops *ops;
-    phi_transport transport; /* the runtime's transport */
+    const phi__tape_recorder *recorder; /* NULL if the tape is played */
+    const phi__tape_player *player;     /* NULL if the tape records */
+    phi_transport transport;            /* the runtime's transport */
     uint64_t (*clock_us_fn)(void *user_data);
     uint64_t (*work_us_fn)(void *user_data); /* the clock that measures a slice */
     void (*random_fn)(void *user_data, void *out, size_t len);

@@ -404,12 +404,13 @@ static bool phi__call_may_start(const phi__toolcall *call) {
 static void phi__call_begin(phi__toolcall *call,
                             phi_flow (*begin)(void *user_data, phi_call call, phi_str arguments)) {
     phi_tape *tape = phi__call_tape(call);
-    if (tape != NULL && tape->ops->start(tape, call)) return;
+    bool plays = tape != NULL && tape->plays;
+    if (plays && tape->player->start(tape, call)) return;
     call->starting = true;
     phi_flow flow = begin(call->tool->user_data, phi__call_handle(call), call->arguments);
     phi__call_flow(call, call->gen, flow);
     call->starting = false;
-    if (tape != NULL) tape->ops->started(tape, call);
+    if (plays) tape->player->started(tape, call);
 }
 
 static void phi__call_emit_warning(phi__toolcall *call, const char *words) {
@@ -545,8 +546,9 @@ PHI__FN void phi__call_poll_all(phi_runtime *rt) {
         uint32_t gen = call->gen;
         phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
         phi__call_flow(call, gen, flow);
-        if (rt->tape != NULL && agent->slot != NULL && agent->thread->log.count != count)
-            rt->tape->ops->fires(rt->tape);
+        if (rt->tape != NULL && !rt->tape->plays && agent->slot != NULL &&
+            agent->thread->log.count != count)
+            rt->tape->recorder->fires(rt->tape);
         if (rt->tape == NULL && phi__slice_spent(&rt->slice)) return;
     }
 }
@@ -1251,7 +1253,8 @@ static phi_status phi__update_make(phi_call handle, const phi__update *update) {
 static void phi__update_tape(phi__toolcall *call, const phi__update *update,
                              const phi_tool_result *partial, bool progress) {
     phi_tape *tape = phi__call_tape(call);
-    if (tape != NULL) tape->ops->said(tape, call, update->text, partial, progress);
+    if (tape != NULL && !tape->plays)
+        tape->recorder->said(tape, call, update->text, partial, progress);
 }
 
 PHI__FN phi_status phi__update_text(phi_call handle, phi_str text) {

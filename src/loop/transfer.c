@@ -204,15 +204,15 @@ static phi_tape *phi__transfer_port_tape(phi_transfer handle) {
 
 static phi_status phi__transfer_port_stage(phi_transfer handle, phi_transfer_stage stage) {
     phi_tape *tape = phi__transfer_port_tape(handle);
-    return tape != NULL ? tape->ops->stage(tape, handle, stage)
-                        : phi__transfer_stage_now(handle, stage);
+    if (tape == NULL) return phi__transfer_stage_now(handle, stage);
+    return tape->plays ? PHI_STALE : tape->recorder->stage(tape, handle, stage);
 }
 
 static phi_status phi__transfer_port_head(phi_transfer handle, int http_status, const char *headers,
                                           size_t len) {
     phi_tape *tape = phi__transfer_port_tape(handle);
-    return tape != NULL ? tape->ops->head(tape, handle, http_status, headers, len)
-                        : phi__transfer_head_now(handle, http_status, headers, len);
+    if (tape == NULL) return phi__transfer_head_now(handle, http_status, headers, len);
+    return tape->plays ? PHI_STALE : tape->recorder->head(tape, handle, http_status, headers, len);
 }
 
 PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const char *headers,
@@ -224,14 +224,14 @@ PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const
 
 PHI_API phi_status phi_transfer_push(phi_transfer handle, const char *bytes, size_t len) {
     phi_tape *tape = phi__transfer_port_tape(handle);
-    return tape != NULL ? tape->ops->push(tape, handle, bytes, len)
-                        : phi__transfer_push_now(handle, bytes, len);
+    if (tape == NULL) return phi__transfer_push_now(handle, bytes, len);
+    return tape->plays ? PHI_STALE : tape->recorder->push(tape, handle, bytes, len);
 }
 
 PHI_API phi_status phi_transfer_end(phi_transfer handle, phi_status status, const char *words) {
     phi_tape *tape = phi__transfer_port_tape(handle);
-    return tape != NULL ? tape->ops->end(tape, handle, status, words)
-                        : phi__transfer_end_now(handle, status, words);
+    if (tape == NULL) return phi__transfer_end_now(handle, status, words);
+    return tape->plays ? PHI_STALE : tape->recorder->end(tape, handle, status, words);
 }
 
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void) {

@@ -106,12 +106,30 @@ PHI__FN double phi__choose_complexity(const phi_adaptive_options *options, phi_s
            0.3 * phi__choose_part(complex, 3) + 0.2 * phi__choose_part(asked, 5);
 }
 
+/* Lists the strategies that may be chosen. NULL after the last. */
+static const phi_strategy *phi__adaptive_at(size_t i) {
+    switch (i) {
+    case 0: return phi__strategy_react();
+    case 1: return phi_strategy_cot(PHI_COT_STEPS);
+    case 2: return phi_strategy_cot(PHI_COT_DRAFTS);
+    case 3: return phi_strategy_aot();
+    case 4: return phi_strategy_tot();
+    case 5: return phi_strategy_got();
+    case 6: return phi_strategy_trm();
+    default: return NULL;
+    }
+}
+
+static const phi_strategy *phi__adaptive_named(phi_str name) {
+    for (size_t i = 0; phi__adaptive_at(i) != NULL; i++)
+        if (phi__str_is(name, phi__adaptive_at(i)->name)) return phi__adaptive_at(i);
+    return NULL;
+}
+
 /* Returns the static string for a strategy's name. NULL if there is no such strategy. */
 static const char *phi__choose_known(const char *name) {
-    static const char *const names[] = {"react", "cot", "cod", "aot", "tot", "got", "trm"};
-    for (size_t i = 0; name != NULL && i < PHI__COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0) return names[i];
-    return NULL;
+    const phi_strategy *strategy = phi__adaptive_named(phi_str_of(name));
+    return strategy != NULL ? strategy->name : NULL;
 }
 
 /* True if the strategy's calls may use the run's tools. */
@@ -206,26 +224,6 @@ typedef struct phi__adaptive {
     const phi_strategy *chosen; /* NULL until BEGIN */
     void *state;                /* state of the chosen machine */
 } phi__adaptive;
-
-/* Lists the strategies that may be chosen. NULL after the last. */
-static const phi_strategy *phi__adaptive_at(size_t i) {
-    switch (i) {
-    case 0: return phi__strategy_react();
-    case 1: return phi_strategy_cot(PHI_COT_STEPS);
-    case 2: return phi_strategy_cot(PHI_COT_DRAFTS);
-    case 3: return phi_strategy_aot();
-    case 4: return phi_strategy_tot();
-    case 5: return phi_strategy_got();
-    case 6: return phi_strategy_trm();
-    default: return NULL;
-    }
-}
-
-static const phi_strategy *phi__adaptive_named(phi_str name) {
-    for (size_t i = 0; phi__adaptive_at(i) != NULL; i++)
-        if (phi__str_is(name, phi__adaptive_at(i)->name)) return phi__adaptive_at(i);
-    return NULL;
-}
 
 /* Returns the options for the chosen strategy. */
 static const void *phi__adaptive_pick(const phi_adaptive_options *o, const phi_strategy *chosen) {

@@ -269,7 +269,8 @@ static phi_agent_desc phi__eval_desc(const phi__eval *e, const phi_agent_desc *c
     return d;
 }
 
-/* Makes the child of a seat. A branch gets a copy of the agent's view. Sets phi_last_error. */
+/* Makes the child of a seat. A branch gets a copy of the agent's view, in which calls without a
+   result get one. Sets phi_last_error. */
 static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_agent_desc *config) {
     bool judge = index == e->pub.branch_count;
     phi_agent_desc d = phi__eval_desc(e, config, judge);
@@ -287,11 +288,14 @@ static phi_status phi__eval_make_child(phi__eval *e, size_t index, const phi_age
     phi__eval_seat(&e->seats[index], child);
     if (judge) return PHI_OK;
     e->branches[index].agent = child->handle;
-    e->branches[index].original_count = agent->thread->fold.count;
+    child->thread->loops.restored = agent->thread->loops.restored;
     if (phi__head_copy(child, agent) &&
         phi__state_carry(child->thread, agent->thread, agent->thread->lanes.active, UINT64_MAX) &&
-        phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL))
+        phi__rebase_take(child->thread, agent->thread, &agent->thread->fold, NULL) &&
+        phi__append_answer_orphans(child->thread, agent->desc.texts)) {
+        e->branches[index].original_count = child->thread->fold.count;
         return PHI_OK;
+    }
     return phi__error(agent->rt, PHI_NO_MEMORY,
                       "phi_evaluate: configs[%u]: out of memory for a copy of the view",
                       (unsigned)index);
@@ -1160,6 +1164,7 @@ static phi_status phi__eval_no_memory(phi__agent *agent) {
 
 static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size_t count) {
     phi__agent *agent = e->agent;
+    phi_thread *thread = agent->thread;
     char reason[160];
     if (!phi__eval_name_loops(e) || !phi__eval_payers(e)) return phi__eval_no_memory(agent);
     for (size_t i = 0; i < e->pub.branch_count; i++)
@@ -1174,8 +1179,13 @@ static phi_status phi__eval_start(phi__eval *e, const phi_content *content, size
         room = phi__reserve_call(e->seats[i].child->run, prompt, reason, sizeof reason);
     if (!room || !phi__eval_hold(e, prompt, reason, sizeof reason))
         return phi__error(agent->rt, PHI_LIMIT, "phi_evaluate: %s", reason);
-    return phi__eval_count_loops(e) && phi__eval_emit_start(e) ? PHI_OK
-                                                               : phi__eval_no_memory(agent);
+    /* The log changes last: calls without a result get one, as in the branches' copies of the
+       view. */
+    if (!phi__eval_count_loops(e) || !phi__thread_roll(thread, NULL) ||
+        !phi__append_answer_orphans(thread, agent->desc.texts))
+        return phi__eval_no_memory(agent);
+    e->entries = thread->log.count;
+    return phi__eval_emit_start(e) ? PHI_OK : phi__eval_no_memory(agent);
 }
 
 /* Makes an evaluation without children, not yet attached to the agent. NULL: no memory. */
@@ -1219,10 +1229,7 @@ static phi_status phi__eval_all(phi__agent *agent, const phi_evaluate_desc *desc
     if (status != PHI_OK)
         return phi__error(agent->rt, status, "phi_evaluate: the thread cannot be read: %s",
                           phi_status_text(status));
-    if (!phi__thread_roll(agent->thread, NULL) ||
-        !phi__append_answer_orphans(agent->thread, agent->desc.texts) ||
-        !phi__events_reserve(agent))
-        return phi__eval_no_memory(agent);
+    if (!phi__events_reserve(agent)) return phi__eval_no_memory(agent);
     phi__posts_read_aborts(agent->rt); /* earlier aborts do not concern this evaluation */
     phi__eval *e = phi__eval_new(agent, desc);
     status =

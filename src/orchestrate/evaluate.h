@@ -107,7 +107,8 @@ typedef struct phi_evaluate_desc {
    model call of each branch and of the judge may cost. PHI_LIMIT: a budget has no room for it.
    PHI_BUSY, PHI_MISUSE: as in phi_prompt or phi_continue. PHI_BAD_ARG, PHI_UNSUPPORTED:
    phi_last_error names the field. Also PHI_STALE, PHI_NO_MEMORY, and the store's status if the
-   thread cannot be read. After any of these errors nothing was called and nothing changed.
+   thread cannot be read. After any of these errors nothing was called and nothing changed, except
+   that PHI_NO_MEMORY may leave results in the log for calls that had none.
 
    With desc->resume also: PHI_NOT_FOUND, no evaluation waits; PHI_MISUSE, the history has changed
    since the snapshot, or the call came from a callback; PHI_BAD_ARG, config_count differs;

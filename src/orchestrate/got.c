@@ -1,5 +1,4 @@
 /* got.c - Graph-of-Thoughts: the graph, the prompts and the machine. */
-#include "model/model_in.h"
 #include "orchestrate/machine_in.h"
 
 enum {
@@ -95,8 +94,7 @@ PHI__FN bool phi__got_parse_weight(phi_str text, size_t *at, uint32_t *node, dou
         if (!phi__parse_named(line, "weight", &rest) || !phi__got_parse_id(rest, node, &rest) ||
             !phi__parse_colon(rest, &rest) || !phi__parse_number(rest, out, &rest))
             continue;
-        if (!(*out > 0.0)) *out = 0.0;
-        if (*out > 1.0) *out = 1.0;
+        *out = phi__parse_clamp(*out);
         return true;
     }
     return false;
@@ -430,7 +428,7 @@ static phi_status phi__got_end(phi__got *g, const char *reason, phi_status statu
     if (phi__got_score(g, &score)) phi__records_double(&result, "score", score);
     phi__records_str(&result, "aggregation", phi_str_of(modes[mode]));
     phi__graph_put(&g->graph, &result);
-    phi__machine_put_usage(&result, &g->m.usage);
+    phi__message_put_usage(&result, &g->m.usage);
     phi__machine_put_termination(&g->m, &result, reason,
                                  error.len > 0          ? "error"
                                  : g->graph.answer != 0 ? "completed"
@@ -641,11 +639,11 @@ static void phi__got_best(const void *state, phi_strategy_best *out) {
 static const phi__field phi__got_fields[] = {
     PHI__FIELD(phi__got, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__got, m.call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, generations, "generations", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi__got, at, UINT, ALWAYS),
+    PHI__KEYED(phi__got, generations, UINT, ALWAYS),
     PHI__FIELD(phi__got, votes, "votes_cast", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, abstained, "abstained", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__got, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__got, abstained, UINT, ALWAYS),
+    PHI__KEYED(phi__got, pruned, UINT, ALWAYS)};
 
 static phi_json *phi__got_save(const void *state, phi_arena *arena) {
     const phi__got *g = (const phi__got *)state;

@@ -1,8 +1,6 @@
 /* machine.c - functions shared by all machines, and parsers for the model's text. */
 #include "orchestrate/machine_in.h"
 
-#include "model/model_in.h"
-
 #include <stdio.h>
 
 /* ---- events and commands ---- */
@@ -69,35 +67,6 @@ PHI__FN void phi__machine_put_termination(const phi__machine *m, phi__buf *out, 
     if (!open) phi__buf_char(out, '}');
 }
 
-static const phi__field phi__machine_usage_fields[] = {
-    PHI__FIELD(phi_usage, input, "input", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_usage, output, "output", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_usage, reasoning, "reasoning", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_usage, cache_read, "cache_read", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_usage, cache_write, "cache_write", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_usage, total_tokens, "total_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage) {
-    phi__records_raw(out, "usage", "{");
-    phi__records_put(out, phi__machine_usage_fields, PHI__COUNT(phi__machine_usage_fields), usage);
-    phi__buf_char(out, '}');
-}
-
-PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out) {
-    (void)phi__records_get(phi_json_get(node, "usage"), phi__machine_usage_fields,
-                           PHI__COUNT(phi__machine_usage_fields), out, NULL);
-}
-
-PHI__FN void phi__machine_put_texts(phi__buf *out, const char *key, const phi_str *items,
-                                    size_t n) {
-    phi__records_raw(out, key, "[");
-    for (size_t i = 0; i < n; i++) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, items[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
 PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const double *items,
                                       size_t n) {
     phi__records_raw(out, key, "[");
@@ -145,7 +114,7 @@ PHI__FN void phi__machine_save(phi__buf *out, const phi__field *fields, size_t c
 
 PHI__FN phi_json *phi__machine_saved(phi__buf *out, const phi_usage *usage, phi_arena *arena) {
     phi_json *root = NULL;
-    if (usage != NULL) phi__machine_put_usage(out, usage);
+    if (usage != NULL) phi__message_put_usage(out, usage);
     phi__buf_char(out, '}');
     if (!out->failed) (void)phi_json_parse(arena, phi__buf_str(out), 0, &root, NULL);
     phi__buf_free(out);
@@ -158,7 +127,7 @@ PHI__FN phi_status phi__machine_load(phi__machine *m, const phi__field *fields, 
     if (phi__json_get_uint(phi_json_get(saved, "phase"), UINT64_MAX) > over) return PHI_PARSE;
     m->env = env;
     m->out = out;
-    phi__machine_get_usage(saved, &m->usage);
+    m->usage = phi__message_read_get_usage(phi_json_get(saved, "usage"));
     return phi__records_get(saved, fields, count, m, env->arena) ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -344,13 +313,6 @@ PHI__FN uint32_t phi__parse_count(phi_str text, const char *word) {
 
 /* ---- JSON ---- */
 
-static phi_str phi__parse_braces(phi_str text) {
-    size_t from = 0, to = text.len;
-    while (from < text.len && text.at[from] != '{') from++;
-    while (to > from && text.at[to - 1] != '}') to--;
-    return to > from ? phi__str(text.at + from, to - from) : phi__str(text.at, 0);
-}
-
 /* Finds the JSON in a text: the first fenced block with an object, or else the text from the first
    to the last brace, or else the whole text. */
 static phi_str phi__parse_payload(phi_str text) {
@@ -368,8 +330,10 @@ static phi_str phi__parse_payload(phi_str text) {
         if (inside.len > 0 && inside.at[0] == '{') return inside;
         from = NULL;
     }
-    inside = phi__parse_braces(text);
-    return inside.len > 0 ? inside : phi__str_trim(text);
+    size_t first = 0, end = text.len;
+    while (first < text.len && text.at[first] != '{') first++;
+    while (end > first && text.at[end - 1] != '}') end--;
+    return end > first ? phi__str(text.at + first, end - first) : phi__str_trim(text);
 }
 
 /* Parses the JSON of a text into an object in the arena. NULL if it is not an object. Sets
@@ -439,11 +403,6 @@ PHI__FN phi__tot_read phi__tot_parse_thoughts(phi_str text, phi_arena *arena, ph
     return read;
 }
 
-static double phi__tot_parse_clamp(double score) {
-    if (!(score > 0.0)) return 0.0;
-    return score < 1.0 ? score : 1.0;
-}
-
 static bool phi__tot_parse_value(const phi_json *node, double *out) {
     phi_str text = phi_json_str(node, ""), rest;
     if (phi_json_is(node, PHI_JSON_NUMBER)) {
@@ -472,7 +431,7 @@ static size_t phi__tot_parse_score_lines(phi_str text, size_t count, bool *seen,
     while (phi__parse_line(text, &at, &line)) {
         if (!phi__parse_numbered(line, &number, &rest) || number == 0 || number > count) continue;
         if (!phi__parse_number(rest, &score, &rest)) continue;
-        out[number - 1] = phi__tot_parse_clamp(score);
+        out[number - 1] = phi__parse_clamp(score);
         found += !seen[number - 1];
         seen[number - 1] = true;
     }
@@ -491,7 +450,7 @@ PHI__FN phi__tot_read phi__tot_parse_scores(phi_str text, phi_arena *scratch,
         if (!phi_json_is(scores, PHI_JSON_OBJECT) ||
             !phi__tot_parse_score_of(scores, i, thoughts[i], &score))
             continue;
-        out[i] = phi__tot_parse_clamp(score);
+        out[i] = phi__parse_clamp(score);
         read.count++;
     }
     read.json = read.count > 0;

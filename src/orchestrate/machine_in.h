@@ -8,6 +8,7 @@
 #define PHI_ORCHESTRATE_MACHINE_IN_H
 
 #include "base/base_in.h"
+#include "model/model_in.h"
 #include "orchestrate/adaptive.h"
 #include "orchestrate/machine.h"
 #include "orchestrate/strategy.h"
@@ -41,12 +42,7 @@ PHI__FN phi_status phi__machine_ask(phi__machine *m, const phi_strategy_call *ca
 PHI__FN void phi__machine_put_termination(const phi__machine *m, phi__buf *out, const char *reason,
                                           const char *status, bool open);
 
-/* Writes or reads "usage":{...}. The names are those in messages. */
-PHI__FN void phi__machine_put_usage(phi__buf *out, const phi_usage *usage);
-PHI__FN void phi__machine_get_usage(const phi_json *node, phi_usage *out);
-
 /* Writes "key":[...]. */
-PHI__FN void phi__machine_put_texts(phi__buf *out, const char *key, const phi_str *items, size_t n);
 PHI__FN void phi__machine_put_doubles(phi__buf *out, const char *key, const double *items,
                                       size_t n);
 
@@ -122,6 +118,11 @@ PHI__FN bool phi__parse_step(phi_str line, phi_str *rest);
 
 /* Reads a number at the start. *rest is the text after it. False if there is none. */
 PHI__FN bool phi__parse_number(phi_str text, double *out, phi_str *rest);
+
+/* Limits a score to the range from 0 to 1. NaN becomes 0. */
+static inline double phi__parse_clamp(double score) {
+    return score >= 1.0 ? 1.0 : score > 0.0 ? score : 0.0;
+}
 
 /* Counts how often `word` occurs without overlaps, in any letter case. */
 PHI__FN uint32_t phi__parse_count(phi_str text, const char *word);

@@ -17,7 +17,7 @@ static void phi__one_best(const void *state, phi_strategy_best *out) {
 
 static const phi__field phi__one_fields[] = {
     PHI__FIELD(phi__one, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__one, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__one, problem, STR, SET), PHI__KEYED(phi__one, answer, STR, ALWAYS)};
 
 static phi_json *phi__one_save(const void *state, phi_arena *arena) {
     phi__buf out;
@@ -25,10 +25,20 @@ static phi_json *phi__one_save(const void *state, phi_arena *arena) {
     return phi__machine_saved(&out, NULL, arena);
 }
 
-static phi_status phi__one_load(phi__one *c, const phi_json *saved, const phi_strategy_env *env,
-                                phi_strategy_commands *out) {
-    return phi__machine_load(&c->m, phi__one_fields, PHI__COUNT(phi__one_fields), PHI__ONE_OVER,
-                             saved, env, out);
+/* Loads the state, and makes the call again if it was pending. */
+static phi_status phi__one_load(void *state, const phi_json *saved, const phi_strategy_env *env,
+                                phi_strategy_commands *out, phi_status (*ask)(phi__one *c)) {
+    phi__one *c = (phi__one *)state;
+    phi_status status = phi__machine_load(&c->m, phi__one_fields, PHI__COUNT(phi__one_fields),
+                                          PHI__ONE_OVER, saved, env, out);
+    return status == PHI_OK && c->m.phase == PHI__ONE_CALLING ? ask(c) : status;
+}
+
+/* Makes the machine's only call. */
+static phi_status phi__one_ask(phi__one *c, const phi_strategy_call *call, phi__buf *prompt) {
+    c->m.phase = PHI__ONE_CALLING;
+    c->m.call_id = 1;
+    return phi__machine_ask(&c->m, call, prompt);
 }
 
 /* Returns the message for a missing answer. */
@@ -148,29 +158,10 @@ PHI__FN bool phi__cot_parse(phi_str text, phi_arena *arena, phi__cot_parsed *out
 /* Estimated most tokens of phi's own prompts. */
 enum { PHI__COT_PROMPT_TOKENS = 160 };
 
-static phi_str phi__cot_prompt(bool draft) {
-    static const char thought[] =
-        "Work the task out before you answer it. Write the reasoning as numbered lines, one "
-        "thought on each:\n"
-        "Step 1: ...\n"
-        "Step 2: ...\n"
-        "Check the result against the task. End with one line that holds nothing but the result:\n"
-        "Conclusion: ...";
-    static const char drafted[] =
-        "Work the task out in drafts before you answer it. Write one draft a line, each of about "
-        "five words or one equation, and nothing else. End with the mark #### and behind it the "
-        "final answer alone.\n"
-        "A task might be: a baker has 4 trays of 6 rolls and sells 9; how many are left?\n"
-        "4 trays of 6: 24\n"
-        "24 - 9 sold: 15\n"
-        "#### 15";
-    return draft ? PHI__LIT(drafted) : PHI__LIT(thought);
-}
-
-static phi_status phi__cot_ask(phi__one *c, bool draft) {
+static phi_status phi__cot_ask_with(phi__one *c, const char *system_prompt) {
     const phi_cot_options *options = (const phi_cot_options *)c->m.env->options;
     phi_strategy_call call = PHI_ZERO;
-    call.system_prompt = phi__cot_prompt(draft);
+    call.system_prompt = phi_str_of(system_prompt);
     call.in_conversation = true;
     if (options != NULL) {
         if (options->system_prompt != NULL) call.system_prompt = phi_str_of(options->system_prompt);
@@ -179,9 +170,30 @@ static phi_status phi__cot_ask(phi__one *c, bool draft) {
         call.temperature = options->temperature;
         call.timeout_ms = options->timeout_ms;
     }
-    c->m.phase = PHI__ONE_CALLING;
-    c->m.call_id = 1;
-    return phi__machine_ask(&c->m, &call, NULL);
+    return phi__one_ask(c, &call, NULL);
+}
+
+static phi_status phi__cot_ask(phi__one *c) {
+    return phi__cot_ask_with(
+        c,
+        "Work the task out before you answer it. Write the reasoning as numbered lines, one "
+        "thought on each:\n"
+        "Step 1: ...\n"
+        "Step 2: ...\n"
+        "Check the result against the task. End with one line that holds nothing but the result:\n"
+        "Conclusion: ...");
+}
+
+static phi_status phi__cod_ask(phi__one *c) {
+    return phi__cot_ask_with(
+        c,
+        "Work the task out in drafts before you answer it. Write one draft a line, each of about "
+        "five words or one equation, and nothing else. End with the mark #### and behind it the "
+        "final answer alone.\n"
+        "A task might be: a baker has 4 trays of 6 rolls and sells 9; how many are left?\n"
+        "4 trays of 6: 24\n"
+        "24 - 9 sold: 15\n"
+        "#### 15");
 }
 
 static phi_status phi__cot_over(phi__one *c, const phi_strategy_event *event) {
@@ -198,9 +210,9 @@ static phi_status phi__cot_over(phi__one *c, const phi_strategy_event *event) {
     phi__machine_result(&c->m, &result);
     phi__records_option(&result, "answer", answer);
     phi__records_option(&result, "conclusion", parsed.conclusion);
-    phi__machine_put_texts(&result, "steps", parsed.steps, parsed.step_count);
+    phi__records_strs(&result, "steps", parsed.steps, parsed.step_count);
     phi__records_str(&result, "raw_response", event->text);
-    phi__machine_put_usage(&result, &c->m.usage);
+    phi__message_put_usage(&result, &c->m.usage);
     phi__machine_put_termination(&c->m, &result,
                                  stop              ? "stopped"
                                  : !answered       ? "error"
@@ -215,22 +227,23 @@ static phi_status phi__cot_over(phi__one *c, const phi_strategy_event *event) {
     return phi__machine_fail(&c->m, phi__one_status(event), phi__one_message(event), &result);
 }
 
-static phi_status phi__cot_take(phi__one *c, bool draft, const phi_strategy_event *event,
-                                const phi_strategy_env *env, phi_strategy_commands *out) {
+static phi_status phi__cot_take(phi__one *c, const phi_strategy_event *event,
+                                const phi_strategy_env *env, phi_strategy_commands *out,
+                                phi_status (*ask)(phi__one *c)) {
     if (!phi__machine_takes(&c->m, PHI__ONE_OVER, event, env, out)) return PHI_OK;
     if (event->kind != PHI_STRATEGY_BEGIN) return phi__cot_over(c, event);
     phi_status status = phi__machine_emit(&c->m, "reasoning");
-    return status == PHI_OK ? phi__cot_ask(c, draft) : status;
+    return status == PHI_OK ? ask(c) : status;
 }
 
 static phi_status phi__cot_on(void *state, const phi_strategy_event *event,
                               const phi_strategy_env *env, phi_strategy_commands *out) {
-    return phi__cot_take((phi__one *)state, false, event, env, out);
+    return phi__cot_take((phi__one *)state, event, env, out, phi__cot_ask);
 }
 
-static phi_status phi__cot_on_draft(void *state, const phi_strategy_event *event,
-                                    const phi_strategy_env *env, phi_strategy_commands *out) {
-    return phi__cot_take((phi__one *)state, true, event, env, out);
+static phi_status phi__cod_on(void *state, const phi_strategy_event *event,
+                              const phi_strategy_env *env, phi_strategy_commands *out) {
+    return phi__cot_take((phi__one *)state, event, env, out, phi__cod_ask);
 }
 
 static void phi__cot_bill(const void *options, uint64_t prompt_tokens, uint64_t answer_tokens,
@@ -245,24 +258,19 @@ static void phi__cot_bill(const void *options, uint64_t prompt_tokens, uint64_t 
 
 static phi_status phi__cot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
-    phi__one *c = (phi__one *)state;
-    phi_status status = phi__one_load(c, saved, env, out);
-    return status == PHI_OK && c->m.phase == PHI__ONE_CALLING ? phi__cot_ask(c, false) : status;
+    return phi__one_load(state, saved, env, out, phi__cot_ask);
 }
 
-static phi_status phi__cot_load_draft(void *state, const phi_json *saved,
-                                      const phi_strategy_env *env, phi_strategy_commands *out) {
-    phi__one *c = (phi__one *)state;
-    phi_status status = phi__one_load(c, saved, env, out);
-    return status == PHI_OK && c->m.phase == PHI__ONE_CALLING ? phi__cot_ask(c, true) : status;
+static phi_status phi__cod_load(void *state, const phi_json *saved, const phi_strategy_env *env,
+                                phi_strategy_commands *out) {
+    return phi__one_load(state, saved, env, out, phi__cod_ask);
 }
 
 PHI_API const phi_strategy *phi_strategy_cot(phi_cot_kind kind) {
     static const phi_strategy steps = {"cot",         sizeof(phi__one), phi__cot_bill, phi__cot_on,
                                        phi__one_best, phi__one_save,    phi__cot_load, NULL};
-    static const phi_strategy drafts = {
-        "cod",         sizeof(phi__one), phi__cot_bill,       phi__cot_on_draft,
-        phi__one_best, phi__one_save,    phi__cot_load_draft, NULL};
+    static const phi_strategy drafts = {"cod",         sizeof(phi__one), phi__cot_bill, phi__cod_on,
+                                        phi__one_best, phi__one_save,    phi__cod_load, NULL};
     return kind == PHI_COT_DRAFTS ? &drafts : &steps;
 }
 
@@ -410,9 +418,7 @@ static phi_status phi__aot_ask(phi__one *a) {
     call.has_temperature = !options->agent_temperature;
     call.temperature = options->temperature;
     call.timeout_ms = options->timeout_ms;
-    a->m.phase = PHI__ONE_CALLING;
-    a->m.call_id = 1;
-    return phi__machine_ask(&a->m, &call, &text);
+    return phi__one_ask(a, &call, &text);
 }
 
 static phi_status phi__aot_over(phi__one *a, const phi_strategy_event *event) {
@@ -432,7 +438,7 @@ static phi_status phi__aot_over(phi__one *a, const phi_strategy_event *event) {
     phi__records_u64(&result, "first_operations_considered", parsed.first_operations);
     phi__records_u64(&result, "backtracking_steps", parsed.backtracking_steps);
     phi__records_str(&result, "raw_response", event->text);
-    phi__machine_put_usage(&result, &a->m.usage);
+    phi__message_put_usage(&result, &a->m.usage);
     phi__machine_put_termination(&a->m, &result,
                                  good                    ? "success"
                                  : !answered             ? "error"
@@ -485,29 +491,15 @@ static void phi__aot_bill(const void *opaque, uint64_t prompt_tokens, uint64_t a
                              : (uint64_t)PHI__AOT_MAX_TOKENS;
 }
 
-static const phi__field phi__aot_fields[] = {
-    PHI__FIELD(phi__one, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__one, problem, "problem", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__one, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-static phi_json *phi__aot_save(const void *state, phi_arena *arena) {
-    phi__buf out;
-    phi__machine_save(&out, phi__aot_fields, PHI__COUNT(phi__aot_fields), state, arena);
-    return phi__machine_saved(&out, NULL, arena);
-}
-
 static phi_status phi__aot_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                 phi_strategy_commands *out) {
-    phi__one *a = (phi__one *)state;
-    phi_status status = phi__machine_load(&a->m, phi__aot_fields, PHI__COUNT(phi__aot_fields),
-                                          PHI__ONE_OVER, saved, env, out);
-    return status == PHI_OK && a->m.phase == PHI__ONE_CALLING ? phi__aot_ask(a) : status;
+    return phi__one_load(state, saved, env, out, phi__aot_ask);
 }
 
 PHI_API const phi_strategy *phi_strategy_aot(void) {
     static const phi_strategy strategy = {
         "aot",         sizeof(phi__one), phi__aot_bill, phi__aot_on,
-        phi__one_best, phi__aot_save,    phi__aot_load, NULL};
+        phi__one_best, phi__one_save,    phi__aot_load, NULL};
     return &strategy;
 }
 
@@ -525,9 +517,7 @@ static phi_status phi__react_ask(phi__one *r) {
     call.in_conversation = true;
     call.tools = true;
     call.max_tool_rounds = phi__adaptive_options_of(r->m.env->options).max_tool_rounds;
-    r->m.phase = PHI__ONE_CALLING;
-    r->m.call_id = 1;
-    return phi__machine_ask(&r->m, &call, NULL);
+    return phi__one_ask(r, &call, NULL);
 }
 
 /* Ends the run. If the model wants too many tool rounds or is stopped, its last text is the
@@ -555,7 +545,7 @@ static phi_status phi__react_over(phi__one *r, const phi_strategy_event *event) 
     phi__machine_result(&r->m, &result);
     phi__records_option(&result, "answer", text);
     phi__records_u64(&result, "tool_rounds", event->tool_rounds - (spent ? 1 : 0));
-    phi__machine_put_usage(&result, &r->m.usage);
+    phi__message_put_usage(&result, &r->m.usage);
     phi__machine_put_termination(&r->m, &result, reason,
                                  text.len == 0   ? "error"
                                  : spent || stop ? "unfinished"
@@ -587,9 +577,7 @@ static void phi__react_bill(const void *options, uint64_t prompt_tokens, uint64_
 
 static phi_status phi__react_load(void *state, const phi_json *saved, const phi_strategy_env *env,
                                   phi_strategy_commands *out) {
-    phi__one *r = (phi__one *)state;
-    phi_status status = phi__one_load(r, saved, env, out);
-    return status == PHI_OK && r->m.phase == PHI__ONE_CALLING ? phi__react_ask(r) : status;
+    return phi__one_load(state, saved, env, out, phi__react_ask);
 }
 
 PHI__FN const phi_strategy *phi__strategy_react(void) {

@@ -9,7 +9,6 @@
 #include "orchestrate/machine_in.h"
 
 #include "log/log_in.h"
-#include "model/model_in.h"
 #include "model/event_parts.h"
 #include "persist/persist_in.h"
 #include "text/text_in.h"
@@ -315,15 +314,15 @@ static uint64_t phi__scall_elapsed(const phi__strategy_job *job, const phi__stra
 }
 
 static const phi__field phi__scall_fields[] = {
-    PHI__FIELD(phi__strategy_call, id, "id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__strategy_call, turns, "turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__strategy_call, over, "over", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__strategy_call, silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__strategy_call, stop_reason, "stop_reason", PHI__FIELD_UINT, PHI__FIELD_SET),
-    PHI__FIELD(phi__strategy_call, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_SET),
-    PHI__FIELD(phi__strategy_call, elapsed_ms, "elapsed_ms", PHI__FIELD_UINT, PHI__FIELD_SET),
-    PHI__FIELD(phi__strategy_call, expired, "expired", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__strategy_call, failure, "failure", PHI__FIELD_STR, PHI__FIELD_SET)};
+    PHI__KEYED(phi__strategy_call, id, UINT, ALWAYS),
+    PHI__KEYED(phi__strategy_call, turns, UINT, ALWAYS),
+    PHI__KEYED(phi__strategy_call, over, BOOL, SET),
+    PHI__KEYED(phi__strategy_call, silent, BOOL, SET),
+    PHI__KEYED(phi__strategy_call, stop_reason, UINT, SET),
+    PHI__KEYED(phi__strategy_call, kind, UINT, SET),
+    PHI__KEYED(phi__strategy_call, elapsed_ms, UINT, SET),
+    PHI__KEYED(phi__strategy_call, expired, BOOL, SET),
+    PHI__KEYED(phi__strategy_call, failure, STR, SET)};
 
 static bool phi__scall_keeps(const phi__strategy_call *call) {
     return call->max_rounds > 0 && call->turns > 0 && phi__find_agent(call->child) != NULL;
@@ -350,13 +349,11 @@ static const phi_json *phi__scall_saved(const phi__strategy_job *job, uint32_t i
 static bool phi__scall_load(phi__strategy_job *job, phi__strategy_call *slot,
                             const phi_json *saved) {
     if (saved == NULL) return true;
-    if (!phi__records_get(saved, phi__scall_fields, PHI__COUNT(phi__scall_fields), slot,
-                          &job->arena))
-        return false;
+    if (!PHI__RECORDS_GET(saved, phi__scall_fields, slot, &job->arena)) return false;
     uint32_t status = phi__records_get_u32(saved, "status");
     slot->status = status < -(int64_t)PHI_STATUS_END ? (phi_status)(-(int64_t)status) : PHI_PARSE;
     if (slot->turns > slot->max_rounds + 1) slot->turns = slot->max_rounds + 1;
-    phi__machine_get_usage(saved, &slot->usage);
+    slot->usage = phi__message_read_get_usage(phi_json_get(saved, "usage"));
     phi__buf_add_str(&slot->text, phi__records_get_str(saved, "text"));
     return !slot->text.failed;
 }
@@ -727,10 +724,10 @@ static void phi__strategy_save(const phi__attached *object, phi__buf *out, phi_a
         if (phi_agent_snapshot(call->child, scratch, &text) != PHI_OK) out->failed = true;
         phi__json_write_comma(out);
         phi__buf_char(out, '{');
-        phi__records_put(out, phi__scall_fields, PHI__COUNT(phi__scall_fields), &now);
+        PHI__RECORDS_PUT(out, phi__scall_fields, &now);
         phi__records_u64(out, "status", (uint64_t)(-(int64_t)call->status));
         phi__records_str(out, "text", phi__buf_str(&call->text));
-        phi__machine_put_usage(out, &call->usage);
+        phi__message_put_usage(out, &call->usage);
         phi__records_raw(out, "agent", "");
         phi__buf_add_str(out, text);
         phi__buf_char(out, '}');

@@ -421,8 +421,7 @@ static void phi__forward_all(phi__child *child) {
     phi__buf_init(&details, &child->of->parent->memory);
     child->last_heard = SIZE_MAX;
     phi__buf_char(&details, '{');
-    phi__json_write_key(&details, PHI__LIT("sub_agent"));
-    phi__json_write_str(&details, phi_str_of(child->desc->name));
+    phi__records_str(&details, "sub_agent", phi_str_of(child->desc->name));
     phi__buf_add(&details, "}", 2); /* includes the terminating NUL */
     phi_tool_result partial = PHI_ZERO;
     partial.child_loop_id = child->agent->line.last_loop_id.at;

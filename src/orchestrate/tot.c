@@ -1,5 +1,4 @@
 /* tot.c - Tree-of-Thoughts: the tree, the prompts and the machine. */
-#include "model/model_in.h"
 #include "orchestrate/machine_in.h"
 
 enum { PHI__TOT_IDLE, PHI__TOT_GENERATING, PHI__TOT_EVALUATING, PHI__TOT_OVER };
@@ -255,7 +254,7 @@ static phi_status phi__tot_end(phi__tot *t, const char *reason, phi_status statu
     phi__records_u64(&result, "max_depth", t->o.max_depth);
     phi__records_u64(&result, "branching_factor", t->o.branching_factor);
     phi__buf_char(&result, '}');
-    phi__machine_put_usage(&result, &t->m.usage);
+    phi__message_put_usage(&result, &t->m.usage);
     phi__tot_put_diagnostics(t, error, unreadable, &result);
     if (status != PHI_OK) return phi__machine_fail(&t->m, status, error, &result);
     return phi__machine_done(&t->m, best->content, best->stop_reason, &result);
@@ -532,13 +531,6 @@ static bool phi__tot_note_rounds(phi__tot *t, uint32_t call_id, uint32_t rounds)
     return true;
 }
 
-static phi_status phi__tot_failed(phi__tot *t, const phi_strategy_event *event) {
-    if (event->status == PHI_TIMEOUT && phi__tot_late(t)) return phi__tot_finish(t, "max_duration");
-    if (event->status == PHI_LIMIT && event->tool_rounds > t->o.max_tool_rounds)
-        return phi__tot_error(t, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"));
-    return phi__tot_error(t, event->status, event->message);
-}
-
 /* ---- the machine ---- */
 
 static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
@@ -554,7 +546,13 @@ static phi_status phi__tot_on(void *state, const phi_strategy_event *event,
         return phi__tot_finish(t, env->calls_left == 0 ? "max_calls" : "stopped");
     if (event->tool_rounds > 0 && !phi__tot_note_rounds(t, event->call_id, event->tool_rounds))
         return PHI_NO_MEMORY;
-    if (event->kind == PHI_STRATEGY_FAILED) return phi__tot_failed(t, event);
+    if (event->kind == PHI_STRATEGY_FAILED) {
+        if (event->status == PHI_TIMEOUT && phi__tot_late(t))
+            return phi__tot_finish(t, "max_duration");
+        if (event->status == PHI_LIMIT && event->tool_rounds > t->o.max_tool_rounds)
+            return phi__tot_error(t, PHI_LIMIT, PHI__LIT("max_tool_round_trips_reached"));
+        return phi__tot_error(t, event->status, event->message);
+    }
     return t->m.phase == PHI__TOT_GENERATING ? phi__tot_thoughts(t, event)
                                              : phi__tot_scores(t, event->text);
 }
@@ -606,17 +604,17 @@ static void phi__tot_best(const void *state, phi_strategy_best *out) {
 static const phi__field phi__tot_fields[] = {
     PHI__FIELD(phi__tot, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, m.call_id, "call_id", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, at, "at", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, repairing, "repairing", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, repairs, "repairs", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, evaluated, "evaluated", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, cut, "cut", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__KEYED(phi__tot, at, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, repairing, BOOL, ALWAYS),
+    PHI__KEYED(phi__tot, repairs, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, evaluated, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, cut, UINT, ALWAYS),
     PHI__FIELD(phi__tot, retries[0], "generation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__tot, retries[1], "evaluation", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, parser_errors, "parser_errors", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, pruned, "pruned", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, by_lines, "by_lines", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__tot, source, "source", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__tot, parser_errors, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, pruned, UINT, ALWAYS),
+    PHI__KEYED(phi__tot, by_lines, BOOL, ALWAYS),
+    PHI__KEYED(phi__tot, source, STR, ALWAYS)};
 
 static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
     const phi__tot *t = (const phi__tot *)state;
@@ -634,7 +632,7 @@ static phi_json *phi__tot_save(const void *state, phi_arena *arena) {
     }
     phi__buf_char(&out, ']');
     phi__tot_put_ids(&out, "frontier", tree->frontier, tree->frontier_count);
-    phi__machine_put_texts(&out, "pending", t->pending, t->pending_count);
+    phi__records_strs(&out, "pending", t->pending, t->pending_count);
     phi__machine_put_doubles(&out, "sums", t->sums, t->pending_count);
     phi__machine_put_doubles(&out, "recent_best_scores", t->recent, t->recent_count);
     phi__tot_put_rounds(t, &out);

@@ -24,8 +24,7 @@ static bool phi__trm_score(phi_str text, double *out) {
             return false;
     } else if (score > 1)
         of = score <= 10 ? 10 : 100;
-    score /= of;
-    *out = score >= 1 ? 1 : score > 0 ? score : 0; /* NaN becomes 0 */
+    *out = phi__parse_clamp(score / of);
     return true;
 }
 
@@ -156,7 +155,7 @@ static phi_status phi__trm_end(phi__trm *t, const char *reason, phi_status statu
     phi__records_u64(&result, "supervisions", t->supervisions);
     phi__records_u64(&result, "calls", t->m.call_id);
     phi__records_u64(&result, "unscored", t->unscored);
-    phi__machine_put_usage(&result, &t->m.usage);
+    phi__message_put_usage(&result, &t->m.usage);
     phi__machine_put_termination(&t->m, &result, reason, message.len == 0 ? "completed" : "error",
                                  false);
     if (message.len == 0)
@@ -277,16 +276,16 @@ static void phi__trm_best(const void *state, phi_strategy_best *out) {
 static const phi__field phi__trm_fields[] = {
     PHI__FIELD(phi__trm, m.phase, "phase", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__trm, m.call_id, "calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, supervisions, "supervisions", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, unscored, "unscored", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, reason, "reason", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, best_reason, "best_reason", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, problem, "problem", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, answer, "answer", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, feedback, "feedback", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, notes, "notes", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, steps, "steps", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__trm, best, "best", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+    PHI__KEYED(phi__trm, supervisions, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, unscored, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, reason, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, best_reason, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, problem, STR, ALWAYS),
+    PHI__KEYED(phi__trm, answer, STR, ALWAYS),
+    PHI__KEYED(phi__trm, feedback, STR, ALWAYS),
+    PHI__KEYED(phi__trm, notes, STR, ALWAYS),
+    PHI__KEYED(phi__trm, steps, UINT, ALWAYS),
+    PHI__KEYED(phi__trm, best, STR, ALWAYS)};
 
 static phi_json *phi__trm_save(const void *state, phi_arena *arena) {
     const phi__trm *t = (const phi__trm *)state;

@@ -23,6 +23,10 @@ PHI__FN void *phi__intake_list(phi__intake *r, const phi_json *array, size_t siz
 /* Reads an array of strings. An item that is not a string becomes "". */
 PHI__FN phi_str *phi__intake_ids(phi__intake *r, const phi_json *array, size_t *count);
 
+/* Reads the object's array of messages under this key. PHI_PARSE: a message is invalid. */
+PHI__FN phi_status phi__intake_messages(phi__intake *r, const phi_json *object, const char *key,
+                                        const phi_message **out, size_t *count);
+
 /* Returns the JSON text of a value. Empty for null. */
 PHI__FN phi_str phi__intake_json(phi__intake *r, const phi_json *node);
 
@@ -37,9 +41,6 @@ PHI__FN const char *phi__event_trigger(phi_trigger trigger);
 
 /* Reads "triggered_by". PHI_TRIGGER_USER if it is missing or unknown. */
 PHI__FN phi_trigger phi__event_get_trigger(const phi_json *node);
-
-/* Writes an array of strings. */
-PHI__FN void phi__event_put_ids(phi__buf *out, const char *key, const phi_str *ids, size_t count);
 
 /* Write or read "continuation_kind": "Default", or {"Rerun":{"tag":".."}}. The default is
    INITIAL. */

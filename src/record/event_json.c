@@ -81,15 +81,6 @@ static const char *phi__event_type(phi_event_kind kind) {
     return phi__event_is_delta(kind) ? "MessageUpdate" : phi_event_name(kind);
 }
 
-PHI__FN void phi__event_put_ids(phi__buf *out, const char *key, const phi_str *ids, size_t count) {
-    phi__records_raw(out, key, "[");
-    for (size_t i = 0; i < count; i++) {
-        phi__json_write_comma(out);
-        phi__json_write_str(out, ids[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
 PHI__FN void phi__event_put_continuation(phi__buf *out, phi_continuation kind, phi_str tag) {
     phi__json_write_key(out, PHI__LIT("continuation_kind"));
     switch (kind) {
@@ -522,7 +513,7 @@ static void phi__event_put_part(phi__buf *out, const phi__field *field, const vo
     }
     case PHI__FIELD_LOOPS: {
         const phi_parallel *parallel = (const phi_parallel *)from;
-        phi__event_put_ids(out, key, parallel->loop_ids, parallel->loop_count);
+        phi__records_strs(out, key, parallel->loop_ids, parallel->loop_count);
         break;
     }
     case PHI__FIELD_TOTAL:
@@ -708,10 +699,24 @@ PHI__FN phi_status phi__intake_within(phi__intake *r, phi_status status, const c
     if (status != PHI_PARSE) return status;
     if (index != SIZE_MAX) (void)snprintf(item, sizeof item, "[%lu]", (unsigned long)index);
     memcpy(message, r->error->message, sizeof message);
-    if (snprintf(r->error->message, sizeof r->error->message, "%.16s%s: %s", where, item, message) <
-        0)
+    if (PHI_NEVER(snprintf(r->error->message, sizeof r->error->message, "%.16s%s: %s", where, item,
+                           message) < 0))
         r->error->message[0] = '\0';
     return status;
+}
+
+PHI__FN phi_status phi__intake_messages(phi__intake *r, const phi_json *object, const char *key,
+                                        const phi_message **out, size_t *count) {
+    const phi_json *array = phi_json_get(object, key), *node;
+    phi_json_iter it = phi_json_each(array);
+    phi_message *messages = (phi_message *)phi__intake_list(r, array, sizeof *messages, count);
+    *out = messages;
+    if (messages == NULL) return r->no_memory ? PHI_NO_MEMORY : PHI_OK;
+    for (size_t i = 0; (node = phi_json_next(&it)) != NULL; i++) {
+        phi_status status = phi__message_read_get(node, r->arena, &messages[i], r->error);
+        if (status != PHI_OK) return phi__intake_within(r, status, key, i);
+    }
+    return PHI_OK;
 }
 
 typedef struct phi__event_reader {
@@ -731,22 +736,12 @@ static phi_status phi__event_get_message(phi__event_reader *r, const phi_json *n
 
 static phi_status phi__event_get_messages(phi__event_reader *r, const phi_json *array,
                                           const char *key) {
-    phi_json_iter it = phi_json_each(array);
-    phi_status status = PHI_OK;
-    size_t count, i = 0;
     if (array == NULL || phi_json_is(array, PHI_JSON_NULL)) return PHI_OK;
-    if (!phi_json_is(array, PHI_JSON_ARRAY)) {
-        status = phi__intake_bad(&r->in, PHI_PARSE, "expected an array of messages");
-        return phi__intake_within(&r->in, status, key, SIZE_MAX);
-    }
-    phi_message *messages =
-        (phi_message *)phi__intake_list(&r->in, array, sizeof *messages, &count);
-    while (status == PHI_OK && i < count)
-        status =
-            phi__message_read_get(phi_json_next(&it), r->in.arena, &messages[i++], r->in.error);
-    r->out->messages = messages;
-    r->out->message_count = count;
-    return phi__intake_within(&r->in, status, key, i - 1);
+    if (phi_json_is(array, PHI_JSON_ARRAY))
+        return phi__intake_messages(&r->in, r->root, key, &r->out->messages,
+                                    &r->out->message_count);
+    phi_status status = phi__intake_bad(&r->in, PHI_PARSE, "expected an array of messages");
+    return phi__intake_within(&r->in, status, key, SIZE_MAX);
 }
 
 static phi_status phi__event_get_start(phi__event_reader *r) {

@@ -82,6 +82,12 @@ static void phi__known_abort(phi_recorder *rec, phi__session_box *box) {
     }
 }
 
+/* Returns the part of a loop id before its first dot, or the whole id if it has no dot. */
+static phi_str phi__session_id_of(phi_str loop_id) {
+    size_t dot = phi__str_find(loop_id, 0, ".");
+    return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);
+}
+
 /* Finds a loop in any session. NULL if it is unknown. */
 static phi__loop_box *phi__links_anywhere(const phi_recorder *rec, phi_str loop_id) {
     phi__loop_box *loop = phi__known_open(rec, loop_id);
@@ -238,6 +244,7 @@ static bool phi__recorder_fill(phi_recorder *rec, phi__loop_box *loop, const phi
     if (!phi__loopbox_fill(loop, info->loop_id, session_id, info)) return false;
     loop->pub.started_ms = ev->timestamp_ms;
     if (info->config.len == 0) return true;
+    /* phi_event_from_json wrote this text, so parsing it fails only if memory runs out. */
     if (phi_json_parse(&rec->scratch, info->config, 0, &config, NULL) != PHI_OK) return false;
     if (!phi_json_is(config, PHI_JSON_OBJECT)) return true;
     loop->pub.config = phi__session_config(loop->box, config);
@@ -276,20 +283,13 @@ static bool phi__recorder_config(phi__loop_box *loop, const phi_message *message
 
 static bool phi__recorder_message(phi__loop_box *loop, const phi_event *ev) {
     const phi_message *message = ev->message;
-    size_t n = loop->turn.input_count;
     if (message == NULL) return true;
     if (!phi__recorder_config(loop, message)) return false;
     if (!loop->in_turn || message->role == PHI_ROLE_ASSISTANT ||
         message->role == PHI_ROLE_TOOL_RESULT)
         return true;
-    phi_message *input = (phi_message *)phi__session_room_for(loop->box, loop->input, n,
-                                                              &loop->input_cap, sizeof *input);
-    const phi_message *copy = input != NULL ? phi_message_copy(message, &loop->box->arena) : NULL;
-    if (input != NULL) loop->turn.input = loop->input = input;
-    if (copy == NULL) return false;
-    input[n] = *copy;
-    loop->turn.input_count = n + 1;
-    return true;
+    return phi__session_push(loop->box, &loop->turn.input, &loop->turn.input_count,
+                             &loop->turn_input_cap, message);
 }
 
 static bool phi__recorder_turn_end(phi__loop_box *loop, const phi_event *ev) {
@@ -337,13 +337,12 @@ static phi__loop_box *phi__recorder_branch(phi_recorder *rec, phi__session_box *
 
 static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const phi_event *ev) {
     const phi_parallel *p = ev->parallel;
-    phi_str *ids;
     size_t n = p->loop_count;
-    if (n == 0 || phi__mul(n, sizeof *ids) == SIZE_MAX) return n == 0;
-    ids = (phi_str *)phi__arena_zero(&box->arena, n * sizeof *ids);
-    for (size_t i = 0; ids != NULL && i < n; i++)
+    phi_str *ids = (phi_str *)phi__arena_zero(&box->arena, phi__mul(n, sizeof *ids));
+    if (ids == NULL) return false;
+    for (size_t i = 0; i < n; i++)
         if (!phi__session_keep(box, p->loop_ids[i], &ids[i])) return false;
-    for (size_t i = 0; ids != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         phi_loop_group *group = (phi_loop_group *)phi__arena_zero(&box->arena, sizeof *group);
         phi__loop_box *loop =
             group != NULL ? phi__recorder_branch(rec, box, ids[i], ev->timestamp_ms) : NULL;
@@ -352,7 +351,7 @@ static bool phi__recorder_group(phi_recorder *rec, phi__session_box *box, const 
         group->loop_count = n;
         loop->pub.group = group;
     }
-    return ids != NULL;
+    return true;
 }
 
 /* ---- handling an event ---- */
@@ -390,8 +389,7 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
     case PHI_EV_TURN_START:
         memset(&loop->turn, 0, sizeof loop->turn);
         phi__session_turn_begin(loop, ev->turn_index, ev->trigger, ev->timestamp_ms);
-        loop->input = NULL;
-        loop->input_cap = 0;
+        loop->turn_input_cap = 0;
         return true;
     case PHI_EV_TURN_END: return phi__recorder_turn_end(loop, ev);
     case PHI_EV_MESSAGE_END: return phi__recorder_message(loop, ev);
@@ -413,11 +411,6 @@ static bool phi__recorder_apply(phi_recorder *rec, phi__loop_box *loop, const ph
    example by a flush during the call. */
 static bool phi__recorder_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
-}
-
-static phi_status phi__recorder_late(phi_recorder *rec, const phi_event *ev) {
-    phi__loop_box *loop = phi__recorder_links(ev) ? phi__links_anywhere(rec, ev->loop_id) : NULL;
-    return loop == NULL || phi__links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* Records an event that was read back from `json`. */
@@ -468,7 +461,10 @@ static phi_status phi__recorder_event(phi_recorder *rec, const phi_event *ev, ph
         return PHI_OK;
     }
     phi__loop_box *loop = phi__known_running(rec, ev->loop_id);
-    if (loop == NULL) return phi__recorder_late(rec, ev);
+    if (loop == NULL) {
+        if (phi__recorder_links(ev)) loop = phi__links_anywhere(rec, ev->loop_id);
+        return loop == NULL || phi__links_spawn(rec, loop, ev) ? PHI_OK : PHI_NO_MEMORY;
+    }
     uint64_t sequence = loop->sequence++;
     if (!phi__recorder_wanted(rec, ev->kind)) return PHI_OK;
     if (!phi__session_add_event(loop, sequence, json)) return PHI_NO_MEMORY;
@@ -574,19 +570,16 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
     return PHI_OK;
 }
 
-/* True for a session of phi_recorder_begin that waits for its first loop. */
-static bool phi__recorder_waits(const phi__session_box *box) {
-    return box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
-           box->pub.loop_count == 0;
-}
-
 static size_t phi__recorder_checkpoint(phi_recorder *recorder) {
     phi__link *next;
     size_t n = 0;
     for (phi__link *link = recorder->open.first; link != NULL; link = next) {
         phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
         next = link->next;
-        if (box->open > 0 || phi__recorder_waits(box)) continue;
+        /* A session of phi_recorder_begin waits for its first loop. */
+        bool waits = box->pub.formation.kind == PHI_FORMATION_EXPLICIT && !box->decided &&
+                     box->pub.loop_count == 0;
+        if (box->open > 0 || waits) continue;
         phi__known_move(recorder, box, true);
         n++;
     }

@@ -118,26 +118,29 @@ typedef struct phi__tape {
     phi__tape_parted parted;
 } phi__tape;
 
-/* ---- tape_read.c ---- */
+/* ---- tape.c ---- */
+
+/* Makes a tape with the desc's secrets. Without memory for a secret, sets tape->failed. NULL: no
+   memory. */
+PHI__FN phi__tape *phi__tape_new(const phi_tape_desc *desc);
+/* Checks and indexes the tape. Fails with PHI_PARSE or PHI_NO_MEMORY. */
+PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
 /* Sets the tape's time, and that of the current step. Time never goes back. */
 PHI__FN void phi__tape_sources_set(phi__tape *tape, uint64_t us);
-PHI__FN void phi__tape_sources_random(void *user_data, void *out, size_t len);
 PHI__FN phi_status phi__tape_sources_take(phi_tape *base, const phi__tape_sources *sources);
 
 /* Begin and end a line; members are added in between. A failed recording writes no line. */
 PHI__FN phi__buf *phi__tape_line_begin(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_line_end(phi__tape *tape);
 
-/* These functions write text with secrets replaced, and add new secrets to tape->secrets. */
-PHI__FN void phi__tape_secret_add(phi__tape *tape, const char *const *secrets); /* ends with NULL */
+/* Adds the secrets of the HTTP client's proxy to tape->secrets. */
 PHI__FN void phi__tape_secret_add_proxy(phi__tape *tape, const phi__http *http);
-/* Writes the header lines of an answer without its cookies. */
-PHI__FN void phi__tape_secret_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
-/* Writes a request's members without secrets. Replaying compares them. */
+/* Writes a request's members without secrets, and adds new secrets to tape->secrets. Replaying
+   compares the members. */
 PHI__FN void phi__tape_secret_put_request(phi__tape *tape, phi__buf *line,
                                           const phi_request *request, bool whole);
 
@@ -149,18 +152,9 @@ PHI__FN phi__toolcall *phi__tape_call_at(const phi__tape *tape, uint32_t i);
 PHI__FN void phi__tape_result_put(phi__tape *tape, phi__buf *line, const phi__toolcall *call,
                                   const phi_message *result);
 
-/* Checks and indexes the tape. Returns PHI_PARSE or PHI_NO_MEMORY on failure. */
-PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error *error);
 /* Returns the JSON tree of a line, valid until the next call. NULL: no memory. */
 PHI__FN const phi_json *phi__tape_read_tree(phi__tape *tape, const phi__tape_line *line);
-/* Decodes a BYTES line into tape->bytes. False: no memory. */
-PHI__FN bool phi__tape_read_bytes(phi__tape *tape, const phi_json *root);
 /* Returns the message of a RESULT line, in tape->arena. NULL: no memory. */
 PHI__FN phi_message *phi__tape_read_result(phi__tape *tape, const phi_json *root);
-
-/* tape_record.c, tape_play.c */
-PHI__FN void phi__taping_init(phi__tape *tape);
-PHI__FN void phi__play_init(phi__tape *tape);
-PHI__FN void phi__play_end(phi__tape *tape); /* diverges if a line was not replayed */
 
 #endif

@@ -20,10 +20,9 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
 
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
                                     size_t size) {
-    size_t more = *cap > SIZE_MAX / 2 ? SIZE_MAX : phi__max(phi__max(*cap * 2, count + 1), 2);
-    size_t bytes = phi__mul(more, size);
+    size_t more = phi__max(phi__max(phi__mul(*cap, 2), count + 1), 2);
     if (count < *cap) return at;
-    char *now = bytes == SIZE_MAX ? NULL : (char *)phi__arena_zero(&box->arena, bytes);
+    void *now = phi__arena_zero(&box->arena, phi__mul(more, size));
     if (now == NULL) return NULL;
     if (count > 0) memcpy(now, at, count * size);
     *cap = more;
@@ -51,15 +50,25 @@ PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out) {
 
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
                                         size_t count, const phi_message **out) {
-    phi_message *copies;
     *out = NULL;
     if (count == 0) return true;
-    if (phi__mul(count, sizeof *copies) == SIZE_MAX) return false;
-    copies = (phi_message *)phi_arena_alloc(&box->arena, count * sizeof *copies);
+    phi_message *copies =
+        (phi_message *)phi_arena_alloc(&box->arena, phi__mul(count, sizeof *copies));
     if (copies == NULL) return false;
     for (size_t i = 0; i < count; i++)
         if (!phi__message_copy(&messages[i], &box->arena, &copies[i])) return false;
     *out = copies;
+    return true;
+}
+
+PHI__FN bool phi__session_push(phi__session_box *box, const phi_message **list, size_t *count,
+                               size_t *cap, const phi_message *message) {
+    phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
+                                                            cap, sizeof *now);
+    if (now == NULL) return false;
+    *list = now;
+    if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
+    ++*count;
     return true;
 }
 
@@ -94,11 +103,6 @@ PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop
     parent->children = children;
     parent->children[parent->child_count++] = loop->pub.loop_id;
     return true;
-}
-
-PHI__FN phi_str phi__session_id_of(phi_str loop_id) {
-    size_t dot = phi__str_find(loop_id, 0, ".");
-    return dot == SIZE_MAX ? loop_id : phi__str(loop_id.at, dot);
 }
 
 /* Returns the part of a loop id between its first and last dot. */

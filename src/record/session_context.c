@@ -471,12 +471,9 @@ PHI__FN void phi__way_ends(phi_block_section *section, size_t from, size_t end) 
 static phi_status phi__way_shown(const phi__way_job *job, size_t i, size_t from, size_t end,
                                  phi__way_list *list) {
     const phi_message *messages = job->way->loops[i]->messages + from;
-    memset(list, 0, sizeof *list);
-    phi__way_put_shown(list, job->way, i, from, messages, end - from);
-    list->at = (phi_message *)phi_arena_alloc(job->scratch,
-                                              phi__mul(phi__max(list->count, 1), sizeof *list->at));
-    if (list->at == NULL) return PHI_NO_MEMORY;
     list->count = 0;
+    list->at = (phi_message *)phi_arena_alloc(job->scratch, phi__mul(end - from, sizeof *list->at));
+    if (list->at == NULL) return PHI_NO_MEMORY;
     phi__way_put_shown(list, job->way, i, from, messages, end - from);
     return PHI_OK;
 }

@@ -21,10 +21,9 @@ typedef struct phi__loop_box {
     bool open;         /* running or pending, so the recorder's table has it */
     uint64_t hash;     /* hash of its id in that table */
     bool in_turn;
-    phi_turn turn; /* the current turn */
-    phi_message *input;
-    size_t input_cap;
-    size_t turn_input_cap, turn_result_cap; /* session_log.c: capacities of the turn's lists */
+    phi_turn turn;                       /* the current turn */
+    size_t turn_input_cap;               /* capacity of the turn's input */
+    size_t turn_result_cap, message_cap; /* session_log.c: of the turn's results, of the messages */
 } phi__loop_box;
 
 struct phi__session_box {
@@ -67,6 +66,10 @@ PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
 PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
                                         size_t count, const phi_message **out);
 
+/* Appends a copy of a message to a list in the session's arena. False: no memory. */
+PHI__FN bool phi__session_push(phi__session_box *box, const phi_message **list, size_t *count,
+                               size_t *cap, const phi_message *message);
+
 /* Appends a loop's id to its parent's children, if the session has it. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
@@ -79,9 +82,6 @@ PHI__FN void phi__session_turn_begin(phi__loop_box *loop, uint32_t turn_index, p
                                      int64_t at_ms);
 /* Returns the place of the next turn. NULL: no memory. */
 PHI__FN phi_turn *phi__session_turn_room(phi__loop_box *loop);
-
-/* Returns the part of a loop id before its first dot, or the whole id if it has no dot. */
-PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 
 /* Returns the type in an event's JSON. Empty if there is none. */
 PHI__FN phi_str phi__session_event_type(phi_str json);

@@ -267,7 +267,7 @@ static void phi__session_put_group(phi__session_writer *w, const phi_loop_group 
         return;
     }
     phi__records_raw(&w->out, "parallel_group", "{");
-    phi__event_put_ids(&w->out, "all_loop_ids", group->loop_ids, group->loop_count);
+    phi__records_strs(&w->out, "all_loop_ids", group->loop_ids, group->loop_count);
     PHI__RECORDS_PUT(&w->out, phi__session_group_fields, group);
     phi__json_write_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
@@ -328,7 +328,7 @@ static void phi__session_put_loop(phi__session_writer *w, const phi_loop_record 
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
-    phi__event_put_ids(&w->out, "children_loop_ids", loop->children, loop->child_count);
+    phi__records_strs(&w->out, "children_loop_ids", loop->children, loop->child_count);
     phi__records_raw(&w->out, "child_loop_refs", "[");
     for (size_t i = 0; i < loop->spawned_count; i++) {
         const phi_child_ref *ref = &loop->spawned[i];
@@ -440,30 +440,15 @@ typedef struct phi__session_reader {
     phi__session_box *box;
 } phi__session_reader;
 
-static phi_status phi__session_read_messages(phi__session_reader *r, const phi_json *object,
-                                             const char *key, const phi_message **out,
-                                             size_t *count) {
-    const phi_json *array = phi_json_get(object, key), *node;
-    phi_json_iter it = phi_json_each(array);
-    phi_message *messages = (phi_message *)phi__intake_list(&r->in, array, sizeof *messages, count);
-    *out = messages;
-    if (messages == NULL) return r->in.no_memory ? PHI_NO_MEMORY : PHI_OK;
-    for (size_t i = 0; (node = phi_json_next(&it)) != NULL; i++) {
-        phi_status status = phi__message_read_get(node, r->in.arena, &messages[i], r->in.error);
-        if (status != PHI_OK) return phi__intake_within(&r->in, status, key, i);
-    }
-    return PHI_OK;
-}
-
 static phi_status phi__session_read_turn(phi__session_reader *r, const phi_json *node,
                                          phi_turn *to) {
     const phi_json *id = phi_json_get(node, "turn_id");
     const phi_json *answer = phi_json_get(node, "output_message");
     phi_status status =
-        phi__session_read_messages(r, node, "input_messages", &to->input, &to->input_count);
+        phi__intake_messages(&r->in, node, "input_messages", &to->input, &to->input_count);
     if (status == PHI_OK)
         status =
-            phi__session_read_messages(r, node, "tool_results", &to->results, &to->result_count);
+            phi__intake_messages(&r->in, node, "tool_results", &to->results, &to->result_count);
     if (status != PHI_OK) return status;
     (void)PHI__RECORDS_GET(id, phi__session_turn_id_fields, to, NULL);
     to->trigger = phi__event_get_trigger(node);
@@ -541,7 +526,7 @@ static phi_status phi__session_read_section(phi__session_reader *r, const phi_js
     if (!to->present) return PHI_OK;
     (void)PHI__RECORDS_GET(range, phi__session_range_fields, to, NULL);
     if (!messages) return PHI_OK;
-    return phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
+    return phi__intake_messages(&r->in, node, "messages", &to->messages, &to->message_count);
 }
 
 static phi_status phi__session_read_block(phi__session_reader *r, const phi_json *node,
@@ -585,7 +570,7 @@ static phi_status phi__session_read_loop(phi__session_reader *r, const phi_json 
         if (to->config == NULL) return PHI_NO_MEMORY;
     }
     phi_status status =
-        phi__session_read_messages(r, node, "messages", &to->messages, &to->message_count);
+        phi__intake_messages(&r->in, node, "messages", &to->messages, &to->message_count);
     if (status == PHI_OK) status = phi__session_read_turns(r, phi_json_get(node, "turns"), loop);
     if (status == PHI_OK)
         status = phi__session_read_block(r, phi_json_get(node, "compaction_block"), to);

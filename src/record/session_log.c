@@ -458,36 +458,24 @@ PHI_API phi_status phi_session_compact(phi_session *session, const phi_session_c
     return phi__way_compact(session, desc, made, words, words_size);
 }
 
-/* Appends a copy of a message to a list. *cap is the list's capacity. */
-static bool phi__session_log_push(phi__session_box *box, const phi_message **list, size_t *count,
-                                  size_t *cap, const phi_message *message) {
-    phi_message *now = (phi_message *)phi__session_room_for(box, (void *)(uintptr_t)*list, *count,
-                                                            cap, sizeof *now);
-    if (now == NULL) return false;
-    *list = now;
-    if (!phi__message_copy(message, &box->arena, &now[*count])) return false;
-    ++*count;
-    return true;
-}
-
-/* Adds a message to the loop and its current turn. input_cap is the capacity of the loop's list. */
+/* Adds a message to the loop and its current turn. */
 static bool phi__session_log_message(phi__session_box *box, phi__loop_box *loop,
                                      const phi_message *message) {
     phi_turn *turn = &loop->turn;
-    if (!phi__session_log_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->input_cap,
-                               message))
+    if (!phi__session_push(box, &loop->pub.messages, &loop->pub.message_count, &loop->message_cap,
+                           message))
         return false;
     if (message->role == PHI_ROLE_ASSISTANT && loop->pub.config == NULL) {
         loop->pub.config = phi__session_config_of(box, loop->pub.loop_id, message);
         if (loop->pub.config == NULL) return false;
     }
     if (message->role == PHI_ROLE_USER || message->role == PHI_ROLE_EXTENSION)
-        return phi__session_log_push(box, &turn->input, &turn->input_count, &loop->turn_input_cap,
-                                     message);
+        return phi__session_push(box, &turn->input, &turn->input_count, &loop->turn_input_cap,
+                                 message);
     if (!loop->in_turn) return true;
     if (message->role == PHI_ROLE_TOOL_RESULT)
-        return phi__session_log_push(box, &turn->results, &turn->result_count,
-                                     &loop->turn_result_cap, message);
+        return phi__session_push(box, &turn->results, &turn->result_count, &loop->turn_result_cap,
+                                 message);
     turn->output = phi_message_copy(message, &box->arena);
     return turn->output != NULL;
 }

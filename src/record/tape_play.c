@@ -206,7 +206,13 @@ static phi__played phi__playreq_answer(phi__tape *tape, const phi__tape_line *li
         return PHI__PLAY_STOP;
     }
     if (line->kind == PHI__TAPE_BYTES) {
-        if (!phi__tape_read_bytes(tape, root)) {
+        const phi_json *text = phi_json_get(root, "text");
+        phi__buf_clear(&tape->bytes);
+        if (text != NULL)
+            phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
+        else
+            (void)phi__base64_decode(&tape->bytes, phi__records_get_str(root, "base64"));
+        if (tape->bytes.failed) {
             phi__match_no_memory(tape);
             return PHI__PLAY_STOP;
         }
@@ -575,7 +581,6 @@ static void phi__play_begin(phi_tape *base) {
 }
 
 static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
-static void phi__play_nothing(phi_tape *base) { (void)base; }
 static void phi__play_posted(phi_tape *base) { phi__play_of(base)->posting = true; }
 
 /* ---- tools ---- */
@@ -701,51 +706,7 @@ static bool phi__play_on_way(phi_tape *base, const phi__toolcall *call, bool on_
     return false;
 }
 
-static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
-                           const phi_tool_result *part, bool progress) {
-    (void)base;
-    (void)call;
-    (void)text;
-    (void)part;
-    (void)progress;
-}
-
 /* ---- the tape's functions ---- */
-
-static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_transfer_stage stage) {
-    (void)base;
-    (void)transfer;
-    (void)stage;
-    return PHI_STALE; /* only the tape answers requests */
-}
-
-static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,
-                                 const char *headers, size_t len) {
-    (void)base;
-    (void)transfer;
-    (void)status;
-    (void)headers;
-    (void)len;
-    return PHI_STALE;
-}
-
-static phi_status phi__play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
-                                 size_t len) {
-    (void)base;
-    (void)transfer;
-    (void)bytes;
-    (void)len;
-    return PHI_STALE;
-}
-
-static phi_status phi__play_end_transfer(phi_tape *base, phi_transfer transfer, phi_status status,
-                                         const char *words) {
-    (void)base;
-    (void)transfer;
-    (void)status;
-    (void)words;
-    return PHI_STALE;
-}
 
 static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transport *inner,
                              bool stages) {
@@ -757,13 +718,14 @@ static void phi__play_attach(phi_tape *base, phi_runtime *rt, const phi_transpor
 static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
 
 static const phi__tape_ops phi__play_ops = {
-    phi__tape_sources_take, phi__play_attach,  phi__play_detach,       phi__play_begin,
-    phi__play_rest,         phi__play_nothing, phi__play_nothing,      phi__play_nothing,
-    phi__play_posted,       phi__play_all_in,  phi__play_look_us,      phi__play_stage,
-    phi__play_head,         phi__play_push,    phi__play_end_transfer, phi__play_start,
-    phi__play_started,      phi__play_on_way,  phi__play_given,        phi__play_said};
+    phi__tape_sources_take, phi__play_attach,  phi__play_detach, phi__play_begin, phi__play_posted,
+    phi__play_all_in,       phi__play_look_us, phi__play_on_way, phi__play_given};
 
-PHI__FN void phi__play_end(phi__tape *tape) {
+static const phi__tape_player phi__play_player = {phi__play_rest, phi__play_start,
+                                                  phi__play_started};
+
+/* Diverges if a line was not replayed. */
+static void phi__play_end(phi__tape *tape) {
     for (size_t i = tape->index.at; i < tape->index.count && !tape->off; i++) {
         const phi__tape_line *l = &tape->index.lines[i];
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
@@ -776,8 +738,24 @@ PHI__FN void phi__play_end(phi__tape *tape) {
     }
 }
 
-PHI__FN void phi__play_init(phi__tape *tape) {
+/* ---- public ---- */
+
+PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error) {
+    phi_tape_desc none = PHI_ZERO;
+    if (desc == NULL) desc = &none;
+    if (error != NULL) {
+        memset(error, 0, sizeof *error);
+        error->status = PHI_NO_MEMORY;
+        (void)snprintf(error->message, sizeof error->message, "no memory");
+    }
+    phi__tape *tape = phi__tape_new(desc);
+    if (tape == NULL) return NULL;
+    if (tape->failed != PHI_OK || phi__tape_read(tape, text, error) != PHI_OK) {
+        phi_tape_free(&tape->base);
+        return NULL;
+    }
     tape->base.ops = &phi__play_ops;
+    tape->base.player = &phi__play_player;
     tape->base.plays = true;
     tape->base.clock_us_fn = phi__play_clock;
     tape->base.work_us_fn = phi__play_work_us;
@@ -785,4 +763,19 @@ PHI__FN void phi__play_init(phi__tape *tape) {
     tape->base.transport.resume = phi__playreq_resume;
     tape->base.transport.cancel = phi__playreq_cancel;
     tape->base.transport.user_data = tape;
+    return &tape->base;
+}
+
+PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence) {
+    phi__tape *tape = (phi__tape *)base;
+    if (tape == NULL) return PHI_BAD_ARG;
+    if (!base->plays) {
+        phi__records_u64(phi__tape_line_begin(tape, "over"), "idle", tape->idle);
+        phi__tape_line_end(tape);
+    } else if (!tape->over)
+        phi__play_end(tape);
+    tape->over = true;
+    if (divergence != NULL) *divergence = tape->parted.where;
+    if (tape->parted.yes) return PHI_REFUSED;
+    return tape->failed == PHI_OK && tape->torn ? PHI_PARSE : tape->failed;
 }

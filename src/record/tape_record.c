@@ -98,13 +98,32 @@ static phi_status phi__taping_stage(phi_tape *base, phi_transfer transfer,
     return status;
 }
 
+/* Writes the header lines of an answer without its cookies. */
+static void phi__taping_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
+    phi__buf_clear(&tape->bytes);
+    while (headers.len > 0) {
+        size_t end = phi__str_find(headers, 0, "\n");
+        size_t n = end < headers.len ? end + 1 : headers.len;
+        phi_str one = phi__str(headers.at, n);
+        size_t colon = phi__min(phi__str_find(one, 0, ":"), n);
+        if (phi__str_find_nocase(phi__str(one.at, colon), 0, "cookie") != SIZE_MAX) {
+            phi__buf_add(&tape->bytes, one.at, colon);
+            phi__buf_text(&tape->bytes, ": [redacted]\r\n");
+        } else
+            phi__buf_add_str(&tape->bytes, one);
+        headers = phi__str(headers.at + n, headers.len - n);
+    }
+    phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
+    line->failed = line->failed || tape->bytes.failed;
+}
+
 static phi_status phi__taping_head_now(phi__tape *tape, phi__tape_flow *flow) {
     flow->held_head = false;
     phi__taping_touch(&tape->base);
     (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
     phi__buf *line = phi__taping_flow_line(tape, "head", flow->x);
     phi__records_u64(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
-    phi__tape_secret_put_head(tape, line, phi__buf_str(&flow->head));
+    phi__taping_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_line_end(tape);
     phi_status status =
         phi__transfer_head_now(flow->transfer, flow->http_status, flow->head.at, flow->head.len);
@@ -312,17 +331,6 @@ static bool phi__taping_on_way(phi_tape *base, const phi__toolcall *call, bool o
     return true;
 }
 
-static bool phi__taping_start(phi_tape *base, phi__toolcall *call) {
-    (void)base;
-    (void)call;
-    return false;
-}
-
-static void phi__taping_started(phi_tape *base, phi__toolcall *call) {
-    (void)base;
-    (void)call;
-}
-
 static void phi__taping_said(phi_tape *base, phi__toolcall *call, phi_str text,
                              const phi_tool_result *part, bool progress) {
     phi__tape *tape = phi__taping_of(base);
@@ -374,8 +382,6 @@ static void phi__taping_begin(phi_tape *base) {
     }
     phi__taping_held(tape);
 }
-
-static void phi__taping_rest(phi_tape *base) { (void)base; }
 
 static void phi__taping_woken(phi_tape *base) {
     phi__tape *tape = phi__taping_of(base);
@@ -456,14 +462,22 @@ static uint64_t phi__taping_look_us(phi_tape *base) {
 }
 
 static const phi__tape_ops phi__record_ops = {
-    phi__taping_take,    phi__taping_attach, phi__taping_detach,  phi__taping_begin,
-    phi__taping_rest,    phi__taping_woken,  phi__taping_fires,   phi__taping_posting,
-    phi__taping_posted,  phi__taping_let_in, phi__taping_look_us, phi__taping_stage,
-    phi__taping_head,    phi__taping_push,   phi__taping_end,     phi__taping_start,
-    phi__taping_started, phi__taping_on_way, phi__taping_result,  phi__taping_said};
+    phi__taping_take,    phi__taping_attach, phi__taping_detach,
+    phi__taping_begin,   phi__taping_posted, phi__taping_let_in,
+    phi__taping_look_us, phi__taping_on_way, phi__taping_result};
 
-PHI__FN void phi__taping_init(phi__tape *tape) {
+static const phi__tape_recorder phi__record_recorder = {
+    phi__taping_woken, phi__taping_fires, phi__taping_posting, phi__taping_stage,
+    phi__taping_head,  phi__taping_push,  phi__taping_end,     phi__taping_said};
+
+/* ---- public ---- */
+
+PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc) {
+    if (desc == NULL || desc->write_fn == NULL) return NULL;
+    phi__tape *tape = phi__tape_new(desc);
+    if (tape == NULL) return NULL;
     tape->base.ops = &phi__record_ops;
+    tape->base.recorder = &phi__record_recorder;
     tape->base.clock_us_fn = phi__taping_clock;
     tape->base.work_us_fn = phi__taping_work_us;
     tape->base.transport.open = phi__taping_open;
@@ -472,4 +486,5 @@ PHI__FN void phi__taping_init(phi__tape *tape) {
     tape->base.transport.release = phi__taping_release;
     tape->base.transport.pump = phi__taping_pump;
     tape->base.transport.user_data = tape;
+    return &tape->base;
 }

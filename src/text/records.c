@@ -13,6 +13,15 @@ PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json) 
     phi__buf_text(out, json);
 }
 
+PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *items, size_t count) {
+    phi__records_raw(out, key, "[");
+    for (size_t i = 0; i < count; i++) {
+        phi__json_write_comma(out);
+        phi__json_write_str(out, items[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value) {
     if (value.len > 0)
         phi__records_str(out, key, value);

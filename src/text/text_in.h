@@ -514,6 +514,9 @@ PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
 PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: left out */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 
+/* Writes the key and the strings as an array. */
+PHI__FN void phi__records_strs(phi__buf *out, const char *key, const phi_str *items, size_t count);
+
 /* Writes the key and raw JSON: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 

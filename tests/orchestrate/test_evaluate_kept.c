@@ -274,6 +274,35 @@ TEST(calls_that_wait_get_their_results_in_the_agents_own_lane) {
     rig_free(s.r);
 }
 
+TEST(an_evaluation_that_is_refused_answers_no_calls) {
+    stage s;
+    phi_content block;
+    phi_message message = text_message(PHI_ROLE_USER, &block, "Look");
+    phi_agent_desc bad;
+    stage_set(&s, rig_new(), 2);
+    s.configs[2].max_tokens = 1000;
+    s.own.budget.max_tokens = 500;
+    REQUIRE(stage_open(&s));
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
+    memset(&block, 0, sizeof block);
+    block.kind = PHI_CONTENT_TOOL_CALL;
+    block.id = PHI__LIT("c9");
+    block.name = PHI__LIT("look");
+    block.arguments = PHI__LIT("{}");
+    message.role = PHI_ROLE_ASSISTANT;
+    message.stop_reason = PHI_STOP_REASON_TOOL_USE;
+    CHECK_EQ_INT(phi_thread_append(phi_agent_thread(s.agent), &message, 1, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_LIMIT);
+    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(s.agent)), 2);
+    bad = s.configs[1];
+    bad.model.id = NULL;
+    s.desc.configs = &bad;
+    s.desc.config_count = 1;
+    CHECK_EQ_INT(phi_evaluate(s.agent, &s.desc), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_thread_count(phi_agent_thread(s.agent)), 2);
+    rig_free(s.r);
+}
+
 TEST(numbers_go_on_behind_messages_that_came_from_elsewhere) {
     stage s;
     phi_content block;
@@ -668,6 +697,7 @@ TEST_MAIN(TEST_ENTRY(a_store_has_the_branches_and_another_process_goes_on_with_t
           TEST_ENTRY(the_text_of_a_branch_is_its_last_answer_not_what_came_behind_it),
           TEST_ENTRY(ids_of_calls_differ_along_a_lane_though_branches_use_the_same),
           TEST_ENTRY(calls_that_wait_get_their_results_in_the_agents_own_lane),
+          TEST_ENTRY(an_evaluation_that_is_refused_answers_no_calls),
           TEST_ENTRY(numbers_go_on_behind_messages_that_came_from_elsewhere),
           TEST_ENTRY(an_evaluation_counts_as_activity_of_the_session),
           TEST_ENTRY(a_limit_is_no_failure),
