@@ -129,7 +129,7 @@ PHI__FN phi_str phi__str_trim(phi_str s);
 /* Writes sixteen hexadecimal digits in lower case and a terminator. */
 PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
 
-/* Reads the first sixteen digits as written by phi__hash_hex. 0: no digits, or another character. */
+/* Reads the first sixteen digits, as phi__hash_hex writes them. 0: none, or another character. */
 PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
 
 /* Reads a whole decimal number. False: empty, other bytes, or overflow. */

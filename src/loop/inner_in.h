@@ -194,9 +194,6 @@ PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted,
                                       size_t size);
 
 /* ---- turn.c ---- */
-/* Fails the model call of a turn that has begun. */
-PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason);
-
 /* Advances each ready run until it waits or is over, as far as the step's slice allows. */
 PHI__FN void phi__turn_advance_all(phi_runtime *rt);
 

@@ -284,12 +284,12 @@ static phi_content *phi__filter_warned(phi__run *run, const phi_message *message
     size_t n = message->content_count;
     phi_content *content =
         (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
-    if (content == NULL) return NULL;
+    phi_str warnings;
+    if (content == NULL || !phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &warnings))
+        return NULL;
     if (n > 0) memcpy(content, message->content, n * sizeof *content);
-    memset(&content[n], 0, sizeof content[n]);
-    content[n].kind = PHI_CONTENT_TEXT;
-    return phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &content[n].text) ? content
-                                                                                        : NULL;
+    content[n] = phi__input_text(warnings);
+    return content;
 }
 
 /* Returns the reason, which is never empty, because an empty reason means no rejection. */

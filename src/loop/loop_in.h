@@ -71,9 +71,9 @@ PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, ph
    memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
-/* Begins another sequence of runs. session: the agent's new session, whose use is taken over. NULL:
-   the session stays. last_loop_id: the parent of the next run, in the agent's memory, which is taken
-   over. An id from another session is freed, and the next run has no parent. */
+/* Begins another sequence of runs. session: the agent's new session, whose use is taken over; NULL:
+   the session stays. last_loop_id: the parent of the next run; it is in the agent's memory and is
+   taken over. An id from another session is freed, and the next run has no parent. */
 PHI__FN void phi__line_begin(phi__agent *agent, phi__session *session, phi_str last_loop_id);
 
 /* Begins a sequence in an empty session with another id. Needs no memory if no other agent shares

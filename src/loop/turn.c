@@ -100,7 +100,8 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
     return PHI__RUN_LOST;
 }
 
-PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
+/* Fails the model call of a turn that has begun. */
+static phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
     phi_arena *room = phi__thread_room(run->agent->thread);
     phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
     phi_str words;
