@@ -203,40 +203,34 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
 
 /* ---- public: changing an agent ---- */
 
-static phi_status phi__agent_may_change(phi_agent handle, phi__agent *agent, const char *what) {
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    return phi__find_idle(agent, what);
-}
-
 /* Gives the agent a new session. A log in a store is kept, and the agent begins a fresh lane of it.
-   Everything that may fail comes before the first change. Without a store, a session that no other
-   agent shares is renamed, which needs no memory. */
-static phi_status phi__agent_renew_session(phi__agent *agent) {
+   Everything that may fail comes before the first change. False: no memory, the only failure of
+   phi_thread_switch between two runs. */
+static bool phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
     char made[PHI__UUID_SIZE];
     phi__take_random_id(agent, made);
-    if (agent->thread->journal == NULL)
-        return phi__line_renew(agent, phi_str_of(made)) ? PHI_OK : PHI_NO_MEMORY;
+    if (agent->thread->journal == NULL) return phi__line_renew(agent, phi_str_of(made));
     phi__session *session = phi__session_take(sessions, phi_str_of(made));
     if (session == NULL || phi_thread_switch(agent->thread, NULL) != PHI_OK) {
         phi__session_drop(sessions, session);
-        return PHI_NO_MEMORY;
+        return false;
     }
-    phi__line_move(agent, session);
-    return PHI_OK;
+    phi__line_begin(agent, session, phi__str(NULL, 0));
+    return true;
 }
 
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__find_agent(handle);
     phi_thread before, *old = NULL;
-    phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
-    if (agent != NULL && !agent->thread->of_agent)
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (!agent->thread->of_agent)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
+    phi_status status = phi__find_idle(agent, "phi_agent_reset");
     if (status != PHI_OK) return status;
-    if (phi__agent_renew_session(agent) != PHI_OK)
+    if (!phi__agent_renew_session(agent))
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__line_restart(agent);
     phi__input_free_queues(agent); /* injected messages were freed with the last run */
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);

@@ -80,7 +80,8 @@ PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const cha
 PHI_API phi_status phi_stop(phi_agent agent);
 
 /* Raises the limits of the active run and the agent's budget. A paused run continues if the raise
-   is enough. PHI_MISUSE: the agent has neither a run nor a budget. Pumping thread. */
+   is enough. PHI_BAD_ARG: `by` is NULL, or its cost is negative; PHI_MISUSE: the agent has neither
+   a run nor a budget; PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 
 /* ---- changing an agent ---- */

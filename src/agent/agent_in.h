@@ -27,8 +27,9 @@ PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
 PHI__FN phi_status phi__said_check_extra(phi_runtime *rt, const char *what, const phi_provider *own,
                                          const phi_model *model, const char *extra);
 
-/* Checks tools for an existing agent, together with the agent's failover list and format. */
-PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools, size_t count);
+/* Checks tools together with the model, hooks, failover list and format of a desc. */
+PHI__FN phi_status phi__check_tools(phi_runtime *rt, const phi_agent_desc *desc,
+                                    const phi_tool *tools, size_t count);
 
 /* Writes a random UUID. */
 

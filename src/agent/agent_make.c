@@ -188,21 +188,17 @@ PHI__FN phi_status phi__check_format(phi_runtime *rt, const phi_format *format,
         return format->schema == NULL
                    ? PHI_OK
                    : phi__error(rt, PHI_BAD_ARG, "format.schema is given, format.kind is text");
-    return rt->features.check_format != NULL
-               ? rt->features.check_format(rt, format, tools, tool_count)
-               : phi__feature_missing(rt, "format", "phi_feature_formats");
+    phi_status status =
+        phi__feature_need(rt, PHI__FEATURE_AT_FORMATS, "format", "phi_feature_formats");
+    return status == PHI_OK ? rt->features.check_format(rt, format, tools, tool_count) : status;
 }
 
-PHI__FN phi_status phi__check_own(const phi__agent *agent, const phi_tool *tools, size_t count) {
-    phi__tool_rules rules =
-        phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                              phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
-    phi_status status = phi__tool_check_all(agent->rt, &rules, tools, count);
+PHI__FN phi_status phi__check_tools(phi_runtime *rt, const phi_agent_desc *desc,
+                                    const phi_tool *tools, size_t count) {
+    phi_status status = phi__tool_check_all(rt, desc, tools, count);
     if (status == PHI_OK)
-        status = phi__check_failover(agent->rt, agent->desc.failover, agent->desc.provider, tools,
-                                     count);
-    return status == PHI_OK ? phi__check_format(agent->rt, &agent->desc.format, tools, count)
-                            : status;
+        status = phi__check_failover(rt, desc->failover, desc->provider, tools, count);
+    return status == PHI_OK ? phi__check_format(rt, &desc->format, tools, count) : status;
 }
 
 /* ---- the other fields ---- */
@@ -284,8 +280,9 @@ static phi_status phi__check_settings(phi_runtime *rt, const phi_agent_desc *des
     if (status == PHI_OK && desc->options.capture_requests)
         status = phi__feature_need(rt, PHI__FEATURE_AT_CAPTURE, "options.capture_requests",
                                    "phi_feature_capture");
-    if (status == PHI_OK && desc->tool_options.source_count > 0 && rt->features.sources == NULL)
-        status = phi__feature_missing(rt, "tool_options.sources", "phi_feature_tool_sources");
+    if (status == PHI_OK && desc->tool_options.source_count > 0)
+        status = phi__feature_need(rt, PHI__FEATURE_AT_SOURCES, "tool_options.sources",
+                                   "phi_feature_tool_sources");
     if (status == PHI_OK && desc->policy != NULL && desc->policy->summaries == PHI_SUMMARIES_WRITE)
         status = phi__feature_need(rt, PHI__FEATURE_AT_SUMMARIES, "policy.summaries",
                                    "phi_feature_summaries");
@@ -328,16 +325,7 @@ static phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) 
     if (status == PHI_OK) status = phi__check_settings(rt, desc);
     if (status == PHI_OK) status = phi__check_around(rt, desc);
     if (status == PHI_OK) status = phi__stored_check(rt, desc);
-    if (status != PHI_OK) return status;
-    phi__tool_rules rules =
-        phi__tool_check_rules(rt, desc->provider, &desc->model,
-                              (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);
-    status = phi__tool_check_all(rt, &rules, desc->tools, desc->tool_count);
-    if (status == PHI_OK)
-        status =
-            phi__check_failover(rt, desc->failover, desc->provider, desc->tools, desc->tool_count);
-    return status == PHI_OK ? phi__check_format(rt, &desc->format, desc->tools, desc->tool_count)
-                            : status;
+    return status == PHI_OK ? phi__check_tools(rt, desc, desc->tools, desc->tool_count) : status;
 }
 
 /* ---- making agents ---- */
@@ -485,11 +473,8 @@ static bool phi__take_segment(phi__agent *agent, const char *config_id) {
     phi__buf_init(&segment, &agent->memory);
     phi__buf_text(&segment, agent->desc.model.provider);
     phi__buf_char(&segment, '.');
-    for (const char *p = agent->desc.model.id; *p != '\0'; p++) {
-        bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
-                     (*p >= 'A' && *p <= 'Z') || *p == '-';
-        phi__buf_char(&segment, plain ? *p : '-');
-    }
+    for (const char *p = agent->desc.model.id; *p != '\0'; p++)
+        phi__buf_char(&segment, phi__is_alnum(*p) ? *p : '-');
     if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
     done = !segment.failed && phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &taken);
     if (done) agent->line.segment = taken;
@@ -542,40 +527,33 @@ static bool phi__take_format(phi__agent *agent, const phi_format *format, phi_fo
     return true;
 }
 
-static bool phi__line_join(phi__agent *agent, phi_str session_id) {
-    agent->line.session = phi__session_take(&agent->rt->sessions, session_id);
-    return agent->line.session != NULL;
-}
-
 static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
     phi_agent_desc merged = phi__make_merge(given);
     const phi_agent_desc *desc = &merged;
-    agent->desc = *desc;
-    agent->desc.system_prompt = agent->desc.workspace = NULL;
-    agent->desc.ids.agent_id = agent->desc.ids.session_id = agent->desc.ids.config_id =
-        agent->desc.thread_id = NULL;
-    agent->desc.tools = NULL;
-    agent->desc.input.filters = NULL;
-    agent->desc.tool_options.sources = NULL;
-    agent->desc.tool_count = agent->desc.input.filter_count =
-        agent->desc.tool_options.source_count = 0;
-    agent->desc.profile = NULL;
-    agent->desc.provider = NULL;
-    agent->desc.store = NULL;
-    agent->desc.failover = NULL;
-    agent->desc.compaction.focus_message = NULL;
-    agent->desc.compaction.texts = agent->desc.texts = NULL;
-    agent->desc.policy = NULL;
-    memset(&agent->desc.token_counter, 0, sizeof agent->desc.token_counter);
-    memset(&agent->desc.parent, 0, sizeof agent->desc.parent);
-    memset(&agent->desc.budget, 0, sizeof agent->desc.budget);
-    memset(&agent->desc.format, 0, sizeof agent->desc.format);
-    agent->desc.options.stop = NULL;
-    agent->desc.options.stop_count = 0;
-    agent->desc.options.service_tier = agent->desc.options.extra = NULL;
-    agent->desc.tool_options.raw_tools = NULL;
-    agent->desc.tool_options.raw_tool_count = 0;
-    phi__make_defaults(&agent->desc);
+    /* The agent keeps copies elsewhere, or gets them below. */
+    phi_agent_desc *own = &agent->desc;
+    *own = *desc;
+    own->system_prompt = own->workspace = own->thread_id = own->compaction.focus_message = NULL;
+    own->tools = NULL;
+    own->input.filters = NULL;
+    own->tool_options.sources = NULL;
+    own->tool_options.raw_tools = NULL;
+    own->tool_count = own->input.filter_count = own->tool_options.source_count =
+        own->tool_options.raw_tool_count = own->options.stop_count = 0;
+    own->profile = NULL;
+    own->provider = NULL;
+    own->store = NULL;
+    own->failover = NULL;
+    own->compaction.texts = own->texts = NULL;
+    own->policy = NULL;
+    own->options.stop = NULL;
+    own->options.service_tier = own->options.extra = NULL;
+    memset(&own->ids, 0, sizeof own->ids);
+    memset(&own->token_counter, 0, sizeof own->token_counter);
+    memset(&own->parent, 0, sizeof own->parent);
+    memset(&own->budget, 0, sizeof own->budget);
+    memset(&own->format, 0, sizeof own->format);
+    phi__make_defaults(own);
     agent->budget.limits = desc->budget;
     if (desc->ids.config_id != NULL) agent->line.segment_given = true;
     if (!phi__take_model(agent, desc->provider, &desc->model) ||
@@ -620,7 +598,8 @@ static bool phi__make_fill(phi__agent *agent, const phi_agent_desc *given) {
         return false;
     phi__take_random_id(agent, made);
     if (desc->ids.session_id == NULL) session = phi_str_of(made);
-    return phi__line_join(agent, session);
+    agent->line.session = phi__session_take(&agent->rt->sessions, session);
+    return agent->line.session != NULL;
 }
 
 /* If the agent has a memory limit, makes the failure that reports the limit as reached. The failure
@@ -853,12 +832,10 @@ static const phi__set_member phi__set_members[] = {
 static phi_status phi__set_check_tools(const phi__agent_setting *s) {
     const phi_agent_desc *d = &s->desc;
     phi_runtime *rt = s->agent->rt;
-    bool approves = (d->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
-    phi__tool_rules rules = phi__tool_check_rules(rt, d->provider, &d->model, approves);
     if (phi__set_has(s, PHI_SET_TOOLS | PHI_SET_HOOKS))
-        return phi__tool_check_all(rt, &rules, d->tools, d->tool_count);
+        return phi__tool_check_all(rt, d, d->tools, d->tool_count);
     if (phi__set_has(s, phi__agent_set_speaker))
-        return phi__tool_check_names(rt, &rules, d->tools, d->tool_count);
+        return phi__tool_check_names(rt, "", d->provider, &d->model, d->tools, d->tool_count);
     return PHI_OK;
 }
 

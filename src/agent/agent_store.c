@@ -42,46 +42,35 @@ static const phi__entry *phi__stored_last_run(const phi_thread *thread) {
     return NULL;
 }
 
-/* Sets the session's counts so that new loop ids follow the highest one in the log. */
-static bool phi__stored_counts(phi__agent *agent, phi__session *session) {
+/* Takes the session of the log's last run. For a log without runs the session is new, unless the
+   agent was made with a session id. Sets the counts so that new loop ids follow the highest one in
+   the log. On failure only counts have changed: they may have grown. */
+static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
+    phi__sessions *sessions = &agent->rt->sessions;
     const phi_thread *thread = agent->thread;
+    const phi__entry *last = phi__stored_last_run(thread);
+    phi__session *taken = NULL;
+    phi_str last_loop_id = {NULL, 0};
+    bool logged = last != NULL && last->of.loop != NULL && last->of.loop->session_id.len > 0;
+    bool moves = !given_session && (logged || fresh);
     uint32_t loops = 0;
+    if (last != NULL && !phi__own(&agent->memory, phi_str_of(last->loop_id.at), &last_loop_id))
+        return false;
+    if (moves) {
+        char made[PHI__UUID_SIZE];
+        if (!logged) phi__take_random_id(agent, made);
+        taken = phi__session_take(sessions, logged ? last->of.loop->session_id : phi_str_of(made));
+    }
     for (size_t i = 0; i < thread->log.held; i++)
         loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     phi__line_count(agent, loops);
-    return phi__session_read(&agent->rt->sessions, session, agent->thread);
-}
-
-/* Takes the session of the log's last run. For a log without runs the session is new, unless the
-   agent was made with a session id. On failure only counts have changed: they may have grown. */
-static bool phi__stored_go_on(phi__agent *agent, bool fresh, bool given_session) {
-    phi__sessions *sessions = &agent->rt->sessions;
-    const phi__entry *last = phi__stored_last_run(agent->thread);
-    phi__session *taken = NULL;
-    phi_str last_loop_id = {NULL, 0}, segment;
-    char made[PHI__UUID_SIZE];
-    bool logged = !given_session && last != NULL && last->of.loop != NULL &&
-                  last->of.loop->session_id.len > 0;
-    bool done =
-        last == NULL || phi__own(&agent->memory, phi_str_of(last->loop_id.at), &last_loop_id);
-    if (done && logged)
-        done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
-    if (done) done = phi__stored_counts(agent, taken != NULL ? taken : agent->line.session);
-    if (done && !logged && !given_session && fresh) {
-        phi__take_random_id(agent, made);
-        done = phi__line_renew(agent, phi_str_of(made));
-    }
-    if (!done) {
+    if ((moves && taken == NULL) ||
+        !phi__session_read(sessions, moves ? taken : agent->line.session, agent->thread)) {
         phi__session_drop(sessions, taken);
         phi__disown(&agent->memory, &last_loop_id);
         return false;
     }
-    if (taken != NULL) phi__line_move(agent, taken);
-    phi__line_restart(agent);
-    if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
-        phi__line_take_last(agent, last_loop_id);
-    else
-        phi__disown(&agent->memory, &last_loop_id);
+    phi__line_begin(agent, taken, last_loop_id);
     return true;
 }
 
@@ -90,10 +79,7 @@ static void phi__stored_emit_torn(phi__agent *agent, uint64_t torn) {
     if (torn == 0) return;
     (void)snprintf(words, sizeof words, "The thread \"%s\" had a torn end: %llu bytes were cut off",
                    agent->thread->journal->id, (unsigned long long)torn);
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.text = phi_str_of(words);
-    (void)phi__events_emit(agent, &event);
+    (void)phi__events_warn(agent, phi_str_of(words));
 }
 
 PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc) {
@@ -114,13 +100,6 @@ PHI__FN phi_status phi__stored_check(phi_runtime *rt, const phi_agent_desc *desc
                           "front",
                           desc->thread_id);
     return PHI_OK;
-}
-
-/* Calls the features after a log was read from a store. Returns PHI_OK or a feature's status. */
-static phi_status phi__feature_opened(phi__agent *agent) {
-    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
-    (void)phi__feature_take(&moment);
-    return moment.status;
 }
 
 PHI__FN phi_status phi__stored_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
@@ -247,8 +226,7 @@ static phi_status phi__session_begin(phi__agent *agent, const char *what, bool e
         phi__session_drop(sessions, session);
         return phi__session_error(agent, what, thread_id, status, words);
     }
-    phi__line_move(agent, session);
-    phi__line_restart(agent);
+    phi__line_begin(agent, session, phi__str(NULL, 0));
     (void)phi__exchange_done(agent, &before, !empty);
     return PHI_OK;
 }

@@ -19,13 +19,6 @@ typedef struct phi__foreseen {
     bool said;
 } phi__foreseen;
 
-static const phi_message *phi__ahead_last(const phi__fold *fold) {
-    for (size_t i = fold->count; i > 0; i--)
-        if (fold->items[i - 1].message->role != PHI_ROLE_EXTENSION)
-            return fold->items[i - 1].message;
-    return NULL;
-}
-
 /* True if a prompt will precede the next request: no run is active, or the run has its answer. */
 static bool phi__ahead_prompted(const phi__agent *agent, const phi_message *last) {
     if (agent->run == NULL || last == NULL) return true;
@@ -55,10 +48,9 @@ static phi_status phi__ahead_project(phi__foreseen *f, phi__projection *made) {
 static phi_status phi__ahead_spec(phi__foreseen *f, char *words, size_t words_size) {
     phi__agent *agent = f->agent;
     phi__request_spec *spec = &f->spec;
-    *spec = phi__ask_spec(agent);
-    if (!phi__ask_offer(agent, f->arena, spec)) return PHI_NO_MEMORY;
+    if (!phi__ask_spec(agent, f->arena, spec)) return PHI_NO_MEMORY;
     const phi__fold *view = &f->agent->thread->fold;
-    bool prompted = phi__ahead_prompted(f->agent, phi__ahead_last(view));
+    bool prompted = phi__ahead_prompted(f->agent, phi__history_last(f->agent->thread));
     f->text.kind = PHI_CONTENT_TEXT;
     f->text.text = PHI__LIT("-");
     f->prompt.role = PHI_ROLE_USER;

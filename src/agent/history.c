@@ -85,24 +85,15 @@ static bool phi__history_settle(phi_thread *thread, const phi_texts *texts, phi_
     return phi__append_answer_orphans(thread, texts);
 }
 
-/* Appends copies of all messages or none. */
+/* Appends copies of all messages or none. to_lane: to a new lane, because the entries of the active
+   lane stay in the store. */
 static bool phi__history_put(phi_thread *thread, const phi_message *messages, size_t count,
-                             uint32_t flags) {
-    if (!phi__thread_roll(thread, NULL)) return false;
-    phi__entry *entries = phi__history_draft(thread, messages, count, flags, 0);
-    if (entries == NULL) return false;
-    phi__append_attach(thread, entries, count);
-    thread->loops.restored = true; /* no run of this thread made the calls in these messages */
-    return true;
-}
-
-/* Puts the messages into a new lane, because stored entries stay in the store. */
-static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
-    phi_thread *thread = agent->thread;
+                             uint32_t flags, bool to_lane) {
+    if (!to_lane && !phi__thread_roll(thread, NULL)) return false;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
-    phi__entry *entries = phi__history_draft(thread, messages, count, 0, 2);
-    if (entries == NULL || phi_thread_switch(thread, NULL) != PHI_OK) {
+    phi__entry *entries = phi__history_draft(thread, messages, count, flags, to_lane ? 2 : 0);
+    if (entries == NULL || (to_lane && phi_thread_switch(thread, NULL) != PHI_OK)) {
         phi_arena_reset(room, mark);
         return false;
     }
@@ -115,11 +106,11 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     bool fresh = agent->thread->journal == NULL;
     phi_thread before;
-    if (!fresh && !phi__history_put_anew(agent, messages, count)) return false;
+    if (!fresh && !phi__history_put(agent->thread, messages, count, 0, true)) return false;
     if (fresh) {
         phi__exchange_begin(agent, &before);
         if (!phi__about_carry(agent->thread, &before) ||
-            (count > 0 && !phi__history_put(agent->thread, messages, count, 0))) {
+            (count > 0 && !phi__history_put(agent->thread, messages, count, 0, false))) {
             phi__exchange_undo(agent, &before);
             return false;
         }
@@ -227,7 +218,7 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     status = phi__history_check_all(thread, what, messages, count);
     if (status != PHI_OK) return status;
     if (phi__history_settle(thread, agent != NULL ? agent->desc.texts : NULL, messages[0].role) &&
-        phi__history_put(thread, messages, count, options != NULL ? options->flags : 0))
+        phi__history_put(thread, messages, count, options != NULL ? options->flags : 0, false))
         return PHI_OK;
     return phi__error(thread->rt, PHI_NO_MEMORY, "%s: out of memory", what);
 }

@@ -282,17 +282,17 @@ static phi_status phi__query_parts(phi_query *q, const phi__encoder *e, phi_str 
 }
 
 static phi_status phi__query_ask_count(phi_query *q, phi__agent *agent) {
-    phi__request_spec spec = phi__ask_spec(agent);
+    phi__request_spec spec;
     phi_str parts[PHI__QUERY_PARTS];
     phi__encoder e;
     phi__toolset *set = agent->tools;
     char words[400];
     words[0] = '\0';
-    spec.model = &q->seat.model;
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__ask_offer(agent, &q->work, &spec))
+        !phi__ask_spec(agent, &q->work, &spec))
         return PHI_NO_MEMORY;
+    spec.model = &q->seat.model;
     phi_status status = phi__query_items(q, agent, &spec);
     if (status != PHI_OK) return status;
     /* The provider checks thinking here, too, so the head must be the one of model calls. Updates

@@ -192,7 +192,7 @@ static phi_status phi__response_check_tools(phi__agent *agent, const char *what,
         return phi__error(agent->rt, PHI_BAD_ARG, "%s: %s is given, and no_tools is set", what,
                           desc->tool_count > 0 ? "tools" : "allowed_tools");
     if (desc->tools != NULL || desc->tool_count > 0)
-        status = phi__check_own(agent, desc->tools, desc->tool_count);
+        status = phi__check_tools(agent->rt, &agent->desc, desc->tools, desc->tool_count);
     return status == PHI_OK ? phi__response_check_allowed(agent, what, desc) : status;
 }
 
@@ -214,8 +214,7 @@ static phi_status phi__response_check_model(phi__agent *agent, const phi_prompt_
         status = phi__said_check_extra(agent->rt, "options.extra", own.provider, desc->model,
                                        own.options.extra);
     if (status != PHI_OK) return status;
-    phi__tool_rules rules = phi__tool_check_rules(agent->rt, own.provider, desc->model, true);
-    return phi__tool_check_names(agent->rt, &rules,
+    return phi__tool_check_names(agent->rt, "", own.provider, desc->model,
                                  desc->tools != NULL ? desc->tools : agent->toolset.tools,
                                  desc->tools != NULL ? desc->tool_count : agent->toolset.own);
 }

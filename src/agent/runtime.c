@@ -43,18 +43,12 @@ static phi_status phi__runtime_tape(phi_runtime *rt, const phi_runtime_desc *des
     return PHI_OK;
 }
 
-static void phi__fetch_attach(phi_runtime *rt, const phi_transport *transport, bool stages,
-                              uint32_t connections) {
-    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
-    rt->fetches.transport = transport;
-    rt->fetches.stages = stages;
-}
-
 static void phi__runtime_attach(phi_runtime *rt, uint32_t connections) {
     phi_tape *tape = rt->tape;
     rt->tells_stages = rt->http != NULL;
-    phi__fetch_attach(rt, tape != NULL && tape->plays ? NULL : rt->transport, rt->tells_stages,
-                      connections);
+    rt->fetches.standing_most = connections > 1 ? connections / 2 : 1;
+    rt->fetches.transport = tape != NULL && tape->plays ? NULL : rt->transport;
+    rt->fetches.stages = rt->tells_stages;
     if (tape == NULL) return;
     tape->ops->attach(tape, rt, rt->transport, rt->tells_stages);
     rt->tells_stages = tape->stages;
@@ -111,14 +105,8 @@ static void phi__feature_close(phi_runtime *rt) {
 static void phi__runtime_unmake(phi_runtime *rt) {
     phi_memory memory = rt->memory;
     phi__http_free(rt->http);
-    phi__events_free(&rt->events);
     phi__feature_close(rt);
-    phi__slots_free(&rt->agents);
-    phi__slots_free(&rt->calls);
-    phi__slots_free(&rt->transfers);
-    phi__slots_free(&rt->tickets);
-    phi__slots_free(&rt->responses);
-    phi__session_free_all(&rt->sessions);
+    phi__pump_free(rt);
     phi__inbox_free(&rt->inbox);
     phi__io_free(rt->io);
     if (rt->tape != NULL) rt->tape->ops->detach(rt->tape);
@@ -194,13 +182,7 @@ static phi_runtime *phi__runtime_make(const phi_runtime_desc *desc) {
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__at_limit_name_all(rt);
     rt->codecs = desc->codecs;
-    phi__slots_init(&rt->agents, &rt->memory);
-    phi__slots_init(&rt->calls, &rt->memory);
-    phi__slots_init(&rt->transfers, &rt->memory);
-    phi__slots_init(&rt->tickets, &rt->memory);
-    phi__slots_init(&rt->responses, &rt->memory);
-    phi__session_init(&rt->sessions, &rt->memory);
-    rt->events.memory = &rt->memory;
+    phi__pump_init(rt);
     rt->slice.budget_us =
         desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RUNTIME_STEP_US;
     rt->slice.budget_bytes =

@@ -329,22 +329,21 @@ PHI_API phi_status phi_runtime_snapshot(phi_runtime *rt, phi_arena *arena, phi_s
         phi__crew_drop_saving(rt);
         return arena == NULL ? PHI_OK : PHI_BAD_ARG;
     }
-    if (rt->snapshots.saving == NULL) {
-        rt->snapshots.saving =
-            (struct phi__snap_saving *)phi__alloc(&rt->memory, sizeof *rt->snapshots.saving);
-        if (rt->snapshots.saving == NULL)
-            return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_snapshot: out of memory");
-        phi__buf_init(&rt->snapshots.saving->text, &rt->memory);
-        phi_arena_init(&rt->snapshots.saving->scratch, &rt->memory, 0);
-        rt->snapshots.saving->empty = phi_arena_save(&rt->snapshots.saving->scratch);
+    struct phi__snap_saving *s = rt->snapshots.saving;
+    if (s == NULL) {
+        s = (struct phi__snap_saving *)phi__alloc(&rt->memory, sizeof *s);
+        if (s == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_snapshot: out of memory");
+        rt->snapshots.saving = s;
+        phi__buf_init(&s->text, &rt->memory);
+        phi_arena_init(&s->scratch, &rt->memory, 0);
+        s->empty = phi_arena_save(&s->scratch);
     }
     phi__posts_read_all(rt); /* so that the snapshot has all input posted so far */
     phi__slice_begin(&rt->slice);
     while (status == PHI_BUSY && !phi__slice_spent(&rt->slice)) {
-        size_t before = rt->snapshots.saving->text.len;
-        status = phi__crew_piece(rt, rt->snapshots.saving);
-        if (rt->snapshots.saving->text.len > before)
-            phi__slice_took(&rt->slice, rt->snapshots.saving->text.len - before);
+        size_t before = s->text.len;
+        status = phi__crew_piece(rt, s);
+        if (s->text.len > before) phi__slice_took(&rt->slice, s->text.len - before);
     }
     if (status == PHI_BUSY) return status;
     if (status == PHI_OK) status = phi__crew_join(rt, arena, out);
@@ -384,12 +383,6 @@ static phi_status phi__crew_words(phi_runtime *rt, size_t line, phi_status statu
     /* `why` may point to the last error, which changes */
     (void)snprintf(kept, sizeof kept, "%s", why);
     return phi__error(rt, status, "phi_runtime_restore: line %lu: %s", (unsigned long)line, kept);
-}
-
-/* True if the facts are empty: then the runtime does not need the feature. */
-static bool phi__crew_no_facts(const phi_json *facts) {
-    return phi_json_count(phi_json_get(facts, "all")) == 0 &&
-           phi_json_count(phi_json_get(facts, "groups")) == 0;
 }
 
 static void phi__crew_drop_loading(phi_runtime *rt, bool with_agents) {
@@ -469,45 +462,41 @@ static phi_status phi__crew_finish(phi_runtime *rt, phi_arena *arena, const phi_
 
 /* Begins to load the text, or continues with the same text. PHI_OK: the text is being loaded. */
 static phi_status phi__crew_load_begin(phi_runtime *rt, phi_str text) {
-    if (rt->snapshots.loading != NULL) {
-        if (rt->snapshots.loading->text.at == text.at &&
-            rt->snapshots.loading->text.len == text.len)
-            return PHI_OK;
+    struct phi__snap_loading *l = rt->snapshots.loading;
+    if (l != NULL) {
+        if (l->text.at == text.at && l->text.len == text.len) return PHI_OK;
         return phi__error(rt, PHI_MISUSE, "phi_runtime_restore: another text is being read");
     }
-    rt->snapshots.loading =
-        (struct phi__snap_loading *)phi__alloc(&rt->memory, sizeof *rt->snapshots.loading);
-    if (rt->snapshots.loading == NULL)
-        return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
-    rt->snapshots.loading->text = text;
-    phi_arena_init(&rt->snapshots.loading->arena, &rt->memory, 0);
+    l = (struct phi__snap_loading *)phi__alloc(&rt->memory, sizeof *l);
+    if (l == NULL) return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
+    rt->snapshots.loading = l;
+    l->text = text;
+    phi_arena_init(&l->arena, &rt->memory, 0);
     phi_parse_error error;
     phi_json *root = NULL;
     size_t at = 0;
     phi_str line = {"", 0};
-    if (!phi__crew_line(rt->snapshots.loading->text, &at, &line))
+    if (!phi__crew_line(l->text, &at, &line))
         return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
-    phi_status status =
-        phi_json_parse(&rt->snapshots.loading->arena, line, PHI_JSON_BORROW, &root, &error);
+    phi_status status = phi_json_parse(&l->arena, line, PHI_JSON_BORROW, &root, &error);
     if (status != PHI_OK) return phi__crew_words(rt, 1, status, error.message);
     if (phi_json_get(root, "phi_snapshot") != NULL) return PHI_OK;
     uint64_t version = phi__records_get_u64(root, "phi_runtime_snapshot");
     if (version > PHI_SNAPSHOT_VERSION)
         return phi__crew_words(rt, 1, PHI_UNSUPPORTED, "a snapshot of a later version");
     if (version != PHI_SNAPSHOT_VERSION) return phi__crew_words(rt, 1, PHI_PARSE, "no snapshot");
-    rt->snapshots.loading->at = at;
-    rt->snapshots.loading->has_head = true;
-    rt->snapshots.loading->agents = phi__records_get_u64(root, "agents");
+    l->at = at;
+    l->has_head = true;
+    l->agents = phi__records_get_u64(root, "agents");
+    const phi_json *facts = phi_json_get(root, "facts");
     if (!phi__feature_named(rt, PHI__FEATURE_AT_FACTS))
-        return phi__crew_no_facts(phi_json_get(root, "facts"))
+        return phi_json_count(phi_json_get(facts, "all")) == 0 &&
+                       phi_json_count(phi_json_get(facts, "groups")) == 0
                    ? PHI_OK
                    : phi__crew_words(rt, 1, PHI_UNSUPPORTED,
                                      "the snapshot has facts: name phi_feature_facts in "
                                      "phi_runtime_desc.features");
-    if (phi_json_get(root, "facts") == NULL ||
-        phi_json_write(&rt->snapshots.loading->arena, phi_json_get(root, "facts"), 0,
-                       &rt->snapshots.loading->facts) == PHI_OK)
-        return PHI_OK;
+    if (facts == NULL || phi_json_write(&l->arena, facts, 0, &l->facts) == PHI_OK) return PHI_OK;
     return phi__error(rt, PHI_NO_MEMORY, "phi_runtime_restore: out of memory");
 }
 

@@ -135,6 +135,21 @@ PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out) {
     return true;
 }
 
+PHI__FN void phi__hash_hex(uint64_t n, char out[17]) {
+    for (int i = 15; i >= 0; i--, n >>= 4) out[i] = "0123456789abcdef"[n & 15];
+    out[16] = '\0';
+}
+
+PHI__FN uint64_t phi__hash_of_hex(phi_str digits) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < digits.len && i < 16; i++) {
+        char c = digits.at[i];
+        if (!phi__is_digit(c) && (c < 'a' || c > 'f')) return 0;
+        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
+    }
+    return n;
+}
+
 PHI__FN phi_allocator phi__allocator_default(void) {
     phi_allocator a;
     a.realloc_fn = phi__base_libc_realloc;

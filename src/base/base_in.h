@@ -126,13 +126,21 @@ PHI__FN size_t phi__str_find(phi_str s, size_t from, const char *needle);
 PHI__FN size_t phi__str_find_nocase(phi_str s, size_t from, const char *needle);
 PHI__FN phi_str phi__str_trim(phi_str s);
 
+/* Writes sixteen hexadecimal digits in lower case and a terminator. */
+PHI__FN void phi__hash_hex(uint64_t n, char out[17]);
+
+/* Reads the first sixteen digits, as phi__hash_hex writes them. 0: none, or another character. */
+PHI__FN uint64_t phi__hash_of_hex(phi_str digits);
+
 /* Reads a whole decimal number. False: empty, other bytes, or overflow. */
 PHI__FN bool phi__str_to_u64(phi_str s, uint64_t *out);
 
 /* Makes bytes safe for a terminal, in place. The result is valid UTF-8 without control characters
    except newline and tab. CR LF becomes LF. These become '?': all other control characters (U+0000
-   to U+001F, U+007F to U+009F), characters that change the direction of text, and bytes that are
-   not UTF-8. Returns the length, which is not greater. */
+   to U+001F, U+007F to U+009F), the embeddings, overrides and isolates that reorder text (U+202A to
+   U+202E, U+2066 to U+2069), and bytes that are not UTF-8. Marks such as U+200E stay: texts in
+   Arabic and Hebrew need them, and they cannot reorder other words. Returns the length, which is
+   not greater. */
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 
 /* Cleans a text like phi__words_clean, but for one line: newline and tab become '?', too. */

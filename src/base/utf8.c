@@ -3,11 +3,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns the length of the longest prefix of a valid sequence at `at`; 0 if no sequence begins so.
+   *whole: the sequence's length. */
+static size_t phi__utf8_prefix(const char *at, size_t left, size_t *whole) {
+    const unsigned char *p = (const unsigned char *)at;
+    unsigned char a = p[0], low = 0x80, high = 0xBF;
+    size_t n = 2;
+    *whole = a < 0x80 ? 1 : a < 0xC2 || a > 0xF4 ? 0 : a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
+    if (*whole < 2) return *whole;
+    if (a == 0xE0) low = 0xA0;
+    if (a == 0xED) high = 0x9F;
+    if (a == 0xF0) low = 0x90;
+    if (a == 0xF4) high = 0x8F;
+    if (left < 2 || p[1] < low || p[1] > high) return 1;
+    while (n < *whole && n < left && (p[n] & 0xC0) == 0x80) n++;
+    return n;
+}
+
 /* Returns the length of the valid sequence at `at`, or 0. */
-static size_t phi__words_sequence(const char *at, size_t left) {
-    unsigned char lead = (unsigned char)*at;
-    size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
+static size_t phi__utf8_sequence(const char *at, size_t left) {
+    size_t whole, n = phi__utf8_prefix(at, left, &whole);
+    return n == whole ? n : 0;
 }
 
 /* True for a character that a terminal would act on: control characters of one byte, C1 (C2 80 to
@@ -29,7 +45,7 @@ static size_t phi__words_put(char *at, size_t len, bool line) {
             i++;
             continue;
         }
-        size_t n = phi__words_sequence(at + i, len - i);
+        size_t n = phi__utf8_sequence(at + i, len - i);
         if (n == 0 || (!stays && phi__words_bad(at + i, n))) {
             at[out++] = '?';
             i += n > 0 ? n : 1;
@@ -46,35 +62,9 @@ PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at
 
 PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_put(at, len, true); }
 
-/* Returns the length of the valid sequence at p, or 0. */
-static size_t phi__utf8_sequence(const unsigned char *p, size_t left) {
-    unsigned char a = p[0], low = 0x80, high = 0xBF;
-    if (a < 0x80) return 1;
-    if (a < 0xC2 || a > 0xF4) return 0;
-    size_t n = a < 0xE0 ? 2 : a < 0xF0 ? 3 : 4;
-    if (n > left) return 0;
-    if (a == 0xE0) low = 0xA0;
-    if (a == 0xED) high = 0x9F;
-    if (a == 0xF0) low = 0x90;
-    if (a == 0xF4) high = 0x8F;
-    if (p[1] < low || p[1] > high) return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    return n;
-}
-
 PHI__FN size_t phi__utf8_bad(const char *at, const char *end) {
-    const unsigned char *p = (const unsigned char *)at;
-    unsigned char low = 0x80, high = 0xBF;
-    size_t left = (size_t)(end - at);
-    if (p[0] < 0xC2 || p[0] > 0xF4 || left < 2) return 1;
-    size_t n = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    if (p[0] == 0xE0) low = 0xA0;
-    if (p[0] == 0xED) high = 0x9F;
-    if (p[0] == 0xF0) low = 0x90;
-    if (p[0] == 0xF4) high = 0x8F;
-    if (n == 2 || p[1] < low || p[1] > high) return 1;
-    return n == 4 && left > 2 && (p[2] & 0xC0) == 0x80 ? 3 : 2;
+    size_t whole;
+    return phi__max(phi__utf8_prefix(at, (size_t)(end - at), &whole), 1);
 }
 
 static size_t phi__utf8_ascii(const unsigned char *p, size_t left) {
@@ -95,7 +85,7 @@ PHI__FN size_t phi__utf8_valid(phi_str s) {
     while (i < s.len) {
         i += phi__utf8_ascii(p + i, s.len - i);
         if (i == s.len) break;
-        size_t n = phi__utf8_sequence(p + i, s.len - i);
+        size_t n = phi__utf8_sequence(s.at + i, s.len - i);
         if (n == 0) return i;
         i += n;
     }
@@ -183,7 +173,7 @@ static char *phi__date_digits(char *at, int64_t value, int digits, char after) {
 /* True if the text has this shape: 'd' is a digit; for 'T' the text may have 't' or a space. */
 static bool phi__date_shaped(const char *at, const char *shape) {
     for (; *shape != '\0'; at++, shape++) {
-        if (*shape == 'd' ? *at < '0' || *at > '9'
+        if (*shape == 'd' ? !phi__is_digit(*at)
                           : *at != *shape && !(*shape == 'T' && (*at == 't' || *at == ' ')))
             return false;
     }

@@ -434,12 +434,6 @@ static bool phi__compaction_apply(phi__run *run) {
     return status == PHI_OK;
 }
 
-static bool phi__events_truncate(phi__run *run, uint64_t target_tokens,
-                                 const phi_token_counter *counter, size_t *removed) {
-    return phi__truncate(run->agent->thread, target_tokens, counter, run->agent->desc.texts,
-                         run->loop_id, run->turn.index, removed);
-}
-
 static bool phi__compaction_shrink(phi__run *run) {
     uint64_t before = phi__projection_view_tokens(run->agent);
     if (!phi__compaction_apply(run)) return false;
@@ -452,7 +446,8 @@ static bool phi__compaction_shrink(phi__run *run) {
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__projection_view_tokens(run->agent) < before;
-    if (!phi__events_truncate(run, target, phi__projection_counter(run->agent), &removed))
+    if (!phi__truncate(run->agent->thread, target, phi__projection_counter(run->agent),
+                       run->agent->desc.texts, run->loop_id, run->turn.index, &removed))
         return false;
     if (removed == 0 && !planned) c->idle++;
     return true;

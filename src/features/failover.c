@@ -416,14 +416,7 @@ static phi_status phi__failover_check_one(phi_runtime *rt, const char *what,
     if (status != PHI_OK) return status;
     if ((unsigned)given->thinking > (unsigned)PHI_THINKING_MAX)
         return phi__error(rt, PHI_BAD_ARG, "%sthinking is none of its values", what);
-    phi__tool_rules rules = phi__tool_check_rules(rt, provider, &given->model, true);
-    for (size_t i = 0; rules.codec != NULL && i < tool_count; i++) {
-        const char *why = phi__preflight_name(rules.codec, phi_str_of(tools[i].name));
-        if (why != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "%stools[%u].name \"%.80s\": %s", what, (unsigned)i,
-                              tools[i].name, why);
-    }
-    return PHI_OK;
+    return phi__tool_check_names(rt, what, provider, &given->model, tools, tool_count);
 }
 
 static phi_status phi__failover_do_check(phi_runtime *rt, const phi_failover *failover,

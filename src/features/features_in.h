@@ -93,7 +93,7 @@ PHI__FN void phi__compaction_forget(phi__agent *agent);
 /* True if the rewrite would make the view smaller. */
 PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite);
 
-/* Sets *gains to true if a compaction would save something now. PHI_NO_MEMORY, PHI_UNSUPPORTED. */
+/* Sets *gains to true if a compaction would save something now. Returns PHI_OK or PHI_NO_MEMORY. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
 /* deferred.c: rewrites like phi_agent_rewrite. must_gain: the rewrite has the outcome PHI_REFUSED

@@ -251,12 +251,7 @@ static void phi__cap_warn(phi__toolcall *call, const char *why) {
     (void)snprintf(words, sizeof words, "The whole result of %.*s could not be kept in %.200s: %s",
                    (int)phi__utf8_cut(call->block->name, 64), call->block->name.at,
                    call->run->agent->desc.tool_options.result_directory, why);
-    phi_event event = PHI_ZERO;
-    event.kind = PHI_EV_WARNING;
-    event.tool_call_id = call->block->id;
-    event.tool_name = call->block->name;
-    event.text = phi_str_of(words);
-    (void)phi__events_emit(call->run->agent, &event);
+    (void)phi__events_warn_call(call->run->agent, call->block, phi_str_of(words));
 }
 
 static void phi__cap_free(phi__cap *cap) {

@@ -58,14 +58,13 @@ static phi__defer_plan phi__defer_plan_of(const phi__agent *agent) {
     phi__defer_plan plan = {PHI__DEFERRAL_NONE, false};
     bool any = false;
     if (!set->may_defer) return plan;
+    plan.way = phi__defer_native(agent) ? PHI__DEFERRAL_NATIVE : PHI__DEFERRAL_OWN;
     uint64_t window = agent->desc.model.context_window,
              percent = agent->desc.tool_options.defer_percent;
     if (window == 0) window = PHI__DEFERRAL_WINDOW;
     plan.above = percent != PHI_UNLIMITED && phi__defer_sum(agent) - 1 > window * percent / 100;
-    for (size_t i = 0; i < set->count && !any; i++)
-        any = set->tools[i].raw == NULL &&
-              (set->tools[i].deferred || (plan.above && set->tools[i].may_defer));
-    if (any) plan.way = phi__defer_native(agent) ? PHI__DEFERRAL_NATIVE : PHI__DEFERRAL_OWN;
+    for (size_t i = 0; i < set->count && !any; i++) any = phi__defer_defers(plan, &set->tools[i]);
+    if (!any) plan.way = PHI__DEFERRAL_NONE;
     for (size_t i = 0; i < set->count && plan.way == PHI__DEFERRAL_OWN; i++)
         if (phi__defer_is_own(set->views[i].name)) plan.way = PHI__DEFERRAL_NONE;
     return plan;
@@ -307,7 +306,6 @@ static const char *phi__defer_refuses(const phi_tool *tools, size_t count) {
 
 static void phi__defer_free(phi__agent *agent) {
     phi__deferral *d = agent->prior.deferral;
-    if (d == NULL) return;
     phi_arena_free(&d->arena);
     phi__free(&agent->memory, d->names, d->cap * sizeof *d->names);
     phi__free(&agent->memory, d, sizeof *d);
@@ -316,7 +314,6 @@ static void phi__defer_free(phi__agent *agent) {
 
 static void phi__defer_save(phi__buf *out, const phi__agent *agent) {
     const phi__deferral *d = agent->prior.deferral;
-    if (d == NULL) return;
     phi__records_strs(out, "loaded_tools", d->names, d->count);
 }
 

@@ -344,6 +344,15 @@ PHI__FN bool phi__events_warn(phi__agent *agent, phi_str text) {
     return phi__events_emit(agent, &event);
 }
 
+PHI__FN bool phi__events_warn_call(phi__agent *agent, const phi_content *block, phi_str text) {
+    phi_event event = PHI_ZERO;
+    event.kind = PHI_EV_WARNING;
+    event.tool_call_id = block->id;
+    event.tool_name = block->name;
+    event.text = text;
+    return phi__events_emit(agent, &event);
+}
+
 PHI__FN bool phi__events_emit_asked(phi__agent *agent, const phi_event *event) {
     size_t bytes = phi__add(phi__add(event->text.len, event->arguments.len),
                             phi__add(phi__add(event->source.len, event->question_kind.len), 4));
@@ -483,13 +492,6 @@ PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind) {
     entry.loop_id = run->loop_id;
     entry.turn_index = run->turn.index;
     return entry;
-}
-
-PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry) {
-    entry->at_ms = phi__io_wall_ms(run->agent->rt->io);
-    entry->loop_id = run->loop_id;
-    entry->turn_index = run->turn.index;
-    return phi__append(run->agent->thread, entry, 1);
 }
 
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,

@@ -94,8 +94,7 @@ PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature) {
     if (i == features->count || (features->joined >> i & 1) != 0) return;
     features->joined |= (uint32_t)1 << i;
     for (uint32_t at = 0; at < rt->agents.count; at++) {
-        const phi__slot *slot = phi__slots_at(&rt->agents, at);
-        const phi__agent *agent = slot != NULL ? (const phi__agent *)slot->object : NULL;
+        const phi__agent *agent = (const phi__agent *)phi__slots_at(&rt->agents, at)->object;
         if (agent != NULL && agent->run != NULL) phi__feature_take_part(agent->run, i);
     }
 }
@@ -127,6 +126,12 @@ PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point) {
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
     phi__moment moment = phi__feature_moment(agent, NULL, point);
     (void)phi__feature_go(&moment, 0);
+}
+
+PHI__FN phi_status phi__feature_opened(phi__agent *agent) {
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
+    (void)phi__feature_go(&moment, 0);
+    return moment.status;
 }
 
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {

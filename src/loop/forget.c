@@ -112,9 +112,7 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     (void)phi__feature_take(&moment);
     bool did = moment.did;
     if (agent->slot == NULL || phi__rebase_bytes(&agent->thread->fold, NULL) <= target) return did;
-    memset(&moment, 0, sizeof moment);
-    moment.point = PHI__POINT_SHRINK;
-    moment.agent = agent;
+    moment = phi__feature_moment(agent, NULL, PHI__POINT_SHRINK);
     moment.tokens = target / PHI__FORGET_SUMMARY;
     (void)phi__feature_take(&moment); /* without memory for this, the oldest turns are removed */
     return did || moment.did;

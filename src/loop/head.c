@@ -473,11 +473,15 @@ static bool phi__head_say(phi__head_update *u, const phi__head_told *told) {
     return done;
 }
 
+/* Returns the number of tools that the model knows. */
+static size_t phi__head_known(const phi__head *head, const phi__head_told *told) {
+    return told->number > 0 ? phi_json_count(told->tools) / 2 : head->count;
+}
+
 /* True if the tools differ from those that the model knows. */
 static bool phi__head_tools_differ(const phi__request_spec *spec, const phi__head *head,
                                    const phi__head_told *told) {
-    size_t known = told->number > 0 ? phi_json_count(told->tools) / 2 : head->count;
-    if (known != spec->tool_count) return true;
+    if (phi__head_known(head, told) != spec->tool_count) return true;
     for (size_t i = 0; i < spec->tool_count; i++)
         if (phi__head_told_tool(head, told, spec->tools[i].name) !=
             phi__head_tool_hash(&spec->tools[i]))
@@ -487,8 +491,7 @@ static bool phi__head_tools_differ(const phi__request_spec *spec, const phi__hea
 
 static bool phi__head_tell(phi__run *run, const phi__head_told *told, bool system, bool tools) {
     const phi__request_spec *spec = &run->attempt.spec;
-    size_t known =
-        told->number > 0 ? phi_json_count(told->tools) / 2 : run->agent->prior.head->count;
+    size_t known = phi__head_known(run->agent->prior.head, told);
     phi__head_update u = PHI_ZERO;
     u.run = run;
     u.blocks = (phi_content *)phi_arena_alloc(

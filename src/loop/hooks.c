@@ -50,7 +50,7 @@ static phi_ticket phi__decision_ticket(const phi__decision *d) {
 }
 
 static void phi__decision_close(phi__decision *d) {
-    if (d->rt == NULL) return;
+    if (PHI_NEVER(d->rt == NULL)) return;
     phi__io_timer_clear(d->rt->io, &d->timer);
     if (d->slot != NULL) phi__slots_release(&d->rt->tickets, d->slot);
     d->slot = NULL;

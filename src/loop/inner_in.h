@@ -21,6 +21,11 @@ PHI__FN void phi__schedule_publish_state(const phi__agent *agent, bool running);
 PHI__FN uint64_t phi__schedule_look_us(const phi_runtime *rt);
 
 /* ---- session.c ---- */
+PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
+
+/* Every session must have been dropped before. */
+PHI__FN void phi__session_free_all(phi__sessions *sessions);
+
 /* Returns the next run number of a segment. 0: no memory; nothing changed. */
 PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
 
@@ -42,6 +47,15 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
 PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id);
 
 /* ---- feature.c ---- */
+/* Returns PHI_UNSUPPORTED, with a message that `what` ("failover") needs the feature `name`. */
+PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const char *name);
+
+/* Makes the arguments of a point of a run (NULL: of an agent). The caller sets more fields. */
+PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, phi__point point);
+
+/* Calls the features at the point. Returns the outcome. */
+PHI__FN phi__state phi__feature_take(phi__moment *moment);
+
 /* Determines which features take part in a run that begins or is restored. */
 PHI__FN void phi__feature_begin(phi__run *run);
 
@@ -55,6 +69,7 @@ PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
 /* ---- events.c ---- */
+PHI__FN void phi__events_free(phi__events *events);
 PHI__FN phi__answer *phi__answer_new(phi__run *run); /* for the run's current turn */
 PHI__FN void phi__answer_drop(phi__answer *answer);  /* drops one reference; NULL is allowed */
 PHI__FN bool phi__answer_room(phi__answer *answer);  /* allocates a view of all blocks */
@@ -80,21 +95,20 @@ PHI__FN bool phi__events_emit_delta(phi__agent *agent, phi_event_kind kind, uint
 /* Queues PHI_EV_OPAQUE with copies of the block's type and JSON. */
 PHI__FN bool phi__events_emit_opaque(phi__agent *agent, uint32_t block_index, phi_str type,
                                      phi_str json, phi__answer *answer);
+
+/* Emits PHI_EV_WARNING about the call of this block. False: no memory. */
+PHI__FN bool phi__events_warn_call(phi__agent *agent, const phi_content *block, phi_str text);
 PHI__FN bool phi__events_backlog(const phi__agent *agent); /* true if the host pops no events */
 
 /* stamp sets the message's time, loop id and turn. entry makes a log entry with them. */
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
 PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind);
 
-/* The following functions return false if there is no memory. */
-/* Appends an entry to the run's log. Sets its time, loop id and turn. */
-PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry);
-
-/* Emits MESSAGE_START and MESSAGE_END of a logged message. */
+/* Emits MESSAGE_START and MESSAGE_END of a logged message. False: no memory. */
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
                                  phi_str source);
 
-/* Appends a message and emits its events. */
+/* Appends a message and emits its events. False: no memory. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 
 /* Frees events that were popped before this step: some of them, or all. */
@@ -180,9 +194,6 @@ PHI__FN bool phi__limits_line_reserve(phi__run *run, const phi_spending *wanted,
                                       size_t size);
 
 /* ---- turn.c ---- */
-/* Fails the model call of a turn that has begun. */
-PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason);
-
 /* Advances each ready run until it waits or is over, as far as the step's slice allows. */
 PHI__FN void phi__turn_advance_all(phi_runtime *rt);
 

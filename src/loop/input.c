@@ -167,7 +167,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
             phi__input_list_push(&run->poll.pending, phi__input_list_pop(queue));
     }
-    while ((agent->desc.hook_points & (uint32_t)point) != 0 && (all || run->poll.got == 0) &&
+    while (phi__hooks_wanted(agent, point) && (all || run->poll.got == 0) &&
            run->poll.got < agent->desc.input.queue_limit) {
         phi_hook hook = phi__hooks_make(run, point);
         phi__hooked hooked = phi__hooks_run(run, &hook);
@@ -210,10 +210,9 @@ PHI__FN bool phi__input_deliver(phi__run *run) {
         phi_message *kept = phi__append_keep(thread, &stamped);
         if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
             return false;
-        phi__entry entry = PHI_ZERO;
-        entry.kind = PHI_ENTRY_MESSAGE;
+        phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
         entry.message = kept;
-        if (!phi__events_note(run, &entry)) return false;
+        if (!phi__append(thread, &entry, 1)) return false;
         phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
         phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_SAID);
         moment.input = kind;
@@ -249,8 +248,7 @@ static void phi__filter_add(phi__run *run, const phi_message *message) {
 
 /* True if there is a filter. The agent's own hook function may be the last one. */
 static bool phi__filter_any(const phi__agent *agent) {
-    return agent->desc.input.filter_count > 0 ||
-           (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
+    return agent->desc.input.filter_count > 0 || phi__hooks_wanted(agent, PHI_HOOK_FILTER);
 }
 
 /* Calls the remaining filters with run->filter.text. */
@@ -286,12 +284,12 @@ static phi_content *phi__filter_warned(phi__run *run, const phi_message *message
     size_t n = message->content_count;
     phi_content *content =
         (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
-    if (content == NULL) return NULL;
+    phi_str warnings;
+    if (content == NULL || !phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &warnings))
+        return NULL;
     if (n > 0) memcpy(content, message->content, n * sizeof *content);
-    memset(&content[n], 0, sizeof content[n]);
-    content[n].kind = PHI_CONTENT_TEXT;
-    return phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &content[n].text) ? content
-                                                                                        : NULL;
+    content[n] = phi__input_text(warnings);
+    return content;
 }
 
 /* Returns the reason, which is never empty, because an empty reason means no rejection. */

@@ -48,40 +48,38 @@ PHI__FN bool phi__own(phi_memory *memory, phi_str text, phi_str *out);
 PHI__FN void phi__disown(phi_memory *memory, phi_str *s);
 
 /* ---- pump.c ---- */
+/* Makes and frees the loop's parts of a runtime. Before free, all agents must be freed, and then
+   the registered providers be released, while the transport still works. */
+PHI__FN void phi__pump_init(phi_runtime *rt);
+PHI__FN void phi__pump_free(phi_runtime *rt);
+PHI__FN void phi__provider_free_all(phi_runtime *rt);
+
 /* Runs a step: the inbox, cancels and timers, I/O, polled tools, then runs. */
 PHI__FN void phi__pump(phi_runtime *rt, int timeout_ms);
 PHI__FN int phi__pump_next(const phi_runtime *rt); /* see phi_next_timeout */
 
 /* ---- session.c ---- */
-PHI__FN void phi__session_init(phi__sessions *sessions, phi_memory *memory);
-
-/* Every session must have been dropped before. */
-PHI__FN void phi__session_free_all(phi__sessions *sessions);
-
 /* Returns the session with this id and adds a user. Creates it if needed. NULL: no memory. */
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id);
 PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); /* NULL: ignored */
 
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 
-/* number: returns N of "session.segment.N", and the segment. 0: the id is not from this session.
-   saw: records that this run exists, so that later runs get larger numbers. False: no memory. */
-PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
-                                     phi_str *segment);
+/* Records that this run exists, so that later runs get larger numbers. False: no memory. */
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 
 /* Calls phi__session_saw for every loop id of a log in memory, once for each entry. False: no
    memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 
-/* Replaces the agent's session. Takes over the caller's use of the new one. */
-PHI__FN void phi__line_move(phi__agent *agent, phi__session *session);
+/* Begins another sequence of runs. session: the agent's new session, whose use is taken over; NULL:
+   the session stays. last_loop_id: the parent of the next run; it is in the agent's memory and is
+   taken over. An id from another session is freed, and the next run has no parent. */
+PHI__FN void phi__line_begin(phi__agent *agent, phi__session *session, phi_str last_loop_id);
 
-/* Replaces the session by an empty one with another id. False: no memory; nothing changed. */
+/* Begins a sequence in an empty session with another id. Needs no memory if no other agent shares
+   the session. False: no memory; nothing changed. */
 PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id);
-
-/* Forgets the agent's last run, because it belongs to another session. */
-PHI__FN void phi__line_restart(phi__agent *agent);
 
 /* Sets the parent of the next run. Takes over loop_id, which is in the agent's memory. */
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id);
@@ -92,10 +90,8 @@ PHI__FN void phi__line_count(phi__agent *agent, uint32_t loops);
 /* ---- feature.c ---- */
 PHI__FN bool phi__feature_named(const phi_runtime *rt, unsigned order);
 
-/* Returns PHI_UNSUPPORTED, with a message that `what` ("failover") needs the feature `name`. */
-PHI__FN phi_status phi__feature_missing(phi_runtime *rt, const char *what, const char *name);
-
-/* Returns PHI_OK, or calls phi__feature_missing if the runtime lacks the feature. */
+/* Returns PHI_OK, or PHI_UNSUPPORTED with a message that `what` ("failover") needs the feature
+   `name`. */
 PHI__FN phi_status phi__feature_need(phi_runtime *rt, unsigned order, const char *what,
                                      const char *name);
 
@@ -108,12 +104,11 @@ PHI__FN void phi__feature_join_all(phi_runtime *rt, phi__feature_fn feature);
 /* A `wants` function that always returns false: the feature must join a run. */
 PHI__FN bool phi__feature_late(const phi__run *run);
 
-/* Makes the arguments of a point of a run (NULL: of an agent). The caller sets more fields. */
-PHI__FN phi__moment phi__feature_moment(phi__agent *agent, const phi__run *run, phi__point point);
-
-/* Calls the features at the point. Returns the outcome. */
-PHI__FN phi__state phi__feature_take(phi__moment *moment);
+/* Calls the features at a point of the agent. */
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
+
+/* Calls the features after a log was read from a store. Returns PHI_OK or a feature's status. */
+PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 
 /* Reports that the agent has a new log with a copy of the view `copied`. NULL: the log is empty.
    shortened: the reason was a lack of memory. */
@@ -124,8 +119,6 @@ PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn featur
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 
 /* ---- events.c ---- */
-PHI__FN void phi__events_free(phi__events *events);
-
 /* Queues a copy of `event` and sets agent, seq and time. The event's text is copied. Its other
    strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__events_emit(phi__agent *agent, const phi_event *event);
@@ -258,10 +251,9 @@ PHI__FN bool phi__reserve_call(phi__run *run, uint64_t more, char *reason, size_
    woken. RUN_ON: the run must not pause, or has paused long enough. The caller ends the pause. */
 PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *wait);
 
-/* spec: returns the common part of all requests of the agent, without items and tools. offer: adds
-   the tools, by name or definition. False: no memory. */
-PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent);
-PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
+/* Makes the common part of all requests of the agent, without items. The tools have names or
+   definitions. False: no memory. */
+PHI__FN bool phi__ask_spec(phi__agent *agent, phi_arena *arena, phi__request_spec *spec);
 
 /* ---- projection.c ---- */
 /* Computes the projection by the effective policy. False: there is no policy. */
@@ -304,17 +296,16 @@ PHI__FN bool phi__head_foresee(const phi__agent *agent, phi__request_spec *spec,
 PHI__FN bool phi__head_copy(phi__agent *agent, const phi__agent *from);
 
 /* ---- toolset.c ---- */
-/* Returns the rules for an agent with this provider (or NULL) and model. */
-PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
-                                              const phi_model *model, bool can_approve);
-
 /* Check tools. phi_last_error names the faulty tool and the fault. one: a named tool, except for
-   its name's form. names: only the names, which another model may not accept. all: everything. */
+   its name's form. names: only the names, which another model may not accept; the message begins
+   with `what`, and `own` is the model's provider or NULL. all: everything, by the model, provider
+   and hooks of the desc. */
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
                                        const phi_tool *tool);
-PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules *rules,
-                                         const phi_tool *tools, size_t count);
-PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
+PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, const phi_provider *own,
+                                         const phi_model *model, const phi_tool *tools,
+                                         size_t count);
+PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi_agent_desc *desc,
                                        const phi_tool *tools, size_t count);
 
 /* Checks the JSON text of an object for the list of tools. `what` names the field. */
@@ -347,7 +338,6 @@ PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
 
 /* Returns the registered provider of a protocol, or NULL. */
 PHI__FN const phi_provider *phi__provider_find(const phi_runtime *rt, phi_str protocol);
-PHI__FN void phi__provider_free_all(phi_runtime *rt);
 
 /* Copies a model and its provider into the arena, and fills in defaults. False: no memory. */
 PHI__FN bool phi__speaker_take(const phi_runtime *rt, phi_arena *arena, const phi_provider *own,

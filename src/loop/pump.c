@@ -9,6 +9,26 @@ enum {
     PHI__PUMP_POLL_MS = 10 /* maximum sleep while tools must be polled */
 };
 
+PHI__FN void phi__pump_init(phi_runtime *rt) {
+    phi__slots_init(&rt->agents, &rt->memory);
+    phi__slots_init(&rt->calls, &rt->memory);
+    phi__slots_init(&rt->transfers, &rt->memory);
+    phi__slots_init(&rt->tickets, &rt->memory);
+    phi__slots_init(&rt->responses, &rt->memory);
+    phi__session_init(&rt->sessions, &rt->memory);
+    rt->events.memory = &rt->memory;
+}
+
+PHI__FN void phi__pump_free(phi_runtime *rt) {
+    phi__events_free(&rt->events);
+    phi__slots_free(&rt->agents);
+    phi__slots_free(&rt->calls);
+    phi__slots_free(&rt->transfers);
+    phi__slots_free(&rt->tickets);
+    phi__slots_free(&rt->responses);
+    phi__session_free_all(&rt->sessions);
+}
+
 static bool phi__pump_has_work(phi_runtime *rt) {
     return rt->ready.first != NULL || rt->fetches.ready.first != NULL || rt->polls.busy ||
            rt->events.queued.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
@@ -54,17 +74,12 @@ static void phi__pump_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
 }
 
-/* Wakes the runs whose in-process models are polled. */
-static void phi__provider_wake_all(phi_runtime *rt) {
-    for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
-        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link));
-}
-
 /* Polls tools and in-process models, and delivers fetches. */
 static void phi__pump_poll(phi_runtime *rt) {
     rt->step.round++;
     phi__call_poll_all(rt);
-    if (rt->polled.first != NULL) phi__provider_wake_all(rt);
+    for (phi__link *link = rt->polled.first; link != NULL; link = link->next)
+        phi__schedule_wake(PHI__OWNER(link, phi__run, hosted.link)); /* its model is polled */
     if (rt->fetches.ready.first != NULL) phi__fetch_pump(rt);
 }
 

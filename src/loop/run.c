@@ -162,26 +162,27 @@ PHI__FN bool phi__run_emit_start(phi__run *run) {
 
 /* ---- continuing, ending ---- */
 
-/* After this, nothing wakes the run, and the run calls nothing. */
-static void phi__run_detach(phi__run *run) {
-    phi__schedule_unready(run);
-    if (!run->end.over) phi__attempt_charge(run); /* the agent's ancestors pay for it */
+/* Ends what the run waits for, and releases its budget. */
+static void phi__run_end_waits(phi__run *run) {
     run->end.over = true;
     phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
+}
+
+/* After this, nothing wakes the run, and the run calls nothing. */
+static void phi__run_detach(phi__run *run) {
+    phi__schedule_unready(run);
+    if (!run->end.over) phi__attempt_charge(run); /* the agent's ancestors pay for it */
+    phi__run_end_waits(run);
     phi__tools_detach(run);
     phi__attempt_detach(run);
 }
 
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
-    run->end.over = true;
-    phi__pause_end(run);
-    phi__io_timer_clear(agent->rt->io, &run->timer);
-    phi__decision_drop(&run->decision);
-    phi__budget_release(run);
+    phi__run_end_waits(run);
     phi__attempt_drop(run);
     phi__tools_drop(run);
     agent->run = NULL;
@@ -880,9 +881,8 @@ static void phi__save_usage(phi__buf *out, const char *key, const phi_usage *usa
 
 static void phi__save_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
                                phi__point point) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = point;
-    moment.agent = (phi__agent *)(uintptr_t)agent; /* the agent is not changed */
+    /* the agent is not changed */
+    phi__moment moment = phi__feature_moment((phi__agent *)(uintptr_t)agent, NULL, point);
     moment.out = out;
     moment.scratch = scratch;
     (void)phi__feature_take(&moment);
@@ -950,9 +950,7 @@ static void phi__load_spent(phi__agent *agent, const phi_json *root) {
 }
 
 static phi_status phi__load_features(phi__agent *agent, const phi_json *root, phi__point point) {
-    phi__moment moment = PHI_ZERO;
-    moment.point = point;
-    moment.agent = agent;
+    phi__moment moment = phi__feature_moment(agent, NULL, point);
     moment.json = root;
     (void)phi__feature_take(&moment);
     return moment.status;

@@ -91,8 +91,9 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
     return true;
 }
 
-PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
-                                     phi_str *segment) {
+/* Returns N of "session.segment.N", and the segment. 0: the id is not from this session. */
+static uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
+                                    phi_str *segment) {
     size_t from = session->id.len + 1, dot = loop_id.len;
     uint64_t n = 0;
     if (loop_id.len <= from || memcmp(loop_id.at, session->id.at, from - 1) != 0 ||
@@ -181,15 +182,6 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 /* ---- the sequence of an agent's runs ---- */
 
-PHI__FN void phi__line_move(phi__agent *agent, phi__session *session) {
-    phi__session_drop(&agent->rt->sessions, agent->line.session);
-    agent->line.session = session;
-}
-
-PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id) {
-    return phi__session_renew(&agent->rt->sessions, &agent->line.session, session_id);
-}
-
 PHI__FN void phi__line_take_last(phi__agent *agent, phi_str loop_id) {
     phi__disown(&agent->memory, &agent->line.last_loop_id);
     agent->line.last_loop_id = loop_id;
@@ -202,9 +194,22 @@ PHI__FN bool phi__line_remember(phi__agent *agent, phi_str loop_id) {
     return true;
 }
 
-PHI__FN void phi__line_restart(phi__agent *agent) {
-    phi__line_take_last(agent, phi__str(NULL, 0));
+PHI__FN void phi__line_begin(phi__agent *agent, phi__session *session, phi_str last_loop_id) {
+    phi_str segment;
+    if (session != NULL) {
+        phi__session_drop(&agent->rt->sessions, agent->line.session);
+        agent->line.session = session;
+    }
+    if (phi__session_number(agent->line.session, last_loop_id, &segment) == 0)
+        phi__disown(&agent->memory, &last_loop_id);
+    phi__line_take_last(agent, last_loop_id);
     agent->line.last_active_us = 0;
+}
+
+PHI__FN bool phi__line_renew(phi__agent *agent, phi_str session_id) {
+    if (!phi__session_renew(&agent->rt->sessions, &agent->line.session, session_id)) return false;
+    phi__line_begin(agent, NULL, phi__str(NULL, 0));
+    return true;
 }
 
 PHI__FN bool phi__line_begin_run(phi__agent *agent, phi_str loop_id) {

@@ -859,16 +859,13 @@ static bool phi__tools_count(phi__toolcall *call) {
 
 /* ---- one call, from its beginning to the tool ---- */
 
-static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
-    return (call->run->agent->desc.hook_points & (uint32_t)point) != 0;
-}
-
 /* Gets the host's decision on a call. False: the decision is pending, the agent was freed, or there
    is no memory (*lost). */
 static bool phi__tools_decide(phi__toolcall *call, bool *lost) {
-    PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
-               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* see phi__tool_check_one */
-    if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
+    PHI_ASSERT(
+        call->tool == NULL || !call->tool->needs_approval ||
+        phi__hooks_wanted(call->run->agent, PHI_HOOK_BEFORE_TOOL)); /* see phi__tool_check_one */
+    if (!phi__hooks_wanted(call->run->agent, PHI_HOOK_BEFORE_TOOL)) return call->decided = true;
     phi_hook hook = phi__hooks_make(call->run, PHI_HOOK_BEFORE_TOOL);
     if (call->tool != NULL) hook.source = phi_str_of(call->tool->source);
     phi__hooked hooked = phi__hooks_call(call, &hook);
@@ -925,7 +922,7 @@ static const char *phi__tools_unrun(const phi__run *run) {
 
 /* Calls the AFTER_TOOL hook. False: no memory, or the agent was freed. */
 static bool phi__tools_after(phi__toolcall *call) {
-    if (!phi__tools_wants(call, PHI_HOOK_AFTER_TOOL)) return call->after = true;
+    if (!phi__hooks_wanted(call->run->agent, PHI_HOOK_AFTER_TOOL)) return call->after = true;
     phi_hook hook = phi__hooks_make(call->run, PHI_HOOK_AFTER_TOOL);
     hook.message = call->result;
     hook.is_error = call->result->is_error;
@@ -976,10 +973,9 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     const char *dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
-    phi__entry entry = PHI_ZERO;
-    entry.kind = PHI_ENTRY_SPAWN;
+    phi__entry entry = phi__events_entry(call->run, PHI_ENTRY_SPAWN);
     entry.of.spawn = spawn;
-    return phi__events_note(call->run, &entry);
+    return phi__append(call->run->agent->thread, &entry, 1);
 }
 
 /* Logs finished results in call order, as far as the slice allows. Features may replace them. */

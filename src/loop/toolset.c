@@ -72,8 +72,9 @@ static phi_status phi__tool_check_schema(phi_runtime *rt, const phi_tool *tool) 
     return status;
 }
 
-PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_provider *own,
-                                              const phi_model *model, bool can_approve) {
+/* Returns the rules for an agent with this provider (or NULL) and model. */
+static phi__tool_rules phi__tool_rules_of(const phi_runtime *rt, const phi_provider *own,
+                                          const phi_model *model, bool can_approve) {
     phi__tool_rules rules;
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
     rules.codec = own == NULL ? phi__codec_of(rt->codecs, model) : NULL;
@@ -81,15 +82,22 @@ PHI__FN phi__tool_rules phi__tool_check_rules(const phi_runtime *rt, const phi_p
     return rules;
 }
 
-PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const phi__tool_rules *rules,
-                                         const phi_tool *tools, size_t count) {
-    for (size_t i = 0; rules->codec != NULL && i < count; i++) {
-        const char *why = phi__preflight_name(rules->codec, phi_str_of(tools[i].name));
+static phi_status phi__tool_check_by(phi_runtime *rt, const char *what, const phi__codec *codec,
+                                     const phi_tool *tools, size_t count) {
+    for (size_t i = 0; codec != NULL && i < count; i++) {
+        const char *why = phi__preflight_name(codec, phi_str_of(tools[i].name));
         if (why != NULL)
-            return phi__error(rt, PHI_BAD_ARG, "tools[%u].name \"%.80s\": %s", (unsigned)i,
+            return phi__error(rt, PHI_BAD_ARG, "%stools[%u].name \"%.80s\": %s", what, (unsigned)i,
                               tools[i].name, why);
     }
     return PHI_OK;
+}
+
+PHI__FN phi_status phi__tool_check_names(phi_runtime *rt, const char *what, const phi_provider *own,
+                                         const phi_model *model, const phi_tool *tools,
+                                         size_t count) {
+    return phi__tool_check_by(rt, what, phi__tool_rules_of(rt, own, model, true).codec, tools,
+                              count);
 }
 
 PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *rules,
@@ -120,8 +128,10 @@ PHI__FN phi_status phi__tool_check_one(phi_runtime *rt, const phi__tool_rules *r
     return phi__tool_check_schema(rt, tool);
 }
 
-PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *rules,
+PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi_agent_desc *desc,
                                        const phi_tool *tools, size_t count) {
+    bool can_approve = (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0;
+    phi__tool_rules rules = phi__tool_rules_of(rt, desc->provider, &desc->model, can_approve);
     const char *taken = NULL;
     size_t j;
     if (count > 0 && tools == NULL)
@@ -133,7 +143,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
         for (j = 0; j < i; j++)
             if (strcmp(tools[j].name, tool->name) == 0)
                 return phi__error(rt, PHI_BAD_ARG, "tool \"%s\" is there twice", tool->name);
-        phi_status status = phi__tool_check_one(rt, rules, tool);
+        phi_status status = phi__tool_check_one(rt, &rules, tool);
         if (status != PHI_OK) return status;
     }
     if (rt->features.deferral != NULL) taken = rt->features.deferral->refuses(tools, count);
@@ -141,7 +151,7 @@ PHI__FN phi_status phi__tool_check_all(phi_runtime *rt, const phi__tool_rules *r
         return phi__error(
             rt, PHI_BAD_ARG,
             "tool \"%s\": the name is that of a tool of phi, which loads the deferred ones", taken);
-    return phi__tool_check_names(rt, rules, tools, count);
+    return phi__tool_check_by(rt, "", rules.codec, tools, count);
 }
 
 /* ---- the list ---- */
@@ -351,7 +361,7 @@ static phi_status phi__sources_judge(phi__tool_exchange *x, const phi_tool *tool
     else if (strcmp(tool->name, PHI_RESPOND_TOOL) == 0)
         status = phi__error(rt, PHI_BAD_ARG, "tool \"" PHI_RESPOND_TOOL "\": the name is reserved");
     else
-        status = phi__tool_check_names(rt, &x->rules, tool, 1);
+        status = phi__tool_check_by(rt, "", x->rules.codec, tool, 1);
     if (status == PHI_OK) status = phi__tool_check_one(rt, &x->rules, tool);
     if (status != PHI_OK && status != PHI_NO_MEMORY) {
         (void)phi__error_last(rt, &said);
@@ -553,8 +563,8 @@ static phi_status phi__sources_exchange(phi__agent *agent, const phi_tool *own, 
                                         bool quiet) {
     phi__tool_exchange x = PHI_ZERO;
     x.agent = agent;
-    x.rules = phi__tool_check_rules(agent->rt, agent->desc.provider, &agent->desc.model,
-                                    phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
+    x.rules = phi__tool_rules_of(agent->rt, agent->desc.provider, &agent->desc.model,
+                                 phi__hooks_wanted(agent, PHI_HOOK_BEFORE_TOOL));
     x.own = own;
     x.own_count = own_count;
     phi_arena_init(&x.arena, &agent->memory, 0);
@@ -622,7 +632,7 @@ PHI__FN void phi__sources_recheck(phi__agent *agent) {
 /* Gives all lists back when the agent is freed. Its calls must be gone. */
 static void phi__sources_free(phi__agent *agent) {
     phi__tool_sources *sources = agent->sources;
-    for (size_t i = 0; sources != NULL && i < sources->count; i++)
+    for (size_t i = 0; i < sources->count; i++)
         phi__sources_give_back(agent, sources->places[i].source, &sources->places[i].list);
 }
 

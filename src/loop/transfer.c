@@ -298,7 +298,7 @@ PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
         phi__buf_clear(&t->body);
         if (t->refused && !t->ended) { /* the transport may push inside resume */
             t->refused = false;
-            t->stage_us = phi__io_now_us(t->rt->io);
+            t->stage_us = phi__io_counted_us(t->rt->io);
             t->transport->resume(t->transport->user_data, phi__transfer_handle(t));
         }
     }
@@ -381,8 +381,7 @@ PHI__FN bool phi__fetch_name_fits(phi_str name) {
     static const char others[] = "!#$%&'*+-.^_`|~";
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
-        bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-        if (!plain && (c == '\0' || strchr(others, c) == NULL)) return false;
+        if (!phi__is_alnum(c) && (c == '\0' || strchr(others, c) == NULL)) return false;
     }
     return name.len > 0;
 }

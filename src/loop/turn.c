@@ -21,11 +21,6 @@ static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
-/* True if the agent's hook function wants the point. */
-static bool phi__turn_wants_hook(const phi__run *run, phi_hook_point point) {
-    return (run->agent->desc.hook_points & (uint32_t)point) != 0;
-}
-
 /* Emits the events of prompts that were not emitted yet: after the first TURN_START, or before a
    run ends without a turn. A message that is not in memory any more gets no event. */
 static bool phi__turn_emit_prompts(phi__run *run) {
@@ -105,7 +100,8 @@ PHI__FN phi__state phi__reserve_pause(phi__run *run, const char *reason, bool *w
     return PHI__RUN_LOST;
 }
 
-PHI__FN phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
+/* Fails the model call of a turn that has begun. */
+static phi__state phi__reserve_refuse(phi__run *run, const char *reason) {
     phi_arena *room = phi__thread_room(run->agent->thread);
     phi_failure *failure = (phi_failure *)phi_arena_alloc(room, sizeof *failure);
     phi_str words;
@@ -147,7 +143,7 @@ static phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__turn_unwanted(run) && run->decision.state == PHI__DECISION_NONE) return PHI__RUN_OPEN;
-    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
+    if (!phi__hooks_wanted(run->agent, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_LOOP);
     phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) {
@@ -242,7 +238,7 @@ static phi__state phi__turn_top(phi__run *run, bool *wait) {
 
 static phi__state phi__turn_before_turn(phi__run *run, bool *wait) {
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
-    if (!phi__turn_wants_hook(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
+    if (!phi__hooks_wanted(run->agent, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_BEFORE_TURN);
     phi__hooked hooked = phi__hooks_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_DENIED);
@@ -289,12 +285,9 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     }
     if (next != PHI__RUN_ON) return next;
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
-    phi__entry entry = PHI_ZERO;
-    entry.kind = PHI_ENTRY_TURN_START;
     phi_event event = PHI_ZERO;
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->start.trigger : PHI_TRIGGER_CONTINUATION;
-    entry.trigger = event.trigger;
     /* Clear the fields that belong to one turn. */
     phi__attempt_clear(run);
     phi__charge_clear(run);
@@ -305,7 +298,9 @@ static phi__state phi__turn_begin(phi__run *run, bool *wait) {
     phi__projection_clear(run);
     if (!phi__events_emit(run->agent, &event)) return PHI__RUN_LOST;
     run->turn.open = true; /* from now on TURN_END will be emitted */
-    if (!phi__events_note(run, &entry) || !phi__turn_emit_prompts(run) ||
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_START);
+    entry.trigger = event.trigger;
+    if (!phi__append(run->agent->thread, &entry, 1) || !phi__turn_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
     return phi__turn_call(run);
@@ -319,7 +314,7 @@ static phi__state phi__ask_list_hook(phi__run *run, phi_hook_point point, phi__s
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if (!phi__turn_wants_hook(run, point)) return next;
+    if (!phi__hooks_wanted(run->agent, point)) return next;
     if (run->listed.messages == NULL && !phi__ask_list_make(run)) return PHI__RUN_LOST;
     phi_hook hook = phi__hooks_make(run, point);
     hook.messages = run->listed.messages;
@@ -334,7 +329,8 @@ static phi__state phi__ask_list_hook(phi__run *run, phi_hook_point point, phi__s
 static phi__state phi__ask_transform(phi__run *run, bool *wait) {
     phi__state next;
     if (!run->end.cancelled && !phi__projection_ensure(run, &next)) return next;
-    next = phi__turn_wants_hook(run, PHI_HOOK_CONVERT_TO_LLM) ? PHI__RUN_CONVERT : PHI__RUN_REQUEST;
+    next = phi__hooks_wanted(run->agent, PHI_HOOK_CONVERT_TO_LLM) ? PHI__RUN_CONVERT
+                                                                  : PHI__RUN_REQUEST;
     return phi__ask_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, next, wait);
 }
 
@@ -349,13 +345,26 @@ enum {
     PHI__MODEL_CALL_UNITS = 8
 };
 
-/* Fills in the request's tools. The protocol of a host's provider has one name. A run with its own
-   tools gets no raw tools. */
-PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_spec *spec) {
+/* The protocol of a host's provider has one name. A run with its own tools gets no raw tools. */
+PHI__FN bool phi__ask_spec(phi__agent *agent, phi_arena *arena, phi__request_spec *spec) {
     const char *own[PHI__CODEC_NAMES] = {NULL, NULL, NULL};
     own[0] = agent->desc.model.protocol;
     bool named = agent->run != NULL && agent->run->own.toolset != NULL;
     phi__toolset_change change = PHI_ZERO;
+    memset(spec, 0, sizeof *spec);
+    spec->model = &agent->desc.model;
+    spec->system_prompt = agent->system_prompt;
+    spec->tool_choice = agent->desc.tool_options.choice;
+    spec->thinking = agent->desc.thinking;
+    spec->thinking_from = agent->prior.thinking.barred;
+    spec->max_tokens = agent->desc.max_tokens;
+    spec->temperature = -1.0;
+    spec->cache = agent->desc.cache;
+    spec->format = agent->desc.format;
+    spec->session_id = agent->line.session->id;
+    spec->options = agent->desc.options;
+    spec->texts = agent->desc.texts;
+    spec->rewritten = agent->thread->ops.last != NULL;
     if (agent->rt->features.deferral != NULL &&
         !agent->rt->features.deferral->change(agent, arena, &change, &spec->system_prompt))
         return false;
@@ -365,38 +374,19 @@ PHI__FN bool phi__ask_offer(phi__agent *agent, phi_arena *arena, phi__request_sp
                               &spec->tools, &spec->tool_count);
 }
 
-PHI__FN phi__request_spec phi__ask_spec(const phi__agent *agent) {
-    phi__request_spec spec = PHI_ZERO;
-    spec.model = &agent->desc.model;
-    spec.system_prompt = agent->system_prompt;
-    spec.tool_choice = agent->desc.tool_options.choice;
-    spec.thinking = agent->desc.thinking;
-    spec.thinking_from = agent->prior.thinking.barred;
-    spec.max_tokens = agent->desc.max_tokens;
-    spec.temperature = -1.0;
-    spec.cache = agent->desc.cache;
-    spec.format = agent->desc.format;
-    spec.session_id = agent->line.session->id;
-    spec.options = agent->desc.options;
-    spec.texts = agent->desc.texts;
-    spec.rewritten = agent->thread->ops.last != NULL;
-    return spec;
-}
-
 /* Fills in the request. Returns PHI_BAD_ARG with a message if the model cannot give an answer in
    the wanted format. */
 static phi_status phi__ask_fill_spec(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
     phi__request_spec *spec = &run->attempt.spec;
-    *spec = phi__ask_spec(agent);
-    spec->temperature = phi__run_temperature(run);
-    spec->format = *phi__run_format_of(run);
     words[0] = '\0';
     if (!phi__strict_tools_adapt(set->views, set->count, agent->codec, &agent->desc.model,
                                  &set->arena) ||
-        !phi__ask_offer(agent, &run->arena, spec))
+        !phi__ask_spec(agent, &run->arena, spec))
         return PHI_NO_MEMORY;
+    spec->temperature = phi__run_temperature(run);
+    spec->format = *phi__run_format_of(run);
     /* join the extra members of the model, the agent and the run */
     const char *of_model = agent->desc.model.extra, *of_agent = agent->desc.options.extra;
     if ((of_model != NULL || of_agent != NULL || run->own.extra.len > 0) &&
@@ -478,8 +468,8 @@ static phi__state phi__ask_request(phi__run *run) {
     a->encoding = false;
     if (status == PHI_BAD_ARG) return phi__ask_refuse(run, a->encoder.refused, "", status);
     if (status != PHI_OK || !phi__thinking_look(run)) return PHI__RUN_LOST;
-    return phi__turn_wants_hook(run, PHI_HOOK_CREDENTIAL) ? PHI__RUN_CREDENTIAL
-                                                          : phi__ask_keyed(run);
+    return phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL) ? PHI__RUN_CREDENTIAL
+                                                              : phi__ask_keyed(run);
 }
 
 /* Makes the request's address again with another key. The body stays. */
@@ -504,7 +494,7 @@ static phi__state phi__ask_credential(phi__run *run, bool *wait) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if (!phi__turn_wants_hook(run, PHI_HOOK_CREDENTIAL)) return phi__ask_keyed(run);
+    if (!phi__hooks_wanted(run->agent, PHI_HOOK_CREDENTIAL)) return phi__ask_keyed(run);
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
     hook.model = &run->agent->desc.model;
@@ -948,12 +938,8 @@ static bool phi__end_log(phi__run *run, const phi_failure *failure) {
         phi__buf_add_str(&words, kept->content[i].name);
         phi__buf_text(&words, " was repaired: ");
         phi__buf_add_str(&words, phi__buf_str(&assembly->drafts[i].note));
-        phi_event event = PHI_ZERO;
-        event.kind = PHI_EV_WARNING;
-        event.tool_call_id = kept->content[i].id;
-        event.tool_name = kept->content[i].name;
-        event.text = phi__buf_str(&words);
-        emitted = !words.failed && phi__events_emit(agent, &event);
+        emitted =
+            !words.failed && phi__events_warn_call(agent, &kept->content[i], phi__buf_str(&words));
     }
     phi__buf_free(&words);
     phi__answer_settle(answer, kept);
@@ -1105,29 +1091,28 @@ static phi__state phi__turn_end(phi__run *run) {
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
     phi_event event = PHI_ZERO;
-    phi__entry entry = PHI_ZERO;
-    entry.kind = PHI_ENTRY_TURN_END;
+    phi_usage *usage = NULL;
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
     bool room = (run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
                 phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON;
     if (room && run->reply != NULL) { /* a copy, because the answer may be evicted earlier */
-        phi_usage *usage =
-            (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
+        usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
         if (usage != NULL) *usage = run->reply->usage;
-        entry.usage = usage;
         room = usage != NULL;
     }
     room = phi__events_emit_surely(run->agent, &event) && room;
-    room = phi__events_note(run, &entry) && room;
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_END);
+    entry.usage = usage;
+    room = phi__append(run->agent->thread, &entry, 1) && room;
     if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
     return PHI__RUN_AFTER_TURN;
 }
 
 static phi__state phi__turn_after_turn(phi__run *run, bool *wait) {
-    if (phi__turn_wants_hook(run, PHI_HOOK_AFTER_TURN)) {
+    if (phi__hooks_wanted(run->agent, PHI_HOOK_AFTER_TURN)) {
         phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_TURN);
         hook.usage = &run->spent.turn;
         phi__state next = phi__hooks_next(run, phi__hooks_run(run, &hook), PHI__RUN_AFTER_TURN,
@@ -1233,7 +1218,7 @@ static phi__state phi__turn_close(phi__run *run) {
 }
 
 static phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
-    if (!phi__turn_wants_hook(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
+    if (!phi__hooks_wanted(run->agent, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
     phi_hook hook = phi__hooks_make(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
     hook.usage = &run->spent.usage;

@@ -457,12 +457,9 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__records_some(out, "error_message", message->error_message);
         /* hexadecimal digits of two 64-bit numbers: JSON numbers of other readers have 53 bits */
         char digits[33];
-        uint64_t n = message->prefix;
-        int i;
         if (message->prefix != 0) {
-            for (i = 15; i >= 0; i--, n >>= 4) digits[i] = "0123456789abcdef"[n & 15];
-            for (i = 31, n = message->prefix_parts; i >= 16; i--, n >>= 4)
-                digits[i] = "0123456789abcdef"[n & 15];
+            phi__hash_hex(message->prefix, digits);
+            phi__hash_hex(message->prefix_parts, digits + 16);
             phi__records_str(out, "prefix", phi__str(digits, 32));
         }
     }
@@ -797,21 +794,6 @@ static bool phi__message_is_extension(const phi_json *const *in) {
            in[PHI__MESSAGE_IN_DATA] != NULL;
 }
 
-/* Reads hexadecimal digits in lower case; 0 if there is any other character. */
-static uint64_t phi__message_hash(phi_str digits) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < digits.len; i++) {
-        char c = digits.at[i];
-        if (phi__is_digit(c))
-            n = n << 4 | (uint64_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            n = n << 4 | (uint64_t)(c - 'a' + 10);
-        else
-            return 0;
-    }
-    return n;
-}
-
 static phi_status phi__message_read(phi__message_reader *r, const phi_json *root,
                                     phi_message *out) {
     const phi_json *in[PHI__MESSAGE_IN_COUNT];
@@ -856,8 +838,8 @@ static phi_status phi__message_read(phi__message_reader *r, const phi_json *root
         out->error_message = phi__json_text_of(in[PHI__MESSAGE_IN_ERROR]);
         phi_str digits = phi__json_text_of(in[PHI__MESSAGE_IN_PREFIX]);
         if (digits.len == 32) {
-            out->prefix = phi__message_hash(phi__str(digits.at, 16));
-            out->prefix_parts = phi__message_hash(phi__str(digits.at + 16, 16));
+            out->prefix = phi__hash_of_hex(digits);
+            out->prefix_parts = phi__hash_of_hex(phi__str_from(digits, 16));
         }
     }
     if (out->role == PHI_ROLE_USER)

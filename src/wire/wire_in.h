@@ -593,24 +593,6 @@ static inline uint64_t phi__hash(phi_str s, uint64_t seed) {
     return phi__hash_mix(n ^ s.len);
 }
 
-/* Parses the first sixteen hex digits, lower case as from phi__hash_hex. 0 if the text is empty. */
-static inline uint64_t phi__hash_of_hex(phi_str digits) {
-    uint64_t n = 0;
-    size_t i;
-    for (i = 0; i < digits.len && i < 16; i++) {
-        char c = digits.at[i];
-        n = n << 4 | (uint64_t)(c >= 'a' ? c - 'a' + 10 : c - '0');
-    }
-    return n;
-}
-
-/* Writes sixteen hex digits and a terminator. */
-static inline void phi__hash_hex(uint64_t n, char out[17]) {
-    int i;
-    for (i = 15; i >= 0; i--, n >>= 4) out[i] = "0123456789abcdef"[n & 15];
-    out[16] = '\0';
-}
-
 typedef struct phi__reader {
     const phi__codec *codec;
     void *state; /* the decoder's state */

@@ -294,6 +294,18 @@ TEST(a_whole_number_is_read_and_nothing_else) {
     CHECK_EQ_INT(n, 5);
 }
 
+TEST(a_hash_is_written_and_read_as_sixteen_hex_digits) {
+    char digits[17];
+    phi__hash_hex(UINT64_C(0x0123456789abcdef), digits);
+    CHECK_EQ_STR(digits, "0123456789abcdef");
+    CHECK(phi__hash_of_hex(phi_str_of(digits)) == UINT64_C(0x0123456789abcdef));
+    CHECK(phi__hash_of_hex(phi_str_of("00000000000000ffee")) == 0xff);
+    CHECK(phi__hash_of_hex(phi_str_of("1f")) == 0x1f);
+    CHECK(phi__hash_of_hex(phi_str_of("")) == 0);
+    CHECK(phi__hash_of_hex(phi_str_of("1F")) == 0);
+    CHECK(phi__hash_of_hex(phi_str_of("12x")) == 0);
+}
+
 TEST_MAIN(TEST_ENTRY(every_status_has_its_number_and_words),
           TEST_ENTRY(a_number_that_is_no_status_is_unknown),
           TEST_ENTRY(the_default_allocator_allocates_moves_and_frees),
@@ -312,4 +324,5 @@ TEST_MAIN(TEST_ENTRY(every_status_has_its_number_and_words),
           TEST_ENTRY(a_string_is_or_starts_with_a_text),
           TEST_ENTRY(find_gives_the_first_place_from_an_offset),
           TEST_ENTRY(trim_takes_white_space_from_both_ends),
-          TEST_ENTRY(a_whole_number_is_read_and_nothing_else))
+          TEST_ENTRY(a_whole_number_is_read_and_nothing_else),
+          TEST_ENTRY(a_hash_is_written_and_read_as_sixteen_hex_digits))

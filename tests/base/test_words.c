@@ -30,6 +30,10 @@ TEST(control_characters_become_question_marks) {
           "?evil? ?x?");
 }
 
+TEST(marks_of_direction_stay) {
+    CLEAN("\xe2\x80\x8e \xe2\x80\x8f \xd8\x9c", "\xe2\x80\x8e \xe2\x80\x8f \xd8\x9c");
+}
+
 TEST(bytes_that_are_no_utf8_become_question_marks) {
     CLEAN("\x9b"
           "31m \xff \xc3",
@@ -61,7 +65,7 @@ TEST(whatever_bytes_come_what_is_left_is_valid_and_printable) {
 }
 
 TEST_MAIN(TEST_ENTRY(words_without_control_characters_stay_as_they_are),
-          TEST_ENTRY(control_characters_become_question_marks),
+          TEST_ENTRY(control_characters_become_question_marks), TEST_ENTRY(marks_of_direction_stay),
           TEST_ENTRY(bytes_that_are_no_utf8_become_question_marks),
           TEST_ENTRY(a_line_holds_no_line_break_and_no_tab),
           TEST_ENTRY(whatever_bytes_come_what_is_left_is_valid_and_printable))

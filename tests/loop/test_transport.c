@@ -372,6 +372,30 @@ TEST(silence_after_the_host_has_drained_is_still_cut_off) {
     phi_runtime_free(w.rt);
 }
 
+/* The transport was held back once, and an hour of the run was a gap, which no deadline counts. */
+TEST(silence_after_a_resume_is_cut_off_also_where_the_run_had_a_gap) {
+    static char filler[100000];
+    wire w;
+    phi_transport t;
+    size_t i;
+    memset(&w, 0, sizeof w);
+    w.when = NEVER;
+    for (i = 0; i < sizeof filler; i++) filler[i] = i % 80 == 0 ? ':' : i % 80 == 79 ? '\n' : ' ';
+    (void)wire_agent(&w, &t, NULL);
+    CHECK_EQ_INT(wire_run(&w, 2, true), 1);
+    w.now_us += UINT64_C(3600000000);
+    CHECK_EQ_INT(wire_run(&w, 2, true), 1);
+    CHECK_EQ_INT(phi_transfer_head(w.transfer, 200, HEAD, strlen(HEAD)), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, filler, sizeof filler), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, filler, sizeof filler), PHI_FULL);
+    CHECK_EQ_INT(wire_run(&w, 20, true), 1);
+    CHECK_EQ_INT(w.resumes, 1);
+    wire_pass_s(&w, 301);
+    CHECK_EQ_INT(wire_run(&w, 5, true), 0);
+    CHECK(strstr(w.story, "Error no answer within 300000 ms\n") != NULL);
+    phi_runtime_free(w.rt);
+}
+
 TEST(deadlines_of_every_size_do_not_wrap) {
     static const uint32_t values[] = {1, 2, UINT32_MAX - 1, PHI_UNLIMITED};
     size_t i;
@@ -465,6 +489,7 @@ TEST_MAIN(TEST_ENTRY(an_answer_that_arrives_whole_inside_open_is_an_answer),
           TEST_ENTRY(deadlines_count_from_the_stage_that_the_transport_has_reached),
           TEST_ENTRY(the_deadline_of_silence_stands_still_while_the_host_does_not_drain),
           TEST_ENTRY(silence_after_the_host_has_drained_is_still_cut_off),
+          TEST_ENTRY(silence_after_a_resume_is_cut_off_also_where_the_run_had_a_gap),
           TEST_ENTRY(deadlines_of_every_size_do_not_wrap),
           TEST_ENTRY(a_large_event_is_not_kept_when_it_was_popped),
           TEST_ENTRY(an_answer_of_more_than_1024_blocks_is_cut_off_with_words))
