@@ -27,6 +27,16 @@ static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
     }
 }
 
+/* Skips line breaks and white space, and counts the breaks. False at `stop`: there may be more. */
+static bool phi__yaml_scalar_breaks(phi__yaml_reader *r, const char *stop) {
+    while (r->at < stop && phi__yaml_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_newline(r);
+        r->scalar.breaks++;
+    }
+    return r->at < stop || stop == r->end;
+}
+
 static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
     return r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_AFTER;
 }
@@ -120,12 +130,7 @@ static void phi__yaml_plain_break(phi__yaml_reader *r, const char *stop) {
         r->state = PHI__YAML_AFTER;
         return;
     }
-    while (r->at < stop && phi__yaml_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_breaks(r, stop)) return;
     if (!phi__yaml_scalar_goes_on(r)) {
         r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
         if (r->flow_depth == 0) phi__yaml_value(r);
@@ -285,12 +290,7 @@ static void phi__yaml_double(phi__yaml_reader *r, const char *stop) {
 /* Reads the line breaks between two lines of a quoted scalar. */
 static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
-    while (r->at < stop && phi__yaml_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_breaks(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_expected(r, r->at, "the closing quote of a string");
     else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
@@ -1100,28 +1100,4 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
     (void)phi__yaml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
-}
-
-typedef struct phi__yaml_slices {
-    phi_reader head;
-    phi__yaml_reader reader;
-} phi__yaml_slices;
-
-static phi_status phi__yaml_read_slice(phi_reader *reader, size_t units) {
-    return phi__yaml_read_advance(&((phi__yaml_slices *)reader)->reader, units);
-}
-
-static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_json **out,
-                                               phi_parse_error *error) {
-    return phi__yaml_read_result(&((const phi__yaml_slices *)reader)->reader, out, error);
-}
-
-PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_desc *options) {
-    phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
-    if (r == NULL) return NULL;
-    r->head.advance = phi__yaml_read_slice;
-    r->head.result = phi__yaml_read_slices_result;
-    phi__yaml_read_begin(&r->reader, arena, text, options);
-    return &r->head;
 }

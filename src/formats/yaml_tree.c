@@ -629,7 +629,8 @@ static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
         frame->want = PHI__YAML_WANT_NEXT;
         return;
     }
-    if (frame->node->len == UINT32_MAX) {
+    /* A text is shorter than 4 GiB, and each value takes two bytes of it or more. */
+    if (PHI_NEVER(frame->node->len == UINT32_MAX)) {
         phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
     }
@@ -674,13 +675,12 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
-    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
+    size_t n = sizeof what - 1, most = phi__utf8_cut(key, 60);
     uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
     if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
         return phi__yaml_no_memory(r);
     }
-    while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);

@@ -872,7 +872,7 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
         if (last == i + 1 && last < text.len) last++; /* a special parameter: $@ */
     }
     *end = last;
-    return *begin<text.len && * begin + text.len - last> 0;
+    return (*begin < text.len) && (*begin + text.len > last);
 }
 
 /* True if a word matches the pattern. If subject->may is set, also true if the word may match after
@@ -1305,6 +1305,11 @@ static const phi__rule_member phi__rule_members[] = {
 
 static const char *const phi__rule_verdicts[] = {"ask", "allow", "deny"};
 
+/* Returns the name of a verdict. A number that is no verdict counts as "ask". */
+static const char *phi__rule_verdict_name(phi_permission verdict) {
+    return phi__rule_verdicts[(size_t)verdict < PHI__COUNT(phi__rule_verdicts) ? verdict : 0];
+}
+
 static const char **phi__rule_field(phi_permission_rule *rule, size_t i) {
     return (const char **)(void *)((char *)rule + phi__rule_members[i].at);
 }
@@ -1426,9 +1431,7 @@ PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, ph
     for (size_t i = 0; i < rules->count; i++) {
         phi__buf_text(&buf, i > 0 ? ",\n" : "\n");
         phi_permission_rule rule = rules->rules[i];
-        bool valid = rule.verdict <= PHI_PERMISSION_DENY;
-        phi__buf_printf(&buf, "{\"verdict\":\"%s\"",
-                        phi__rule_verdicts[valid ? rule.verdict : PHI_PERMISSION_ASK]);
+        phi__buf_printf(&buf, "{\"verdict\":\"%s\"", phi__rule_verdict_name(rule.verdict));
         for (size_t k = 0; k < PHI__COUNT(phi__rule_members); k++) {
             const char *text = *phi__rule_field(&rule, k);
             if (text == NULL) continue;
@@ -1438,7 +1441,7 @@ PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, ph
         phi__buf_char(&buf, '}');
     }
     phi__buf_text(&buf, "\n],\"otherwise\":\"");
-    phi__buf_text(&buf, phi__rule_verdicts[rules->otherwise]);
+    phi__buf_text(&buf, phi__rule_verdict_name(rules->otherwise));
     phi__buf_text(&buf, "\"}\n");
     bool good = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
     phi__buf_free(&buf);
