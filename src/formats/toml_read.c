@@ -47,6 +47,20 @@ enum phi__toml_how {
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
 
+typedef struct phi__toml_frame {
+    struct phi__toml_frame *up;
+    phi_json *node;
+    uint32_t depth;
+} phi__toml_frame;
+
+typedef struct phi__toml_name {
+    const phi_json *table; /* NULL: a free slot */
+    phi_json *node;        /* the node of this key */
+    uint32_t hash;
+    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
+    uint32_t how : 3;
+} phi__toml_name;
+
 static bool phi__toml_at_break(const phi__toml_reader *r, const char *at) {
     if (at >= r->end) return false;
     return *at == '\n' || (*at == '\r' && r->end - at > 1 && at[1] == '\n');

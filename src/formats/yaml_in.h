@@ -79,6 +79,19 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* what follows a value or an item */
 };
 
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* key of the next value */
+    uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
+    uint32_t line;                 /* line where the collection begins */
+    uint32_t keys;                 /* number of names in the mappings around it */
+    uint32_t key_line, key_column; /* place of the key; column: from 0 */
+    int32_t indent;                /* column; for a flow collection, that of the block around it */
+    uint8_t kind, want;
+} phi__yaml_frame;
+
 /* ---- yaml_tree.c: errors, bytes, lines, room ---- */
 
 /* These functions record an error, unless there is one already. They return false. */

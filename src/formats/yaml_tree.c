@@ -314,6 +314,13 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
    Names are a stack, with a hash table of their indices. The newest name is removed first. It is
    the last name of its probing chain, so removed names need no marks. */
 
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* for anchors */
+    phi_str source; /* for anchors: a scalar's text, which an alias as a key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
+
 /* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
    can prepare a text whose names collide. */
 static uint32_t phi__yaml_name_hash(const phi__yaml_names *names, phi_str text, uint32_t scope) {
@@ -886,8 +893,7 @@ static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__reader_digit(s.at[i + 1]) < 16 &&
-                          phi__reader_digit(s.at[i + 2]) < 16))
+        if (c == '%' && phi__json_text_hex(s.at + i + 1, s.at + s.len, 2) == UINT32_MAX)
             return false;
         if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
         if (memchr(more, c, sizeof more - 1) != NULL) continue;

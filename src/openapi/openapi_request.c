@@ -240,6 +240,18 @@ static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_st
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
+/* Returns an array with room for one more item. A full array moves to new memory of the arena, with
+   twice the room. NULL if there is no memory. */
+static void *phi__opreq_room(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
+    if (count < *cap) return old;
+    size_t most = *cap > 0 ? *cap * 2 : 8;
+    void *grown = phi_arena_alloc(arena, phi__mul(most, size));
+    if (grown == NULL) return NULL;
+    if (count > 0) memcpy(grown, old, count * size);
+    *cap = most;
+    return grown;
+}
+
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces) {
     phi_str own, text;
@@ -250,15 +262,12 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
     if (i < r->count) {
         if (!replaces) return PHI_OK;
         phi__opreq_wipe(r->headers[i].value);
-    } else if (r->count == r->cap) {
-        size_t cap = r->cap > 0 ? r->cap * 2 : 8;
-        phi__header *grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
-        if (grown == NULL) return PHI_NO_MEMORY;
-        if (r->count > 0) memcpy(grown, r->headers, r->count * sizeof *grown);
-        r->headers = grown;
-        r->cap = cap;
+    } else {
+        void *room = phi__opreq_room(r->arena, r->headers, r->count, &r->cap, sizeof *r->headers);
+        if (room == NULL) return PHI_NO_MEMORY;
+        r->headers = (phi__header *)room;
+        r->count++;
     }
-    if (i == r->count) r->count++;
     r->headers[i].name = own;
     r->headers[i].value = text;
     return PHI_OK;
@@ -439,14 +448,9 @@ enum {
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
-    if (b->count == b->cap) {
-        size_t cap = b->cap > 0 ? b->cap * 2 : 8;
-        phi_str *grown = (phi_str *)phi_arena_alloc(b->r->arena, phi__mul(cap, sizeof *grown));
-        if (grown == NULL) return PHI_NO_MEMORY;
-        if (b->count > 0) memcpy(grown, b->pieces, b->count * sizeof *grown);
-        b->pieces = grown;
-        b->cap = cap;
-    }
+    void *room = phi__opreq_room(b->r->arena, b->pieces, b->count, &b->cap, sizeof *b->pieces);
+    if (room == NULL) return PHI_NO_MEMORY;
+    b->pieces = (phi_str *)room;
     b->pieces[b->count++] = piece;
     return PHI_OK;
 }

@@ -1314,6 +1314,12 @@ static const char **phi__rule_field(phi_permission_rule *rule, size_t i) {
     return (const char **)(void *)((char *)rule + phi__rule_members[i].at);
 }
 
+PHI__FN bool phi__rules_keep(phi_arena *arena, phi_permission_rule *rule) {
+    for (size_t i = 0; i < PHI__COUNT(phi__rule_members); i++)
+        if (!phi__keep_text(arena, phi__rule_field(rule, i))) return false;
+    return true;
+}
+
 static phi_status phi__rule_refuse(phi_parse_error *error, const char *place, phi_str found,
                                    const char *expected) {
     if (error == NULL) return PHI_PARSE;

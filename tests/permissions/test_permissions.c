@@ -858,6 +858,25 @@ TEST(rules_are_the_same_through_json) {
     phi_arena_free(&arena);
 }
 
+TEST(a_number_that_is_no_verdict_is_written_as_ask) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json;
+    phi_permission_rule rule;
+    phi_permission_rules rules;
+    memset(&rule, 0, sizeof rule);
+    memset(&rules, 0, sizeof rules);
+    rule.verdict = (phi_permission)7;
+    rules.otherwise = (phi_permission)1000000;
+    rules.rules = &rule;
+    rules.count = 1;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_permissions_to_json(&rules, &arena, &json), PHI_OK);
+    CHECK_STR(json, "{\"rules\":[\n{\"verdict\":\"ask\"}\n],\"otherwise\":\"ask\"}\n");
+    phi_arena_free(&arena);
+}
+
 static void refused(const char *text, const char *want) {
     phi_memory memory;
     phi_arena arena;
@@ -1449,6 +1468,7 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(a_rule_names_the_options_that_a_command_may_have),
           TEST_ENTRY(always_refuses_what_no_rule_should_allow),
           TEST_ENTRY(rules_are_the_same_through_json),
+          TEST_ENTRY(a_number_that_is_no_verdict_is_written_as_ask),
           TEST_ENTRY(rules_that_are_misspelt_are_refused_with_their_place),
           TEST_ENTRY(rules_for_tools_answer_no_question_from_outside),
           TEST_ENTRY(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs),
