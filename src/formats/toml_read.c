@@ -155,14 +155,11 @@ static void phi__toml_newline(phi__toml_reader *r) {
 
 /* ---- room ---- */
 
-/* Makes room for `more` bytes and a terminator. A value is never longer than its source text. */
-static bool phi__toml_room(phi__toml_reader *r, size_t more) {
-    return phi__pool_room(&r->pool, r->arena, &r->string, &r->to, more, (size_t)(r->end - r->at)) ||
-           phi__toml_no_memory(r);
-}
-
+/* Adds to the text's copy, which has room for a terminator. A value is never longer than its source
+   text. */
 static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
-    if (!phi__toml_room(r, len)) return false;
+    if (!phi__pool_room(&r->pool, r->arena, &r->string, &r->to, len, (size_t)(r->end - r->at)))
+        return phi__toml_no_memory(r);
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;

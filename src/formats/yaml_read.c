@@ -16,15 +16,25 @@ static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     s->style = style;
 }
 
-/* Folds line breaks between two lines: one becomes a space, and of several one is dropped. */
-static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
-    if (!phi__yaml_room(r, breaks)) return;
-    if (breaks == 1)
-        *r->scalar.to++ = ' ';
-    else {
-        memset(r->scalar.to, '\n', breaks - 1);
-        r->scalar.to += breaks - 1;
-    }
+/* Copies the bytes from the mark to `at`. */
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
+    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = at;
+    return good;
+}
+
+static void phi__yaml_scalar_put_breaks(phi__yaml_reader *r, size_t breaks) {
+    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
+    memset(r->scalar.to, '\n', breaks);
+    r->scalar.to += breaks;
+}
+
+/* Folds the line breaks between two lines: one becomes a space, and of several one is dropped. */
+static void phi__yaml_scalar_fold(phi__yaml_reader *r) {
+    if (r->scalar.breaks == 1)
+        (void)phi__yaml_add(r, " ", 1);
+    else
+        phi__yaml_scalar_put_breaks(r, r->scalar.breaks - 1);
 }
 
 /* Skips line breaks and white space, and counts the breaks. False at `stop`: there may be more. */
@@ -63,10 +73,7 @@ static void phi__yaml_plain_begin(phi__yaml_reader *r) {
 static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
-    if (r->scalar.text != NULL) {
-        (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-        r->scalar.mark = at;
-    }
+    if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
 }
 
 /* Returns the next character that may end a plain scalar or that needs a check. */
@@ -136,8 +143,8 @@ static void phi__yaml_plain_break(phi__yaml_reader *r, const char *stop) {
         if (r->flow_depth == 0) phi__yaml_value(r);
         return;
     }
-    if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
-    phi__yaml_scalar_fold(r, s->breaks);
+    if (s->text == NULL && !phi__yaml_scalar_flush(r, s->last)) return;
+    phi__yaml_scalar_fold(r);
     s->mark = r->at;
     r->fresh = false;
     r->state = PHI__YAML_PLAIN;
@@ -151,13 +158,6 @@ static void phi__yaml_quoted_begin(phi__yaml_reader *r) {
     r->at++;
     r->scalar.mark = r->at;
     r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
-}
-
-/* Copies the bytes from the mark to `at`. */
-static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
-    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-    r->scalar.mark = at;
-    return good;
 }
 
 static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
@@ -300,12 +300,9 @@ static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
                         "a line of a string must be indented more than the block around it");
     if (r->status != PHI_BUSY) return;
     if (s->started)
-        phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* after an escaped break, each further break stays */
-        if (!phi__yaml_room(r, s->breaks)) return;
-        memset(s->to, '\n', s->breaks - 1);
-        s->to += s->breaks - 1;
-    }
+        phi__yaml_scalar_fold(r);
+    else /* after an escaped break, each further break stays */
+        phi__yaml_scalar_put_breaks(r, s->breaks - 1);
     s->mark = r->at;
     r->fresh = false;
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
@@ -346,36 +343,28 @@ static void phi__yaml_block_begin(phi__yaml_reader *r) {
     r->state = PHI__YAML_REST; /* after it, the state is PHI__YAML_BLOCK_LINE */
 }
 
-static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
-    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
-    memset(r->scalar.to, '\n', breaks);
-    r->scalar.to += breaks;
-}
-
 /* Ends a block scalar, and returns to the start of the line after it. */
 static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
-        phi__yaml_block_breaks(r, s->breaks);
+        phi__yaml_scalar_put_breaks(r, s->breaks);
     else if (s->chomp == PHI__YAML_CLIP && s->started && s->breaks > 0)
-        phi__yaml_block_breaks(r, 1);
+        phi__yaml_scalar_put_breaks(r, 1);
     if (r->at < r->end) r->at = r->line_at;
     r->tab = false;
     r->state = PHI__YAML_LINE;
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. Folded, one break between two lines that do not
-   begin with white space becomes a space, and of several breaks the first is dropped. */
+/* Writes the line breaks before a line of text. They are folded between two lines that do not begin
+   with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
     if (!s->started || !fold || more || s->more_indented)
-        phi__yaml_block_breaks(r, s->breaks);
-    else if (s->breaks == 1)
-        (void)phi__yaml_add(r, " ", 1);
+        phi__yaml_scalar_put_breaks(r, s->breaks);
     else
-        phi__yaml_block_breaks(r, s->breaks - 1);
+        phi__yaml_scalar_fold(r);
     s->more_indented = more;
     s->started = true;
     s->breaks = 0;
@@ -422,20 +411,16 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         phi__yaml_block_join(r);
 }
 
-static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
-    while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
-    return at == r->line_at;
-}
-
 static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
-    const char *at = phi__yaml_line(r, stop);
+    const char *at = phi__yaml_line(r, stop), *text = at;
     if (at == NULL) return;
-    (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-    r->scalar.mark = r->at = at;
+    (void)phi__yaml_scalar_flush(r, at);
+    r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    if (at < r->end) phi__yaml_newline(r);
     /* The last line may lack its break. If it is white space, it counts as if it had one. */
-    r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
+    while (text > r->line_at && phi__yaml_is_space(text[-1])) text--;
+    r->scalar.breaks = at < r->end || text == r->line_at ? 1 : 0;
+    if (at < r->end) phi__yaml_newline(r);
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
@@ -561,11 +546,10 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
 
 /* Ends a mapping, or a pair at the comma or bracket of its sequence. */
 static void phi__yaml_flow_end(phi__yaml_reader *r) {
-    if (r->top->kind == PHI__YAML_FLOW_MAP) {
+    if (r->top->kind == PHI__YAML_FLOW_MAP)
         phi__yaml_flow_close(r);
-        return;
-    }
-    phi__yaml_close(r);
+    else
+        phi__yaml_close(r);
 }
 
 /* At ",", "}" or, in a pair, "]": ends the current key or value. */

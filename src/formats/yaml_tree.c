@@ -80,16 +80,11 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     return n;
 }
 
-/* Skips ASCII text up to `stop` that has no line break and needs no check. */
-static const char *phi__yaml_run(const char *at, const char *stop) {
-    while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
-    return at;
-}
-
 PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
     const char *at = r->at;
     while (at < stop) {
-        at = phi__yaml_run(at, stop);
+        while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t'))
+            at++; /* ASCII text needs no check */
         if (at == stop || phi__yaml_is_break(*at)) break;
         size_t n = phi__yaml_char(r, at, false);
         if (n == 0) return NULL;
@@ -161,16 +156,6 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
     return phi__str_is(s, lower) || phi__str_is(s, title) || phi__str_is(s, upper);
-}
-
-static bool phi__yaml_core_is_null(phi_str s) {
-    return s.len == 0 || phi__str_is(s, "~") || phi__yaml_core_is_one_of(s, "null", "Null", "NULL");
-}
-
-static uint32_t phi__yaml_core_bool(phi_str s) {
-    if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
-    if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
-    return 0;
 }
 
 /* Returns the index after the digits that begin at index i. */
@@ -271,14 +256,18 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
 static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
     char c = s.len > 0 ? s.at[0] : '~';
     uint32_t kind = 0;
-    if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
+    if (phi__is_digit(c) || c == '-' || c == '+' || c == '.')
         kind = phi__yaml_core_number(s, value);
-    else if (c == 't' || c == 'T' || c == 'f' || c == 'F')
-        kind = phi__yaml_core_bool(s);
-    else if ((c == '~' || c == 'n' || c == 'N') && phi__yaml_core_is_null(s))
+    else if (s.len > 5) /* no word is longer */
+        return PHI__JSON_STRING;
+    else if (s.len == 0 || phi__str_is(s, "~") ||
+             phi__yaml_core_is_one_of(s, "null", "Null", "NULL"))
         kind = PHI__JSON_NULL;
-    if (kind == 0) kind = PHI__JSON_STRING;
-    return kind;
+    else if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE"))
+        kind = PHI__JSON_TRUE;
+    else if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE"))
+        kind = PHI__JSON_FALSE;
+    return kind == 0 ? PHI__JSON_STRING : kind;
 }
 
 /* Returns the kind of a text under a tag other than str; 0 if the tag does not allow the text. */
@@ -385,11 +374,6 @@ static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *are
     name->scope = scope;
     phi__yaml_name_place(names, names->count++);
     return name;
-}
-
-/* Removes the newest names until `count` are left. */
-static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
-    while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
 /* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
@@ -561,7 +545,8 @@ PHI__FN bool phi__yaml_begin(phi__yaml_reader *r) {
 
 static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
-    phi__yaml_name_cut(&r->keys, frame->keys);
+    phi__yaml_names *keys = &r->keys;
+    while (keys->count > frame->keys) keys->table[keys->at[--keys->count].place] = 0;
     if (phi__yaml_is_flow(frame->kind)) r->flow_depth--;
     r->top = frame->up;
     r->depth--;
@@ -570,17 +555,13 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     return frame->node;
 }
 
-/* Returns the properties of a collection that begins. Those of a block collection are on earlier
-   lines, because properties on this line belong to its first key. */
-static phi__yaml_props *phi__yaml_prop_of(phi__yaml_reader *r, uint8_t kind) {
-    if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
-    return phi__yaml_merge(r) ? &r->inner : NULL;
-}
-
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_prop_of(r, kind);
-    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
+    /* The properties of a block collection are on earlier lines, because properties on this line
+       belong to its first key. */
+    phi__yaml_props *props = phi__yaml_is_flow(kind) ? &r->inner : &r->outer;
+    if (phi__yaml_is_flow(kind) && !phi__yaml_merge(r)) return;
+    phi__yaml_frame *frame = phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
     frame->want = want;
@@ -881,9 +862,7 @@ static size_t phi__yaml_prop_handle_len(phi_str tag) {
     for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
-        if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-              (c >= 'A' && c <= 'Z')))
-            break;
+        if (c != '-' && !phi__is_alnum(c)) break;
     }
     return 1;
 }
@@ -895,8 +874,7 @@ static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
         char c = s.at[i];
         if (c == '%' && phi__json_text_hex(s.at + i + 1, s.at + s.len, 2) == UINT32_MAX)
             return false;
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
-        if (memchr(more, c, sizeof more - 1) != NULL) continue;
+        if (phi__is_alnum(c) || memchr(more, c, sizeof more - 1) != NULL) continue;
         if (in_brackets && (c == ',' || c == '[' || c == ']' || c == '!')) continue;
         return false;
     }
@@ -1037,16 +1015,11 @@ static void phi__yaml_prop_version(phi__yaml_reader *r) {
     r->has_version = true;
 }
 
-static bool phi__yaml_prop_is_handle(phi_str s) {
-    if (s.len == 0 || s.at[0] != '!') return false;
-    return phi__yaml_prop_handle_len(s) == s.len;
-}
-
 static void phi__yaml_prop_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_prop_word(r), prefix = phi__yaml_prop_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_prop_is_handle(handle))
+    if (handle.len == 0 || handle.at[0] != '!' || phi__yaml_prop_handle_len(handle) != handle.len)
         phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
     else if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true))
         phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");
