@@ -1,4 +1,4 @@
-/* reader_in.h - what the readers of all formats share. */
+/* reader_in.h - what the readers of TOML and YAML share. */
 #ifndef PHI_FORMATS_READER_IN_H
 #define PHI_FORMATS_READER_IN_H
 

@@ -2,6 +2,58 @@
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 
+/* ---- lines ---- */
+
+/* Returns where the line's characters end, `stop` at the latest. NULL: a character is wrong. */
+static const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t'))
+            at++; /* ASCII text needs no check */
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        size_t n = phi__yaml_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+    }
+    return at;
+}
+
+/* Skips white space within the line, and updates `indent` and `tab`. True if text, a line break or
+   the end of the text follows; false at `stop`. */
+static bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    for (; at < stop; at++) {
+        if (*at == ' ') continue;
+        if (*at != '\t') break;
+        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+        r->tab = true;
+    }
+    r->at = at;
+    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+    return at < stop || at == r->end;
+}
+
+/* Advances past the line break at r->at. */
+static void phi__yaml_newline(phi__yaml_reader *r) {
+    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
+    r->at++;
+    r->line++;
+    r->line_at = r->at;
+    r->tab = false;
+    r->fresh = true;
+}
+
+/* True if `at`, the start of a line, is "---" or "..." before a blank. */
+static bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
+    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
+           phi__yaml_is_blank(r, at + 3);
+}
+
+/* True if `at` begins its line, or follows white space. */
+static bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
+    return at == r->line_at || phi__yaml_is_space(at[-1]);
+}
+
 /* ======== Plain and quoted scalars, line by line.
 
    The text begins at `mark`. It is not copied before its first line break or escape. */
@@ -14,6 +66,16 @@ static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     s->line = r->inner.at != NULL ? r->inner.line : r->line;
     s->mark = s->last = r->at;
     s->style = style;
+}
+
+/* Makes an empty scalar at r->at. */
+static void phi__yaml_empty(phi__yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->at = s->mark = s->last = r->at;
+    s->line_at = r->line_at;
+    s->line = r->line;
+    s->style = PHI__YAML_STYLE_PLAIN;
 }
 
 /* Copies the bytes from the mark to `at`. */
@@ -56,17 +118,17 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 static void phi__yaml_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
+    bool indicator = *at == '-' || *at == '?' || *at == ':';
     if (*at == '@' || *at == '`')
         phi__yaml_wrong(r, at, "text that begins with '@' or '`' must be quoted");
     else if (*at == '%')
         phi__yaml_wrong(r, at, "text that begins with '%' must be quoted");
-    else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
-        phi__yaml_expected(r, at, "a value");
-    else if (memchr(never, *at, sizeof never - 1) != NULL)
+    else if ((indicator && phi__yaml_is_over(r, at + 1)) ||
+             memchr(never, *at, sizeof never - 1) != NULL)
         phi__yaml_expected(r, at, "a value");
     phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
     r->state = PHI__YAML_PLAIN;
-    if (*at == '-' || *at == '?' || *at == ':') r->at++;
+    if (indicator) r->at++;
 }
 
 /* Ends the text of this line at `at`, without the white space before it. */

@@ -80,48 +80,6 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     return n;
 }
 
-PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop) {
-        while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t'))
-            at++; /* ASCII text needs no check */
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        size_t n = phi__yaml_char(r, at, false);
-        if (n == 0) return NULL;
-        at += n;
-    }
-    return at;
-}
-
-/* ---- lines ---- */
-
-PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    for (; at < stop; at++) {
-        if (*at == ' ') continue;
-        if (*at != '\t') break;
-        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
-        r->tab = true;
-    }
-    r->at = at;
-    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
-    return at < stop || at == r->end;
-}
-
-PHI__FN void phi__yaml_newline(phi__yaml_reader *r) {
-    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
-    r->at++;
-    r->line++;
-    r->line_at = r->at;
-    r->tab = false;
-    r->fresh = true;
-}
-
-PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
-    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
-           phi__yaml_is_blank(r, at + 3);
-}
-
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
@@ -267,7 +225,8 @@ static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
         kind = PHI__JSON_TRUE;
     else if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE"))
         kind = PHI__JSON_FALSE;
-    return kind == 0 ? PHI__JSON_STRING : kind;
+    if (kind == 0) kind = PHI__JSON_STRING;
+    return kind;
 }
 
 /* Returns the kind of a text under a tag other than str; 0 if the tag does not allow the text. */
@@ -599,15 +558,6 @@ PHI__FN void phi__yaml_close(phi__yaml_reader *r) {
 }
 
 /* ---- values ---- */
-
-PHI__FN void phi__yaml_empty(phi__yaml_reader *r) {
-    phi__yaml_scalar *s = &r->scalar;
-    memset(s, 0, sizeof *s);
-    s->at = s->mark = s->last = r->at;
-    s->line_at = r->line_at;
-    s->line = r->line;
-    s->style = PHI__YAML_STYLE_PLAIN;
-}
 
 static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;

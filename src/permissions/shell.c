@@ -332,7 +332,7 @@ static void phi__sh_backquote(phi__sh *p, bool in_quotes) {
     }
     const char *at = p->at + 1;
     if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &text)) {
-        p->lost = true;
+        phi__sh_lost(p);
         return;
     }
     p->buf.len = len;
@@ -599,23 +599,20 @@ static bool phi__sh_read(phi__sh *p, phi__sh_word *out) {
     r.word.known = true;
     r.from = p->at;
     r.begin = p->buf.len;
-    while (p->at < p->end && !p->lost) {
+    while (p->at < p->end) {
         bool pipe = r.word.pipe;
         if (!phi__sh_piece(p, &r)) break;
         if (pipe) r.word.pipe = false;
         any = true;
     }
-    if (p->buf.failed || p->lost) {
-        phi__sh_lost(p);
-        return false;
-    }
+    if (p->buf.failed) phi__sh_lost(p);
     phi_str text = phi__str("", 0);
     if (p->buf.len > r.begin) text = phi__str(p->buf.at + r.begin, p->buf.len - r.begin);
     if (any && p->out->unknown == NULL && !phi__arena_str(p->arena, text, &r.word.text))
-        p->lost = true;
+        phi__sh_lost(p);
     p->buf.len = r.begin;
     *out = r.word;
-    return any && !p->lost && p->out->unknown == NULL;
+    return any && p->out->unknown == NULL;
 }
 
 /* Reads a word. If there is none, the line is invalid. */
@@ -639,7 +636,7 @@ static void phi__sh_here_body(phi__sh *p, phi__sh_word *body) {
     if (!phi__sh_double(p, true))
         body->known = false;
     else if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &body->text))
-        p->lost = true;
+        phi__sh_lost(p);
     p->body = outer;
     p->buf.len = len;
     p->depth--;
