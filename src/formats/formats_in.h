@@ -57,20 +57,6 @@ PHI__FN phi_status phi__toml_read_advance(phi__toml_reader *reader, size_t units
 PHI__FN phi_status phi__toml_read_result(const phi__toml_reader *reader, phi_json **out,
                                          phi_parse_error *error);
 
-typedef struct phi__toml_frame {
-    struct phi__toml_frame *up;
-    phi_json *node;
-    uint32_t depth;
-} phi__toml_frame;
-
-typedef struct phi__toml_name {
-    const phi_json *table; /* NULL: a free slot */
-    phi_json *node;        /* the node of this key */
-    uint32_t hash;
-    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
-    uint32_t how : 3;
-} phi__toml_name;
-
 /* The anchor and the tag before a node, with their place. */
 typedef struct phi__yaml_props {
     phi_str anchor;
@@ -140,25 +126,5 @@ PHI__FN phi_status phi__yaml_read_advance(phi__yaml_reader *reader, size_t units
 /* Returns the last status of advance, with the tree or the error. `out` and `error` may be NULL. */
 PHI__FN phi_status phi__yaml_read_result(const phi__yaml_reader *reader, phi_json **out,
                                          phi_parse_error *error);
-
-typedef struct phi__yaml_frame {
-    struct phi__yaml_frame *up;
-    phi_json *node;
-    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
-    phi_str key;                   /* key of the next value */
-    uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
-    uint32_t line;                 /* line where the collection begins */
-    uint32_t keys;                 /* number of names in the mappings around it */
-    uint32_t key_line, key_column; /* place of the key; column: from 0 */
-    int32_t indent;                /* column; for a flow collection, that of the block around it */
-    uint8_t kind, want;
-} phi__yaml_frame;
-
-typedef struct phi__yaml_name {
-    const char *at;
-    phi_json *node; /* for anchors */
-    phi_str source; /* for anchors: a scalar's text, which an alias as a key becomes */
-    uint32_t len, hash, scope, place;
-} phi__yaml_name;
 
 #endif

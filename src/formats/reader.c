@@ -1,104 +1,76 @@
-/* reader.c - the public functions of readers, the reader of JSON, and what all readers share. */
-#include "text/text_in.h"
-#include "formats/reader_in.h"
+/* reader.c - the public functions of readers of all formats. */
+#include "formats/formats_in.h"
 
 #include <stdio.h>
 
-typedef struct phi__reader_json {
-    phi_reader head;
-    phi__json_reader reader;
-} phi__reader_json;
+typedef enum phi__reader_format {
+    PHI__READER_JSON,
+    PHI__READER_TOML,
+    PHI__READER_YAML
+} phi__reader_format;
 
-static phi_status phi__reader_json_advance(phi_reader *reader, size_t units) {
-    return phi__json_read_advance(&((phi__reader_json *)reader)->reader, units);
-}
-
-static phi_status phi__reader_json_result(const phi_reader *reader, phi_json **out,
-                                          phi_parse_error *error) {
-    return phi__json_read_result(&((const phi__reader_json *)reader)->reader, out, error);
-}
-
-/* ---- what the readers of all formats share ---- */
-
-enum {
-    PHI__POOL_TEXT = 4096, /* bytes of text taken from the arena at once */
-    PHI__POOL_NODES = 16   /* nodes taken from the arena at once, at most */
+struct phi_reader {
+    phi__reader_format format;
+    union {
+        phi__json_reader json;
+        phi__toml_reader toml;
+        phi__yaml_reader yaml;
+    } of;
 };
-
-PHI__FN phi_json *phi__pool_node(phi__pool *pool, phi_arena *arena, size_t left, uint32_t meta) {
-    if (pool->spare == pool->spare_end) {
-        size_t count = phi__min(1 + left / 16, PHI__POOL_NODES);
-        pool->spare = (phi_json *)phi_arena_alloc(arena, count * sizeof *pool->spare);
-        pool->spare_end = pool->spare == NULL ? NULL : pool->spare + count;
-        if (pool->spare == NULL) return NULL;
-    }
-    phi_json *node = pool->spare++;
-    memset(node, 0, sizeof *node);
-    node->meta = meta;
-    return node;
-}
-
-PHI__FN bool phi__pool_room(phi__pool *pool, phi_arena *arena, char **text, char **to, size_t more,
-                            size_t left) {
-    if (*text == NULL) *text = *to = pool->text;
-    if ((size_t)(pool->text_end - *to) > more) return true;
-    size_t have = (size_t)(*to - *text);
-    size_t bytes = phi__add(phi__add(have, more), 1);
-    bytes = phi__add(bytes, phi__min(phi__max(have, PHI__POOL_TEXT), left)); /* doubles the room */
-    char *room = bytes == SIZE_MAX ? NULL : phi__arena_bytes(arena, bytes);
-    if (room == NULL) return false;
-    if (have > 0) memcpy(room, *text, have);
-    pool->text = *text = room;
-    pool->text_end = room + bytes;
-    *to = room + have;
-    return true;
-}
-
-PHI__FN void phi__pool_end(phi__pool *pool, phi_arena *arena) {
-    if (pool->spare != pool->spare_end && (char *)pool->spare_end == arena->at)
-        arena->at = (char *)pool->spare;
-    pool->spare = pool->spare_end = NULL;
-}
-
-PHI__FN void phi__reader_found(char *message, size_t size, const char *what, const char *at,
-                               const char *end, bool is_break) {
-    unsigned char c = at < end ? (unsigned char)*at : 0;
-    if (at >= end)
-        (void)snprintf(message, size, "expected %s, found the end of the text", what);
-    else if (is_break)
-        (void)snprintf(message, size, "expected %s, found the end of the line", what);
-    else if (c > 0x20 && c < 0x7f)
-        (void)snprintf(message, size, "expected %s, found '%c'", what, c);
-    else if (c == ' ' || c == '\t')
-        (void)snprintf(message, size, "expected %s, found %s", what,
-                       c == ' ' ? "a space" : "a tab");
-    else
-        (void)snprintf(message, size, "expected %s, found byte 0x%02x", what, c);
-}
 
 /* ---- public ---- */
 
 PHI_API phi_reader *phi_json_reader_new(phi_arena *arena, phi_str text, uint32_t flags) {
-    phi__reader_json *r = (phi__reader_json *)phi_arena_alloc(arena, sizeof *r);
-    if (r == NULL) return NULL;
-    r->head.advance = phi__reader_json_advance;
-    r->head.result = phi__reader_json_result;
-    phi__json_read_begin(&r->reader, arena, text, flags, 0);
-    return &r->head;
+    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->format = PHI__READER_JSON;
+    phi__json_read_begin(&reader->of.json, arena, text, flags, 0);
+    return reader;
+}
+
+PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_toml_desc *options) {
+    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->format = PHI__READER_TOML;
+    phi__toml_read_begin(&reader->of.toml, arena, text, options);
+    return reader;
+}
+
+PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
+                                        const phi_yaml_desc *options) {
+    phi_reader *reader = (phi_reader *)phi_arena_alloc(arena, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->format = PHI__READER_YAML;
+    phi__yaml_read_begin(&reader->of.yaml, arena, text, options);
+    return reader;
 }
 
 PHI_API phi_status phi_reader_advance(phi_reader *reader, size_t units) {
-    return reader == NULL ? PHI_NO_MEMORY : reader->advance(reader, units);
+    if (reader == NULL) return PHI_NO_MEMORY;
+    switch (reader->format) {
+    case PHI__READER_JSON: return phi__json_read_advance(&reader->of.json, units);
+    case PHI__READER_TOML: return phi__toml_read_advance(&reader->of.toml, units);
+    case PHI__READER_YAML:
+    default: return phi__yaml_read_advance(&reader->of.yaml, units);
+    }
 }
 
 PHI_API phi_status phi_reader_result(const phi_reader *reader, phi_json **out,
                                      phi_parse_error *error) {
-    if (reader != NULL) return reader->result(reader, out, error);
-    if (out != NULL) *out = NULL;
-    if (error != NULL) {
-        memset(error, 0, sizeof *error);
-        error->status = PHI_NO_MEMORY;
-        (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
+    if (reader == NULL) {
+        if (out != NULL) *out = NULL;
+        if (error != NULL) {
+            memset(error, 0, sizeof *error);
+            error->status = PHI_NO_MEMORY;
+            (void)snprintf(error->message, sizeof error->message, "no memory for the reader");
+        }
+        return PHI_NO_MEMORY;
     }
-    return PHI_NO_MEMORY;
+    switch (reader->format) {
+    case PHI__READER_JSON: return phi__json_read_result(&reader->of.json, out, error);
+    case PHI__READER_TOML: return phi__toml_read_result(&reader->of.toml, out, error);
+    case PHI__READER_YAML:
+    default: return phi__yaml_read_result(&reader->of.yaml, out, error);
+    }
 }

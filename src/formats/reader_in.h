@@ -1,14 +1,9 @@
-/* reader_in.h - the inside of phi_reader, and what the readers of all formats share. */
+/* reader_in.h - what the readers of TOML and YAML share. */
 #ifndef PHI_FORMATS_READER_IN_H
 #define PHI_FORMATS_READER_IN_H
 
 #include "formats/formats_in.h"
 #include "formats/reader.h"
-
-struct phi_reader {
-    phi_status (*advance)(phi_reader *reader, size_t units);
-    phi_status (*result)(const phi_reader *reader, phi_json **out, phi_parse_error *error);
-};
 
 /* Returns the value of a hexadecimal digit; 16 if `c` is none. */
 static inline unsigned phi__reader_digit(char c) {

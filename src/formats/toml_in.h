@@ -8,10 +8,7 @@
 #include "text/text_in.h"
 
 /* True for characters of keys without quotes. */
-static inline bool phi__toml_is_bare(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
+static inline bool phi__toml_is_bare(char c) { return phi__is_alnum(c) || c == '_' || c == '-'; }
 
 static inline phi_str phi__toml_key_of(const phi_json *node) {
     return phi__str(node->key, phi__json_key_len(node));

@@ -28,8 +28,7 @@ enum phi__toml_state {
     PHI__TOML_STRING_TEXT,
     PHI__TOML_STRING_JOIN, /* after a backslash at the end of a line: skips white space */
     PHI__TOML_REST,        /* only a comment may follow on the line */
-    PHI__TOML_COMMENT,     /* in a comment; `back` is the state after it */
-    PHI__TOML_DONE
+    PHI__TOML_COMMENT      /* in a comment; `back` is the state after it */
 };
 
 enum phi__toml_style {
@@ -47,6 +46,20 @@ enum phi__toml_how {
     PHI__TOML_DOTTED,   /* a table that a dotted key passes through */
     PHI__TOML_LIST      /* an array of headers in double brackets */
 };
+
+typedef struct phi__toml_frame {
+    struct phi__toml_frame *up;
+    phi_json *node;
+    uint32_t depth;
+} phi__toml_frame;
+
+typedef struct phi__toml_name {
+    const phi_json *table; /* NULL: a free slot */
+    phi_json *node;        /* the node of this key */
+    uint32_t hash;
+    uint32_t section : 29; /* for PHI__TOML_DOTTED: the section that may add to it */
+    uint32_t how : 3;
+} phi__toml_name;
 
 static bool phi__toml_at_break(const phi__toml_reader *r, const char *at) {
     if (at >= r->end) return false;
@@ -87,9 +100,8 @@ static bool phi__toml_wrong(phi__toml_reader *r, const char *at, const char *wha
 
 static void phi__toml_wrong_key(phi__toml_reader *r, const char *before, const char *behind) {
     char message[sizeof r->error.message];
-    size_t n = strlen(before), most = phi__min(r->key.len, 48);
+    size_t n = strlen(before), most = phi__utf8_cut(r->key, 48);
     if (r->status != PHI_BUSY) return;
-    while (most < r->key.len && most > 0 && ((unsigned char)r->key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, before, n);
     for (size_t i = 0; i < most; i++) {
         unsigned char c = (unsigned char)r->key.at[i];
@@ -143,14 +155,11 @@ static void phi__toml_newline(phi__toml_reader *r) {
 
 /* ---- room ---- */
 
-/* Makes room for `more` bytes and a terminator. A value is never longer than its source text. */
-static bool phi__toml_room(phi__toml_reader *r, size_t more) {
-    return phi__pool_room(&r->pool, r->arena, &r->string, &r->to, more, (size_t)(r->end - r->at)) ||
-           phi__toml_no_memory(r);
-}
-
+/* Adds to the text's copy, which has room for a terminator. A value is never longer than its source
+   text. */
 static bool phi__toml_add(phi__toml_reader *r, const char *at, size_t len) {
-    if (!phi__toml_room(r, len)) return false;
+    if (!phi__pool_room(&r->pool, r->arena, &r->string, &r->to, len, (size_t)(r->end - r->at)))
+        return phi__toml_no_memory(r);
     if (len > 0) memcpy(r->to, at, len);
     r->to += len;
     return true;
@@ -985,7 +994,7 @@ static void phi__toml_read_value(phi__toml_reader *r) {
     if (token.len == 0)
         phi__toml_expected(r, r->at, r->state == PHI__TOML_ITEM ? "a value or ']'" : "a value");
     else if (token.len > PHI__TOML_NUMBER_MOST)
-        phi__toml_too_big(r, r->at, "a number of 64 KiB or more");
+        phi__toml_too_big(r, r->at, "a number of more than 64 KiB");
     else if (phi__toml_date_begins(token))
         phi__toml_read_date(r, token);
     else
@@ -1176,28 +1185,4 @@ PHI_API phi_status phi_toml_parse(phi_arena *arena, phi_str text, const phi_toml
     (void)phi__toml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
-}
-
-typedef struct phi__toml_slices {
-    phi_reader head;
-    phi__toml_reader reader;
-} phi__toml_slices;
-
-static phi_status phi__toml_read_slice(phi_reader *reader, size_t units) {
-    return phi__toml_read_advance(&((phi__toml_slices *)reader)->reader, units);
-}
-
-static phi_status phi__toml_read_slices_result(const phi_reader *reader, phi_json **out,
-                                               phi_parse_error *error) {
-    return phi__toml_read_result(&((const phi__toml_slices *)reader)->reader, out, error);
-}
-
-PHI_API phi_reader *phi_toml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_toml_desc *options) {
-    phi__toml_slices *r = (phi__toml_slices *)phi_arena_alloc(arena, sizeof *r);
-    if (r == NULL) return NULL;
-    r->head.advance = phi__toml_read_slice;
-    r->head.result = phi__toml_read_slices_result;
-    phi__toml_read_begin(&r->reader, arena, text, options);
-    return &r->head;
 }

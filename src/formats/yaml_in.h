@@ -79,7 +79,20 @@ enum phi__yaml_want {
     PHI__YAML_WANT_NEXT          /* what follows a value or an item */
 };
 
-/* ---- yaml_tree.c: errors, bytes, lines, room ---- */
+typedef struct phi__yaml_frame {
+    struct phi__yaml_frame *up;
+    phi_json *node;
+    const phi_json *source;        /* PHI__YAML_ALIAS: the next child to copy */
+    phi_str key;                   /* key of the next value */
+    uint32_t left;                 /* PHI__YAML_ALIAS: number of children left to copy */
+    uint32_t line;                 /* line where the collection begins */
+    uint32_t keys;                 /* number of names in the mappings around it */
+    uint32_t key_line, key_column; /* place of the key; column: from 0 */
+    int32_t indent;                /* column; for a flow collection, that of the block around it */
+    uint8_t kind, want;
+} phi__yaml_frame;
+
+/* ---- yaml_tree.c: errors, bytes, room ---- */
 
 /* These functions record an error, unless there is one already. They return false. */
 PHI__FN bool phi__yaml_expected(phi__yaml_reader *r, const char *at, const char *what);
@@ -90,19 +103,6 @@ PHI__FN bool phi__yaml_too_big(phi__yaml_reader *r, const char *what);
 /* Returns the bytes of the printable character at `at`, which is before the end. 0: it is not
    printable, and an error was recorded. Line breaks are not printable. */
 PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted);
-
-/* Returns where the line's characters end, `stop` at the latest. NULL: a character is wrong. */
-PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop);
-
-/* Skips white space within the line, and updates `indent` and `tab`. True if text, a line break or
-   the end of the text follows; false at `stop`. */
-PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop);
-
-/* Advances past the line break at r->at. */
-PHI__FN void phi__yaml_newline(phi__yaml_reader *r);
-
-/* True if `at`, the start of a line, is "---" or "..." before a blank. */
-PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at);
 
 /* Makes room for `more` bytes of the scalar's text and a terminator. */
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more);
@@ -126,11 +126,6 @@ static inline bool phi__yaml_is_over(const phi__yaml_reader *r, const char *at) 
     return phi__yaml_is_blank(r, at) || (r->flow_depth > 0 && phi__yaml_is_bracket(*at));
 }
 
-/* True if `at` begins its line, or follows white space. */
-static inline bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
-    return at == r->line_at || phi__yaml_is_space(at[-1]);
-}
-
 static inline uint32_t phi__yaml_column(const phi__yaml_reader *r, const char *at) {
     return (uint32_t)(at - r->line_at);
 }
@@ -149,9 +144,6 @@ PHI__FN void phi__yaml_open_pair(phi__yaml_reader *r, uint8_t want);
 
 /* Closes the collection on top, which becomes the scalar's node. */
 PHI__FN void phi__yaml_close(phi__yaml_reader *r);
-
-/* Makes an empty scalar at r->at. */
-PHI__FN void phi__yaml_empty(phi__yaml_reader *r);
 
 /* Takes the node just read as a value of the frame on top, or as its explicit key. */
 PHI__FN void phi__yaml_value(phi__yaml_reader *r);

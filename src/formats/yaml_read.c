@@ -2,6 +2,58 @@
 #include "base/base_in.h"
 #include "formats/yaml_in.h"
 
+/* ---- lines ---- */
+
+/* Returns where the line's characters end, `stop` at the latest. NULL: a character is wrong. */
+static const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    while (at < stop) {
+        while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t'))
+            at++; /* ASCII text needs no check */
+        if (at == stop || phi__yaml_is_break(*at)) break;
+        size_t n = phi__yaml_char(r, at, false);
+        if (n == 0) return NULL;
+        at += n;
+    }
+    return at;
+}
+
+/* Skips white space within the line, and updates `indent` and `tab`. True if text, a line break or
+   the end of the text follows; false at `stop`. */
+static bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
+    const char *at = r->at;
+    for (; at < stop; at++) {
+        if (*at == ' ') continue;
+        if (*at != '\t') break;
+        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+        r->tab = true;
+    }
+    r->at = at;
+    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
+    return at < stop || at == r->end;
+}
+
+/* Advances past the line break at r->at. */
+static void phi__yaml_newline(phi__yaml_reader *r) {
+    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
+    r->at++;
+    r->line++;
+    r->line_at = r->at;
+    r->tab = false;
+    r->fresh = true;
+}
+
+/* True if `at`, the start of a line, is "---" or "..." before a blank. */
+static bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
+    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
+           phi__yaml_is_blank(r, at + 3);
+}
+
+/* True if `at` begins its line, or follows white space. */
+static bool phi__yaml_is_apart(const phi__yaml_reader *r, const char *at) {
+    return at == r->line_at || phi__yaml_is_space(at[-1]);
+}
+
 /* ======== Plain and quoted scalars, line by line.
 
    The text begins at `mark`. It is not copied before its first line break or escape. */
@@ -16,15 +68,45 @@ static void phi__yaml_scalar_begin(phi__yaml_reader *r, uint8_t style) {
     s->style = style;
 }
 
-/* Folds line breaks between two lines: one becomes a space, and of several one is dropped. */
-static void phi__yaml_scalar_fold(phi__yaml_reader *r, size_t breaks) {
-    if (!phi__yaml_room(r, breaks)) return;
-    if (breaks == 1)
-        *r->scalar.to++ = ' ';
-    else {
-        memset(r->scalar.to, '\n', breaks - 1);
-        r->scalar.to += breaks - 1;
+/* Makes an empty scalar at r->at. */
+static void phi__yaml_empty(phi__yaml_reader *r) {
+    phi__yaml_scalar *s = &r->scalar;
+    memset(s, 0, sizeof *s);
+    s->at = s->mark = s->last = r->at;
+    s->line_at = r->line_at;
+    s->line = r->line;
+    s->style = PHI__YAML_STYLE_PLAIN;
+}
+
+/* Copies the bytes from the mark to `at`. */
+static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
+    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
+    r->scalar.mark = at;
+    return good;
+}
+
+static void phi__yaml_scalar_put_breaks(phi__yaml_reader *r, size_t breaks) {
+    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
+    memset(r->scalar.to, '\n', breaks);
+    r->scalar.to += breaks;
+}
+
+/* Folds the line breaks between two lines: one becomes a space, and of several one is dropped. */
+static void phi__yaml_scalar_fold(phi__yaml_reader *r) {
+    if (r->scalar.breaks == 1)
+        (void)phi__yaml_add(r, " ", 1);
+    else
+        phi__yaml_scalar_put_breaks(r, r->scalar.breaks - 1);
+}
+
+/* Skips line breaks and white space, and counts the breaks. False at `stop`: there may be more. */
+static bool phi__yaml_scalar_breaks(phi__yaml_reader *r, const char *stop) {
+    while (r->at < stop && phi__yaml_space(r, stop)) {
+        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
+        phi__yaml_newline(r);
+        r->scalar.breaks++;
     }
+    return r->at < stop || stop == r->end;
 }
 
 static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
@@ -36,27 +118,24 @@ static uint8_t phi__yaml_scalar_after(const phi__yaml_reader *r) {
 static void phi__yaml_plain_begin(phi__yaml_reader *r) {
     const char *at = r->at;
     static const char never[] = ",[]{}#&*!|>'\"%@`";
+    bool indicator = *at == '-' || *at == '?' || *at == ':';
     if (*at == '@' || *at == '`')
         phi__yaml_wrong(r, at, "text that begins with '@' or '`' must be quoted");
     else if (*at == '%')
         phi__yaml_wrong(r, at, "text that begins with '%' must be quoted");
-    else if ((*at == '-' || *at == '?' || *at == ':') && phi__yaml_is_over(r, at + 1))
-        phi__yaml_expected(r, at, "a value");
-    else if (memchr(never, *at, sizeof never - 1) != NULL)
+    else if ((indicator && phi__yaml_is_over(r, at + 1)) ||
+             memchr(never, *at, sizeof never - 1) != NULL)
         phi__yaml_expected(r, at, "a value");
     phi__yaml_scalar_begin(r, PHI__YAML_STYLE_PLAIN);
     r->state = PHI__YAML_PLAIN;
-    if (*at == '-' || *at == '?' || *at == ':') r->at++;
+    if (indicator) r->at++;
 }
 
 /* Ends the text of this line at `at`, without the white space before it. */
 static void phi__yaml_plain_trim(phi__yaml_reader *r, const char *at) {
     while (at > r->scalar.mark && phi__yaml_is_space(at[-1])) at--;
     r->scalar.last = at;
-    if (r->scalar.text != NULL) {
-        (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-        r->scalar.mark = at;
-    }
+    if (r->scalar.text != NULL) (void)phi__yaml_scalar_flush(r, at);
 }
 
 /* Returns the next character that may end a plain scalar or that needs a check. */
@@ -120,19 +199,14 @@ static void phi__yaml_plain_break(phi__yaml_reader *r, const char *stop) {
         r->state = PHI__YAML_AFTER;
         return;
     }
-    while (r->at < stop && phi__yaml_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_breaks(r, stop)) return;
     if (!phi__yaml_scalar_goes_on(r)) {
         r->state = r->flow_depth > 0 ? PHI__YAML_FLOW : PHI__YAML_LINE;
         if (r->flow_depth == 0) phi__yaml_value(r);
         return;
     }
-    if (s->text == NULL && !phi__yaml_add(r, s->mark, (size_t)(s->last - s->mark))) return;
-    phi__yaml_scalar_fold(r, s->breaks);
+    if (s->text == NULL && !phi__yaml_scalar_flush(r, s->last)) return;
+    phi__yaml_scalar_fold(r);
     s->mark = r->at;
     r->fresh = false;
     r->state = PHI__YAML_PLAIN;
@@ -146,13 +220,6 @@ static void phi__yaml_quoted_begin(phi__yaml_reader *r) {
     r->at++;
     r->scalar.mark = r->at;
     r->state = single ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
-}
-
-/* Copies the bytes from the mark to `at`. */
-static bool phi__yaml_scalar_flush(phi__yaml_reader *r, const char *at) {
-    bool good = phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-    r->scalar.mark = at;
-    return good;
 }
 
 static void phi__yaml_scalar_close(phi__yaml_reader *r, const char *at) {
@@ -285,12 +352,7 @@ static void phi__yaml_double(phi__yaml_reader *r, const char *stop) {
 /* Reads the line breaks between two lines of a quoted scalar. */
 static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
     phi__yaml_scalar *s = &r->scalar;
-    while (r->at < stop && phi__yaml_space(r, stop)) {
-        if (r->at == r->end || !phi__yaml_is_break(*r->at)) break;
-        phi__yaml_newline(r);
-        s->breaks++;
-    }
-    if (r->at >= stop && stop < r->end) return;
+    if (!phi__yaml_scalar_breaks(r, stop)) return;
     if (r->at == r->end)
         phi__yaml_expected(r, r->at, "the closing quote of a string");
     else if (phi__yaml_column(r, r->at) == 0 && phi__yaml_marker(r, r->at))
@@ -300,12 +362,9 @@ static void phi__yaml_quoted_break(phi__yaml_reader *r, const char *stop) {
                         "a line of a string must be indented more than the block around it");
     if (r->status != PHI_BUSY) return;
     if (s->started)
-        phi__yaml_scalar_fold(r, s->breaks);
-    else if (s->breaks > 1) { /* after an escaped break, each further break stays */
-        if (!phi__yaml_room(r, s->breaks)) return;
-        memset(s->to, '\n', s->breaks - 1);
-        s->to += s->breaks - 1;
-    }
+        phi__yaml_scalar_fold(r);
+    else /* after an escaped break, each further break stays */
+        phi__yaml_scalar_put_breaks(r, s->breaks - 1);
     s->mark = r->at;
     r->fresh = false;
     r->state = s->style == PHI__YAML_STYLE_SINGLE ? PHI__YAML_SINGLE : PHI__YAML_DOUBLE;
@@ -346,36 +405,28 @@ static void phi__yaml_block_begin(phi__yaml_reader *r) {
     r->state = PHI__YAML_REST; /* after it, the state is PHI__YAML_BLOCK_LINE */
 }
 
-static void phi__yaml_block_breaks(phi__yaml_reader *r, size_t breaks) {
-    if (breaks == 0 || !phi__yaml_room(r, breaks)) return;
-    memset(r->scalar.to, '\n', breaks);
-    r->scalar.to += breaks;
-}
-
 /* Ends a block scalar, and returns to the start of the line after it. */
 static void phi__yaml_block_end(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     if (s->chomp == PHI__YAML_KEEP)
-        phi__yaml_block_breaks(r, s->breaks);
+        phi__yaml_scalar_put_breaks(r, s->breaks);
     else if (s->chomp == PHI__YAML_CLIP && s->started && s->breaks > 0)
-        phi__yaml_block_breaks(r, 1);
+        phi__yaml_scalar_put_breaks(r, 1);
     if (r->at < r->end) r->at = r->line_at;
     r->tab = false;
     r->state = PHI__YAML_LINE;
     phi__yaml_value(r);
 }
 
-/* Writes the line breaks before a line of text. Folded, one break between two lines that do not
-   begin with white space becomes a space, and of several breaks the first is dropped. */
+/* Writes the line breaks before a line of text. They are folded between two lines that do not begin
+   with white space. */
 static void phi__yaml_block_join(phi__yaml_reader *r) {
     phi__yaml_scalar *s = &r->scalar;
     bool more = phi__yaml_is_space(*r->at), fold = s->style == PHI__YAML_STYLE_FOLDED;
     if (!s->started || !fold || more || s->more_indented)
-        phi__yaml_block_breaks(r, s->breaks);
-    else if (s->breaks == 1)
-        (void)phi__yaml_add(r, " ", 1);
+        phi__yaml_scalar_put_breaks(r, s->breaks);
     else
-        phi__yaml_block_breaks(r, s->breaks - 1);
+        phi__yaml_scalar_fold(r);
     s->more_indented = more;
     s->started = true;
     s->breaks = 0;
@@ -422,20 +473,16 @@ static void phi__yaml_block_line(phi__yaml_reader *r, const char *stop) {
         phi__yaml_block_join(r);
 }
 
-static bool phi__yaml_block_is_white(const phi__yaml_reader *r, const char *at) {
-    while (at > r->line_at && phi__yaml_is_space(at[-1])) at--;
-    return at == r->line_at;
-}
-
 static void phi__yaml_block_text(phi__yaml_reader *r, const char *stop) {
-    const char *at = phi__yaml_line(r, stop);
+    const char *at = phi__yaml_line(r, stop), *text = at;
     if (at == NULL) return;
-    (void)phi__yaml_add(r, r->scalar.mark, (size_t)(at - r->scalar.mark));
-    r->scalar.mark = r->at = at;
+    (void)phi__yaml_scalar_flush(r, at);
+    r->at = at;
     if (at < r->end && !phi__yaml_is_break(*at)) return;
-    if (at < r->end) phi__yaml_newline(r);
     /* The last line may lack its break. If it is white space, it counts as if it had one. */
-    r->scalar.breaks = at < r->end || phi__yaml_block_is_white(r, at) ? 1 : 0;
+    while (text > r->line_at && phi__yaml_is_space(text[-1])) text--;
+    r->scalar.breaks = at < r->end || text == r->line_at ? 1 : 0;
+    if (at < r->end) phi__yaml_newline(r);
     r->state = PHI__YAML_BLOCK_LINE;
 }
 
@@ -561,11 +608,10 @@ static void phi__yaml_flow_seq(phi__yaml_reader *r) {
 
 /* Ends a mapping, or a pair at the comma or bracket of its sequence. */
 static void phi__yaml_flow_end(phi__yaml_reader *r) {
-    if (r->top->kind == PHI__YAML_FLOW_MAP) {
+    if (r->top->kind == PHI__YAML_FLOW_MAP)
         phi__yaml_flow_close(r);
-        return;
-    }
-    phi__yaml_close(r);
+    else
+        phi__yaml_close(r);
 }
 
 /* At ",", "}" or, in a pair, "]": ends the current key or value. */
@@ -1100,28 +1146,4 @@ PHI_API phi_status phi_yaml_parse(phi_arena *arena, phi_str text, const phi_yaml
     (void)phi__yaml_read_result(&reader, out, error);
     if (status != PHI_OK) phi_arena_reset(arena, mark);
     return status;
-}
-
-typedef struct phi__yaml_slices {
-    phi_reader head;
-    phi__yaml_reader reader;
-} phi__yaml_slices;
-
-static phi_status phi__yaml_read_slice(phi_reader *reader, size_t units) {
-    return phi__yaml_read_advance(&((phi__yaml_slices *)reader)->reader, units);
-}
-
-static phi_status phi__yaml_read_slices_result(const phi_reader *reader, phi_json **out,
-                                               phi_parse_error *error) {
-    return phi__yaml_read_result(&((const phi__yaml_slices *)reader)->reader, out, error);
-}
-
-PHI_API phi_reader *phi_yaml_reader_new(phi_arena *arena, phi_str text,
-                                        const phi_yaml_desc *options) {
-    phi__yaml_slices *r = (phi__yaml_slices *)phi_arena_alloc(arena, sizeof *r);
-    if (r == NULL) return NULL;
-    r->head.advance = phi__yaml_read_slice;
-    r->head.result = phi__yaml_read_slices_result;
-    phi__yaml_read_begin(&r->reader, arena, text, options);
-    return &r->head;
 }

@@ -80,53 +80,6 @@ PHI__FN size_t phi__yaml_char(phi__yaml_reader *r, const char *at, bool quoted) 
     return n;
 }
 
-/* Skips ASCII text up to `stop` that has no line break and needs no check. */
-static const char *phi__yaml_run(const char *at, const char *stop) {
-    while (at < stop && ((unsigned char)*at - 0x20u < 0x5fu || *at == '\t')) at++;
-    return at;
-}
-
-PHI__FN const char *phi__yaml_line(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    while (at < stop) {
-        at = phi__yaml_run(at, stop);
-        if (at == stop || phi__yaml_is_break(*at)) break;
-        size_t n = phi__yaml_char(r, at, false);
-        if (n == 0) return NULL;
-        at += n;
-    }
-    return at;
-}
-
-/* ---- lines ---- */
-
-PHI__FN bool phi__yaml_space(phi__yaml_reader *r, const char *stop) {
-    const char *at = r->at;
-    for (; at < stop; at++) {
-        if (*at == ' ') continue;
-        if (*at != '\t') break;
-        if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
-        r->tab = true;
-    }
-    r->at = at;
-    if (!r->tab) r->indent = (int32_t)phi__yaml_column(r, at);
-    return at < stop || at == r->end;
-}
-
-PHI__FN void phi__yaml_newline(phi__yaml_reader *r) {
-    if (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n') r->at++;
-    r->at++;
-    r->line++;
-    r->line_at = r->at;
-    r->tab = false;
-    r->fresh = true;
-}
-
-PHI__FN bool phi__yaml_marker(const phi__yaml_reader *r, const char *at) {
-    return r->end - at >= 3 && (*at == '-' || *at == '.') && at[1] == *at && at[2] == *at &&
-           phi__yaml_is_blank(r, at + 3);
-}
-
 /* ---- room ---- */
 
 PHI__FN bool phi__yaml_room(phi__yaml_reader *r, size_t more) {
@@ -161,16 +114,6 @@ static void phi__yaml_end(phi__yaml_reader *r) {
 static bool phi__yaml_core_is_one_of(phi_str s, const char *lower, const char *title,
                                      const char *upper) {
     return phi__str_is(s, lower) || phi__str_is(s, title) || phi__str_is(s, upper);
-}
-
-static bool phi__yaml_core_is_null(phi_str s) {
-    return s.len == 0 || phi__str_is(s, "~") || phi__yaml_core_is_one_of(s, "null", "Null", "NULL");
-}
-
-static uint32_t phi__yaml_core_bool(phi_str s) {
-    if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE")) return PHI__JSON_TRUE;
-    if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE")) return PHI__JSON_FALSE;
-    return 0;
 }
 
 /* Returns the index after the digits that begin at index i. */
@@ -271,12 +214,17 @@ static uint32_t phi__yaml_core_number(phi_str s, phi__json_value *value) {
 static uint32_t phi__yaml_core_plain(phi_str s, phi__json_value *value) {
     char c = s.len > 0 ? s.at[0] : '~';
     uint32_t kind = 0;
-    if ((c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.')
+    if (phi__is_digit(c) || c == '-' || c == '+' || c == '.')
         kind = phi__yaml_core_number(s, value);
-    else if (c == 't' || c == 'T' || c == 'f' || c == 'F')
-        kind = phi__yaml_core_bool(s);
-    else if ((c == '~' || c == 'n' || c == 'N') && phi__yaml_core_is_null(s))
+    else if (s.len > 5) /* no word is longer */
+        return PHI__JSON_STRING;
+    else if (s.len == 0 || phi__str_is(s, "~") ||
+             phi__yaml_core_is_one_of(s, "null", "Null", "NULL"))
         kind = PHI__JSON_NULL;
+    else if (phi__yaml_core_is_one_of(s, "true", "True", "TRUE"))
+        kind = PHI__JSON_TRUE;
+    else if (phi__yaml_core_is_one_of(s, "false", "False", "FALSE"))
+        kind = PHI__JSON_FALSE;
     if (kind == 0) kind = PHI__JSON_STRING;
     return kind;
 }
@@ -313,6 +261,13 @@ static uint32_t phi__yaml_core_resolve(phi_str text, bool plain, uint8_t tag,
 
    Names are a stack, with a hash table of their indices. The newest name is removed first. It is
    the last name of its probing chain, so removed names need no marks. */
+
+typedef struct phi__yaml_name {
+    const char *at;
+    phi_json *node; /* for anchors */
+    phi_str source; /* for anchors: a scalar's text, which an alias as a key becomes */
+    uint32_t len, hash, scope, place;
+} phi__yaml_name;
 
 /* The address of the table's owner is a part of the hash, so places differ from run to run. Nobody
    can prepare a text whose names collide. */
@@ -378,11 +333,6 @@ static phi__yaml_name *phi__yaml_name_add(phi__yaml_names *names, phi_arena *are
     name->scope = scope;
     phi__yaml_name_place(names, names->count++);
     return name;
-}
-
-/* Removes the newest names until `count` are left. */
-static void phi__yaml_name_cut(phi__yaml_names *names, uint32_t count) {
-    while (names->count > count) names->table[names->at[--names->count].place] = 0;
 }
 
 /* ---- frames and nodes: open collections, their values and keys, anchors, aliases ---- */
@@ -554,7 +504,8 @@ PHI__FN bool phi__yaml_begin(phi__yaml_reader *r) {
 
 static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     phi__yaml_frame *frame = r->top;
-    phi__yaml_name_cut(&r->keys, frame->keys);
+    phi__yaml_names *keys = &r->keys;
+    while (keys->count > frame->keys) keys->table[keys->at[--keys->count].place] = 0;
     if (phi__yaml_is_flow(frame->kind)) r->flow_depth--;
     r->top = frame->up;
     r->depth--;
@@ -563,17 +514,13 @@ static phi_json *phi__yaml_pop(phi__yaml_reader *r) {
     return frame->node;
 }
 
-/* Returns the properties of a collection that begins. Those of a block collection are on earlier
-   lines, because properties on this line belong to its first key. */
-static phi__yaml_props *phi__yaml_prop_of(phi__yaml_reader *r, uint8_t kind) {
-    if (kind == PHI__YAML_SEQ || kind == PHI__YAML_MAP) return &r->outer;
-    return phi__yaml_merge(r) ? &r->inner : NULL;
-}
-
 PHI__FN void phi__yaml_open(phi__yaml_reader *r, uint8_t kind, int32_t indent, uint8_t want) {
     bool map = kind == PHI__YAML_MAP || kind == PHI__YAML_FLOW_MAP;
-    phi__yaml_props *props = phi__yaml_prop_of(r, kind);
-    phi__yaml_frame *frame = props == NULL ? NULL : phi__yaml_push(r, kind);
+    /* The properties of a block collection are on earlier lines, because properties on this line
+       belong to its first key. */
+    phi__yaml_props *props = phi__yaml_is_flow(kind) ? &r->inner : &r->outer;
+    if (phi__yaml_is_flow(kind) && !phi__yaml_merge(r)) return;
+    phi__yaml_frame *frame = phi__yaml_push(r, kind);
     if (frame == NULL) return;
     frame->indent = indent;
     frame->want = want;
@@ -612,15 +559,6 @@ PHI__FN void phi__yaml_close(phi__yaml_reader *r) {
 
 /* ---- values ---- */
 
-PHI__FN void phi__yaml_empty(phi__yaml_reader *r) {
-    phi__yaml_scalar *s = &r->scalar;
-    memset(s, 0, sizeof *s);
-    s->at = s->mark = s->last = r->at;
-    s->line_at = r->line_at;
-    s->line = r->line;
-    s->style = PHI__YAML_STYLE_PLAIN;
-}
-
 static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
     phi__yaml_frame *frame = r->top;
     if (frame->kind == PHI__YAML_DOC) {
@@ -629,7 +567,8 @@ static void phi__yaml_join(phi__yaml_reader *r, phi_json *node) {
         frame->want = PHI__YAML_WANT_NEXT;
         return;
     }
-    if (frame->node->len == UINT32_MAX) {
+    /* A text is shorter than 4 GiB, and each value takes two bytes of it or more. */
+    if (PHI_NEVER(frame->node->len == UINT32_MAX)) {
         phi__yaml_too_big(r, "a collection of 2^32 or more values");
         return;
     }
@@ -674,13 +613,12 @@ static bool phi__yaml_key_is_new(phi__yaml_reader *r, phi_str key) {
     static const char what[] = "the key \"";
     static const char twice[] = "\" is in this mapping already: keep one of the two";
     char message[sizeof r->error.message];
-    size_t n = sizeof what - 1, most = phi__min(key.len, 60);
+    size_t n = sizeof what - 1, most = phi__utf8_cut(key, 60);
     uint32_t scope = r->top->keys, hash = phi__yaml_name_hash(&r->keys, key, scope);
     if (phi__yaml_name_find(&r->keys, key, scope, hash) == NULL) {
         if (phi__yaml_name_add(&r->keys, r->arena, key, scope, hash) != NULL) return true;
         return phi__yaml_no_memory(r);
     }
-    while (most < key.len && most > 0 && ((unsigned char)key.at[most] & 0xc0) == 0x80) most--;
     memcpy(message, what, n);
     for (size_t i = 0; i < most; i++)
         message[n + i] = (char)((unsigned char)key.at[i] < 0x20 ? '?' : key.at[i]);
@@ -874,9 +812,7 @@ static size_t phi__yaml_prop_handle_len(phi_str tag) {
     for (size_t i = 1; i < tag.len; i++) {
         char c = tag.at[i];
         if (c == '!') return i + 1;
-        if (!(c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-              (c >= 'A' && c <= 'Z')))
-            break;
+        if (c != '-' && !phi__is_alnum(c)) break;
     }
     return 1;
 }
@@ -886,11 +822,9 @@ static bool phi__yaml_prop_is_uri(phi_str s, bool in_brackets) {
     static const char more[] = "-#;/?:@&=+$_.~*'()%";
     for (size_t i = 0; i < s.len; i++) {
         char c = s.at[i];
-        if (c == '%' && !(i + 2 < s.len && phi__reader_digit(s.at[i + 1]) < 16 &&
-                          phi__reader_digit(s.at[i + 2]) < 16))
+        if (c == '%' && phi__json_text_hex(s.at + i + 1, s.at + s.len, 2) == UINT32_MAX)
             return false;
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
-        if (memchr(more, c, sizeof more - 1) != NULL) continue;
+        if (phi__is_alnum(c) || memchr(more, c, sizeof more - 1) != NULL) continue;
         if (in_brackets && (c == ',' || c == '[' || c == ']' || c == '!')) continue;
         return false;
     }
@@ -1031,16 +965,11 @@ static void phi__yaml_prop_version(phi__yaml_reader *r) {
     r->has_version = true;
 }
 
-static bool phi__yaml_prop_is_handle(phi_str s) {
-    if (s.len == 0 || s.at[0] != '!') return false;
-    return phi__yaml_prop_handle_len(s) == s.len;
-}
-
 static void phi__yaml_prop_declare(phi__yaml_reader *r) {
     phi_str handle = phi__yaml_prop_word(r), prefix = phi__yaml_prop_word(r);
     struct phi__yaml_handle *declared;
     if (r->status != PHI_BUSY) return;
-    if (!phi__yaml_prop_is_handle(handle))
+    if (handle.len == 0 || handle.at[0] != '!' || phi__yaml_prop_handle_len(handle) != handle.len)
         phi__yaml_expected(r, handle.at, "a handle like !name! after %TAG");
     else if (prefix.len == 0 || !phi__yaml_prop_is_uri(prefix, true))
         phi__yaml_expected(r, prefix.at, "a prefix of tags after the handle");

@@ -177,6 +177,12 @@ PHI__FN const phi_json *phi__document_target(phi__document_view *view, phi_str r
 /* Follows "$ref" to the first node without it. NULL: see the message, or no_memory is set. */
 PHI__FN const phi_json *phi__document_follow(phi__document_view *view, const phi_json *node);
 
+/* True if a media type ends in these letters, in any case: "+json". */
+static inline bool phi__media_ends(phi_str type, const char *end) {
+    size_t n = strlen(end);
+    return type.len >= n && phi__str_is_nocase(phi__str_from(type, type.len - n), end);
+}
+
 struct phi__reading_walk;
 
 typedef struct phi__reading {

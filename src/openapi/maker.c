@@ -851,11 +851,6 @@ static bool phi__parameters_make(phi__making *m) {
 
 enum { PHI__REQUEST_BODY_PROPERTIES = 1024 };
 
-static bool phi__request_body_ends(phi_str type, const char *end) {
-    size_t n = strlen(end);
-    return type.len >= n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
-}
-
 /* Returns the rank of a content type. The lowest rank is chosen. */
 static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *kind) {
     /* Removes the parameters of the type. */
@@ -863,7 +858,7 @@ static unsigned phi__request_body_rank(phi_str type, phi__operation_body_kind *k
     *kind = PHI__BODY_JSON;
     if (phi__str_is_nocase(type, "application/json")) return 0;
     if (phi__str_is_nocase(type, "application/merge-patch+json")) return 1;
-    if (phi__request_body_ends(type, "+json") || phi__request_body_ends(type, "/json")) return 2;
+    if (phi__media_ends(type, "+json") || phi__media_ends(type, "/json")) return 2;
     if (phi__str_is(type, "*/*") || phi__str_is_nocase(type, "application/*")) return 3;
     *kind = PHI__BODY_FORM;
     if (phi__str_is_nocase(type, "application/x-www-form-urlencoded")) return 4;
@@ -1070,12 +1065,9 @@ static bool phi__security_make(phi__making *m) {
 /* Sets the URL of the first server of the operation, of its path item, or of the document. Each
    "{name}" in it is replaced by the variable's default. */
 static bool phi__maker_server(phi__making *m) {
-    const phi_json *places[3];
+    const phi_json *const places[3] = {m->node, m->item, m->root};
     char out[PHI__SECURITY_URL];
     size_t len = 0;
-    places[0] = m->node;
-    places[1] = m->item;
-    places[2] = m->root;
     for (size_t k = 0; k < 3 && len == 0; k++) {
         const phi_json *server = phi_json_at(phi_json_get(places[k], "servers"), 0);
         const phi_json *variables = phi_json_get(server, "variables");
@@ -1182,7 +1174,6 @@ static bool phi__maker_tool(phi__making *m, phi_tool *tool) {
     tool->name = m->op->name.at;
     tool->schema = schema.at;
     tool->user_data = m->op;
-    tool->timeout_ms = PHI_UNLIMITED; /* phi__opcall_fill() sets the real limit */
     tool->needs_approval = (desc->needs_approval && !m->op->read_only) ||
                            (desc->destructive_needs_approval && m->op->destructive);
     tool->deferred = desc->deferred;

@@ -60,12 +60,6 @@ static phi__document_part *phi__document_add(phi__document *doc, phi__document_s
     return part;
 }
 
-static int phi__document_hex(char c) {
-    if (phi__is_digit(c)) return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Decodes the next step of a JSON Pointer into `out` of `size` bytes, and advances *rest past it.
    False at the end of the pointer; if *rest is not empty then, the pointer is malformed. */
 static bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *step) {
@@ -73,12 +67,12 @@ static bool phi__document_step(phi_str *rest, char *out, size_t size, phi_str *s
     if (rest->len == 0 || rest->at[0] != '/') return false;
     for (; i < rest->len && rest->at[i] != '/'; i++) {
         char c = rest->at[i];
+        uint32_t code =
+            c == '%' ? phi__json_text_hex(rest->at + i + 1, rest->at + rest->len, 2) : UINT32_MAX;
         if (c == '~' && i + 1 < rest->len && (rest->at[i + 1] == '0' || rest->at[i + 1] == '1'))
             c = rest->at[++i] == '1' ? '/' : '~';
-        else if (c == '%' && i + 2 < rest->len && phi__document_hex(rest->at[i + 1]) >= 0 &&
-                 phi__document_hex(rest->at[i + 2]) >= 0) {
-            c = (char)(phi__document_hex(rest->at[i + 1]) * 16 +
-                       phi__document_hex(rest->at[i + 2]));
+        else if (code != UINT32_MAX) {
+            c = (char)(unsigned char)code;
             i += 2;
         }
         if (n == size) return false;
@@ -942,16 +936,10 @@ static bool phi__openapi_fill(phi_openapi *api, const phi_openapi_desc *desc) {
     if (out->max_response_bytes == 0) out->max_response_bytes = PHI__SETTINGS_RESPONSE_BYTES;
     if (out->max_document_bytes == 0) out->max_document_bytes = PHI__SETTINGS_DOCUMENT_BYTES;
     if (out->max_schema_bytes == 0) out->max_schema_bytes = PHI__SETTINGS_SCHEMA_BYTES;
-    const char **texts[9];
-    texts[0] = &out->base_url;
-    texts[1] = &out->response_directory;
-    texts[2] = &out->name_prefix;
-    texts[3] = &out->auth.bearer_token;
-    texts[4] = &out->auth.user;
-    texts[5] = &out->auth.password;
-    texts[6] = &out->auth.client_id;
-    texts[7] = &out->auth.client_secret;
-    texts[8] = &out->auth.token_url;
+    const char **const texts[] = {
+        &out->base_url,       &out->response_directory, &out->name_prefix,
+        &out->auth.user,      &out->auth.password,      &out->auth.bearer_token,
+        &out->auth.client_id, &out->auth.client_secret, &out->auth.token_url};
     for (size_t i = 0; i < PHI__COUNT(texts); i++)
         if (!phi__keep_text(&api->arena, texts[i])) return false;
     if (!phi__settings_copy_pairs(&api->arena, &out->headers, out->header_count) ||

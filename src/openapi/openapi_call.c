@@ -209,19 +209,16 @@ static phi_status phi__token_request(phi__openapi_token *t) {
         phi__styles_put_escaped(&body, phi__buf_str(&t->scope), PHI__ESCAPE_ALL);
     }
     if (!plain.failed && !basic.failed && !body.failed) {
-        phi__header headers[3];
-        headers[0].name = PHI__LIT("Authorization");
-        headers[0].value = phi__buf_str(&basic);
-        headers[1].name = PHI__LIT("Content-Type");
-        headers[1].value = PHI__LIT("application/x-www-form-urlencoded");
-        headers[2].name = PHI__LIT("Accept");
-        headers[2].value = PHI__LIT("application/json");
+        const phi__header headers[] = {
+            {PHI__LIT("Authorization"), phi__buf_str(&basic)},
+            {PHI__LIT("Content-Type"), PHI__LIT("application/x-www-form-urlencoded")},
+            {PHI__LIT("Accept"), PHI__LIT("application/json")}};
         phi__fetch_desc desc = PHI_ZERO;
         desc.memory = &t->api->memory;
         desc.method = PHI__LIT("POST");
         desc.url = phi__buf_str(&t->url);
         desc.headers = headers;
-        desc.header_count = 3;
+        desc.header_count = PHI__COUNT(headers);
         desc.body = phi__buf_str(&body);
         desc.deadlines.first_event_ms = desc.deadlines.total_ms = of->timeout_ms;
         desc.max_bytes = PHI__OPENAPI_TOKEN_BYTES;
@@ -763,11 +760,6 @@ static bool phi__answer_among(phi_str type, const char *const *names, size_t cou
     return false;
 }
 
-static bool phi__answer_ends(phi_str type, const char *end) {
-    size_t n = strlen(end);
-    return type.len > n && phi__str_is_nocase(phi__str(type.at + type.len - n, n), end);
-}
-
 /* Returns the kind of block for an answer of this type; PHI_CONTENT_TEXT if there is none. */
 static phi_content_kind phi__answer_kind_of(phi_str type) {
     static const char *const images[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -788,14 +780,14 @@ static phi__openapi_form phi__answer_form(phi_call call, phi_str type) {
         "application/problem+json", "image/svg+xml"};
     if (type.len == 0) return PHI__FORM_UNKNOWN;
     if (phi__str_is_nocase(type, "application/json") || phi__str_is_nocase(type, "text/json") ||
-        phi__answer_ends(type, "+json"))
+        phi__media_ends(type, "+json"))
         return PHI__FORM_JSON;
     if (kind == PHI_CONTENT_IMAGE ||
         (kind != PHI_CONTENT_TEXT && phi_agent_takes(phi_call_get_info(call).agent, kind, type)))
         return PHI__FORM_MEDIA;
     if (phi__str_is_nocase(phi__str(type.at, phi__min(type.len, 5)), "text/") ||
-        phi__answer_among(type, texts, PHI__COUNT(texts)) || phi__answer_ends(type, "+xml") ||
-        phi__answer_ends(type, "+yaml"))
+        phi__answer_among(type, texts, PHI__COUNT(texts)) || phi__media_ends(type, "+xml") ||
+        phi__media_ends(type, "+yaml"))
         return PHI__FORM_TEXT;
     return PHI__FORM_BINARY;
 }
@@ -932,13 +924,12 @@ static void phi__answer_note_file(phi__openapi_answer *a, phi__buf *out) {
 
 /* Takes bytes in which secrets are hidden already: keeps them, saves them to the file, or both. */
 static void phi__answer_take(phi__openapi_answer *a, phi_str bytes) {
-    bool fits = bytes.len <= a->most - phi__min(a->most, a->kept.len);
+    size_t room = a->most - a->kept.len;
     bool over = a->total > a->kept.len;
-    if (fits && !over)
+    if (bytes.len <= room && !over)
         phi__buf_add_str(&a->kept, bytes);
     else {
         if (!over) {
-            size_t room = a->most - phi__min(a->most, a->kept.len);
             phi__answer_save(a, phi__buf_str(&a->kept));
             phi__buf_add(&a->kept, bytes.at, phi__min(room, bytes.len));
         }

@@ -69,11 +69,20 @@ static void phi__styles_put_value(phi__buf *out, const phi_json *value, phi__sty
     phi__buf_free(&text);
 }
 
-/* Writes items or members with `between` between them, and `equals` between key and value. */
+static bool phi__styles_is_list(const phi_json *value) {
+    return phi_json_is(value, PHI_JSON_ARRAY) || phi_json_is(value, PHI_JSON_OBJECT);
+}
+
+/* Writes items or members with `between` between them, and `equals` between key and value. Any
+   other value is written alone. */
 static void phi__styles_put_list(phi__buf *out, const phi_json *value, const char *between,
                                  const char *equals, phi__styles_escape how) {
     phi_json_iter it = phi_json_each(value);
     bool any = false;
+    if (!phi__styles_is_list(value)) {
+        phi__styles_put_value(out, value, how);
+        return;
+    }
     while (phi_json_next(&it) != NULL) {
         if (phi_json_is(it.at, PHI_JSON_NULL)) continue;
         if (any) phi__buf_text(out, between);
@@ -84,18 +93,6 @@ static void phi__styles_put_list(phi__buf *out, const phi_json *value, const cha
         }
         phi__styles_put_value(out, it.at, how);
     }
-}
-
-static bool phi__styles_is_list(const phi_json *value) {
-    return phi_json_is(value, PHI_JSON_ARRAY) || phi_json_is(value, PHI_JSON_OBJECT);
-}
-
-static void phi__styles_put_simple(phi__buf *out, const phi_json *value, bool explode,
-                                   phi__styles_escape how) {
-    if (phi__styles_is_list(value))
-        phi__styles_put_list(out, value, ",", explode ? "=" : ",", how);
-    else
-        phi__styles_put_value(out, value, how);
 }
 
 static void phi__styles_put_matrix_one(phi__buf *out, phi_str name, const phi_json *value) {
@@ -240,6 +237,18 @@ static const phi_json *phi__opreq_argument(const phi__openapi_request *r, phi_st
     return phi_json_is(value, PHI_JSON_NULL) ? NULL : value;
 }
 
+/* Returns an array with room for one more item. A full array moves to new memory of the arena, with
+   twice the room. NULL if there is no memory. */
+static void *phi__opreq_room(phi_arena *arena, void *old, size_t count, size_t *cap, size_t size) {
+    if (count < *cap) return old;
+    size_t most = *cap > 0 ? *cap * 2 : 8;
+    void *grown = phi_arena_alloc(arena, phi__mul(most, size));
+    if (grown == NULL) return NULL;
+    if (count > 0) memcpy(grown, old, count * size);
+    *cap = most;
+    return grown;
+}
+
 PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str value,
                                   bool replaces) {
     phi_str own, text;
@@ -250,15 +259,12 @@ PHI__FN phi_status phi__opreq_add(phi__openapi_request *r, phi_str name, phi_str
     if (i < r->count) {
         if (!replaces) return PHI_OK;
         phi__opreq_wipe(r->headers[i].value);
-    } else if (r->count == r->cap) {
-        size_t cap = r->cap > 0 ? r->cap * 2 : 8;
-        phi__header *grown = (phi__header *)phi_arena_alloc(r->arena, phi__mul(cap, sizeof *grown));
-        if (grown == NULL) return PHI_NO_MEMORY;
-        if (r->count > 0) memcpy(grown, r->headers, r->count * sizeof *grown);
-        r->headers = grown;
-        r->cap = cap;
+    } else {
+        void *room = phi__opreq_room(r->arena, r->headers, r->count, &r->cap, sizeof *r->headers);
+        if (room == NULL) return PHI_NO_MEMORY;
+        r->headers = (phi__header *)room;
+        r->count++;
     }
-    if (i == r->count) r->count++;
     r->headers[i].name = own;
     r->headers[i].value = text;
     return PHI_OK;
@@ -312,19 +318,16 @@ static phi_status phi__opreq_substitute(phi__openapi_request *r, phi_str name) {
         return phi__opreq_refuse(r, "Error: Missing required path parameter '%.*s' for %s",
                                  (int)phi__min(name.len, 80), name.at, r->op->path.at);
     /* Write the text that replaces "{name}" in the path. */
+    const char *equals = p->explode ? "=" : ",";
     if (p->content_type.len > 0)
         phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
     else if (p->style == PHI__STYLE_LABEL) {
         phi__buf_char(&r->url, '.');
-        if (phi__styles_is_list(value))
-            phi__styles_put_list(&r->url, value, p->explode ? "." : ",", p->explode ? "=" : ",",
-                                 PHI__ESCAPE_ALL);
-        else
-            phi__styles_put_value(&r->url, value, PHI__ESCAPE_ALL);
+        phi__styles_put_list(&r->url, value, p->explode ? "." : ",", equals, PHI__ESCAPE_ALL);
     } else if (p->style == PHI__STYLE_MATRIX)
         phi__styles_put_matrix(&r->url, p->name, value, p->explode);
     else
-        phi__styles_put_simple(&r->url, value, p->explode, PHI__ESCAPE_ALL);
+        phi__styles_put_list(&r->url, value, ",", equals, PHI__ESCAPE_ALL);
     if (!r->url.failed && r->url.len == before)
         return phi__opreq_refuse(r, "Error: Path parameter '%.*s' is empty",
                                  (int)phi__min(name.len, 80), name.at);
@@ -386,7 +389,7 @@ static phi_status phi__opreq_parameter(phi__openapi_request *r, const phi__opera
         if (p->content_type.len > 0)
             phi__styles_put_value(&text, value, PHI__ESCAPE_NONE);
         else
-            phi__styles_put_simple(&text, value, p->explode, PHI__ESCAPE_NONE);
+            phi__styles_put_list(&text, value, ",", p->explode ? "=" : ",", PHI__ESCAPE_NONE);
         if (text.failed)
             status = PHI_NO_MEMORY;
         else if (!phi__fetch_name_fits(p->name) || !phi__fetch_value_fits(phi__buf_str(&text)))
@@ -439,14 +442,9 @@ enum {
 };
 
 static phi_status phi__body_add_piece(phi__openapi_body *b, phi_str piece) {
-    if (b->count == b->cap) {
-        size_t cap = b->cap > 0 ? b->cap * 2 : 8;
-        phi_str *grown = (phi_str *)phi_arena_alloc(b->r->arena, phi__mul(cap, sizeof *grown));
-        if (grown == NULL) return PHI_NO_MEMORY;
-        if (b->count > 0) memcpy(grown, b->pieces, b->count * sizeof *grown);
-        b->pieces = grown;
-        b->cap = cap;
-    }
+    void *room = phi__opreq_room(b->r->arena, b->pieces, b->count, &b->cap, sizeof *b->pieces);
+    if (room == NULL) return PHI_NO_MEMORY;
+    b->pieces = (phi_str *)room;
     b->pieces[b->count++] = piece;
     return PHI_OK;
 }

@@ -681,15 +681,6 @@ PHI_API phi_status phi_permissions_always(phi_permissions *permissions,
 
 /* ---- copies of rules ---- */
 
-static bool phi__perm_copy_rule(phi_arena *arena, phi_permission_rule *rule) {
-    const char **const texts[] = {&rule->tool,    &rule->command, &rule->with,    &rule->without,
-                                  &rule->piped,   &rule->path,    &rule->host,    &rule->argument,
-                                  &rule->matches, &rule->reason,  &rule->options, &rule->source};
-    for (size_t i = 0; i < PHI__COUNT(texts); i++)
-        if (!phi__keep_text(arena, texts[i])) return false;
-    return true;
-}
-
 /* Replaces the rules in use with copies of the rules of `old`, followed by `more`. */
 static phi_status phi__perm_use(phi_permissions *p, const phi_permission_rules *old,
                                 const phi_permission_rule *more, size_t count) {
@@ -702,7 +693,7 @@ static phi_status phi__perm_use(phi_permissions *p, const phi_permission_rules *
     bool good = all != NULL;
     for (size_t i = 0; good && i < n; i++) {
         all[i] = i < old->count ? old->rules[i] : more[i - old->count];
-        good = phi__perm_copy_rule(&arena, &all[i]);
+        good = phi__rules_keep(&arena, &all[i]);
     }
     if (!good) {
         phi_arena_free(&arena);
@@ -757,7 +748,7 @@ static bool phi__perm_guard(phi_permissions *p, const char *const *paths) {
         p->guards[i].verdict = PHI_PERMISSION_ASK;
         p->guards[i].reason = "this program runs it, or heeds it";
         p->guards[i].path = i == 0 ? files.at : all.at;
-        good = phi__perm_copy_rule(&p->arena, &p->guards[i]);
+        good = phi__rules_keep(&p->arena, &p->guards[i]);
     }
     phi__buf_free(&files);
     phi__buf_free(&all);

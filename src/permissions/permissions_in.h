@@ -66,6 +66,9 @@ PHI__FN bool phi__rules_own(const char *shell_tools, phi_str tool);
 /* Returns the path in a tool's arguments; empty if there is none. */
 PHI__FN phi_str phi__rules_path_of(const phi_json *root);
 
+/* Replaces the texts of a rule by copies. False if there is no memory. */
+PHI__FN bool phi__rules_keep(phi_arena *arena, phi_permission_rule *rule);
+
 /* Appends the host of a URL in lower case. False if `url` is no URL, or has no plain host. */
 PHI__FN bool phi__hosts_of(phi_str url, phi__buf *out);
 

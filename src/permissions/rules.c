@@ -18,6 +18,12 @@ static bool phi__paths_holds(phi_str text, const char *chars) {
     return false;
 }
 
+/* Frees a text, and records if it is incomplete because there was no memory. */
+static void phi__paths_free(phi__subject *subject, phi__buf *text) {
+    if (text->failed) subject->lost = true;
+    phi__buf_free(text);
+}
+
 /* ---- the files that a call names, against the path of a rule ---- */
 
 /* Appends a path's parts, each after a slash. ".." never removes the first `root` bytes. */
@@ -146,8 +152,7 @@ static bool phi__paths_one(phi__subject *subject, phi_str pattern, phi_str resol
     bool matches = phi__wild_any(pattern, resolved, true) ||
                    (glob && !phi__paths_sources(resolved, pattern) &&
                     phi__wild_meets(pattern, resolved, word->hidden));
-    if (whole.failed) subject->lost = true;
-    phi__buf_free(&whole);
+    phi__paths_free(subject, &whole);
     return matches;
 }
 
@@ -175,10 +180,9 @@ static bool phi__paths_in(phi__subject *subject, phi_str pattern, const phi__sh_
     known = known || !subject->may || !phi__paths_holds(path, "*?[");
     while (!found && phi__wild_next(&pattern, &one))
         found = phi__paths_one(subject, one, phi__buf_str(&resolved), word, fold, fold && !known);
-    if (joined.failed || resolved.failed || person.failed) subject->lost = true;
-    phi__buf_free(&joined);
-    phi__buf_free(&person);
-    phi__buf_free(&resolved);
+    phi__paths_free(subject, &joined);
+    phi__paths_free(subject, &person);
+    phi__paths_free(subject, &resolved);
     return found;
 }
 
@@ -215,8 +219,7 @@ static bool phi__paths_word(phi__subject *subject, const phi_permission_rule *ru
             settled = in != allows;
             if (settled) matches = in;
         }
-    if (text.failed) subject->lost = true;
-    phi__buf_free(&text);
+    phi__paths_free(subject, &text);
     return matches;
 }
 
@@ -796,8 +799,7 @@ static bool phi__hosts_url(phi__subject *subject, const phi_permission_rule *rul
         else if (subject->may && (subject->command == NULL ? url.len > 0 : is_url))
             matches = !phi__hosts_plain(host) || phi__hosts_number(host);
     }
-    if (buf.failed) subject->lost = true;
-    phi__buf_free(&buf);
+    phi__paths_free(subject, &buf);
     return matches;
 }
 
@@ -872,7 +874,7 @@ static bool phi__rules_certain(phi_str text, size_t *begin, size_t *end) {
         if (last == i + 1 && last < text.len) last++; /* a special parameter: $@ */
     }
     *end = last;
-    return *begin<text.len && * begin + text.len - last> 0;
+    return (*begin < text.len) && (*begin + text.len > last);
 }
 
 /* True if a word matches the pattern. If subject->may is set, also true if the word may match after
@@ -896,8 +898,7 @@ static bool phi__rules_word(phi__subject *subject, phi_str pattern, phi_str text
         return false;
     while (!matches && phi__wild_next(&pattern, &one))
         matches = phi__wild_meets(one, text, PHI__WILD_SEEN);
-    if (glob.failed) subject->lost = true;
-    phi__buf_free(&glob);
+    phi__paths_free(subject, &glob);
     return matches;
 }
 
@@ -1074,8 +1075,7 @@ static bool phi__rules_choice(phi__subject *subject, const phi_permission_rule *
     if (all) word.hidden = PHI__WILD_LEFT_OUT;
     word.below = all && !phi__reads_hidden(dir) && !phi__reads_dumps(phi_json_str(pattern, ""));
     bool matches = phi__paths_word(subject, rule, &word);
-    if (text.failed) subject->lost = true;
-    phi__buf_free(&text);
+    phi__paths_free(subject, &text);
     return matches;
 }
 
@@ -1097,8 +1097,7 @@ static bool phi__rules_searched(phi__subject *subject, const phi_permission_rule
         matches = phi__rules_choice(subject, rule, &dir, PHI__LIT("*"), false);
     for (; !choices.failed && at < choices.len && !matches; at += strlen(choices.at + at) + 1)
         matches = phi__rules_choice(subject, rule, &dir, phi_str_of(choices.at + at), false);
-    if (choices.failed) subject->lost = true;
-    phi__buf_free(&choices);
+    phi__paths_free(subject, &choices);
     return matches;
 }
 
@@ -1305,8 +1304,21 @@ static const phi__rule_member phi__rule_members[] = {
 
 static const char *const phi__rule_verdicts[] = {"ask", "allow", "deny"};
 
+/* Returns the name of a verdict. A number that is no verdict counts as "ask". */
+static const char *phi__rule_verdict_name(phi_permission verdict) {
+    return phi__rule_verdicts[(size_t)verdict < PHI__COUNT(phi__rule_verdicts)
+                                  ? verdict
+                                  : PHI_PERMISSION_ASK];
+}
+
 static const char **phi__rule_field(phi_permission_rule *rule, size_t i) {
     return (const char **)(void *)((char *)rule + phi__rule_members[i].at);
+}
+
+PHI__FN bool phi__rules_keep(phi_arena *arena, phi_permission_rule *rule) {
+    for (size_t i = 0; i < PHI__COUNT(phi__rule_members); i++)
+        if (!phi__keep_text(arena, phi__rule_field(rule, i))) return false;
+    return true;
 }
 
 static phi_status phi__rule_refuse(phi_parse_error *error, const char *place, phi_str found,
@@ -1426,9 +1438,7 @@ PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, ph
     for (size_t i = 0; i < rules->count; i++) {
         phi__buf_text(&buf, i > 0 ? ",\n" : "\n");
         phi_permission_rule rule = rules->rules[i];
-        bool valid = rule.verdict <= PHI_PERMISSION_DENY;
-        phi__buf_printf(&buf, "{\"verdict\":\"%s\"",
-                        phi__rule_verdicts[valid ? rule.verdict : PHI_PERMISSION_ASK]);
+        phi__buf_printf(&buf, "{\"verdict\":\"%s\"", phi__rule_verdict_name(rule.verdict));
         for (size_t k = 0; k < PHI__COUNT(phi__rule_members); k++) {
             const char *text = *phi__rule_field(&rule, k);
             if (text == NULL) continue;
@@ -1438,7 +1448,7 @@ PHI_API phi_status phi_permissions_to_json(const phi_permission_rules *rules, ph
         phi__buf_char(&buf, '}');
     }
     phi__buf_text(&buf, "\n],\"otherwise\":\"");
-    phi__buf_text(&buf, phi__rule_verdicts[rules->otherwise]);
+    phi__buf_text(&buf, phi__rule_verdict_name(rules->otherwise));
     phi__buf_text(&buf, "\"}\n");
     bool good = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out);
     phi__buf_free(&buf);

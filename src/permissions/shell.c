@@ -332,7 +332,7 @@ static void phi__sh_backquote(phi__sh *p, bool in_quotes) {
     }
     const char *at = p->at + 1;
     if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &text)) {
-        p->lost = true;
+        phi__sh_lost(p);
         return;
     }
     p->buf.len = len;
@@ -599,23 +599,20 @@ static bool phi__sh_read(phi__sh *p, phi__sh_word *out) {
     r.word.known = true;
     r.from = p->at;
     r.begin = p->buf.len;
-    while (p->at < p->end && !p->lost) {
+    while (p->at < p->end) {
         bool pipe = r.word.pipe;
         if (!phi__sh_piece(p, &r)) break;
         if (pipe) r.word.pipe = false;
         any = true;
     }
-    if (p->buf.failed || p->lost) {
-        phi__sh_lost(p);
-        return false;
-    }
+    if (p->buf.failed) phi__sh_lost(p);
     phi_str text = phi__str("", 0);
     if (p->buf.len > r.begin) text = phi__str(p->buf.at + r.begin, p->buf.len - r.begin);
     if (any && p->out->unknown == NULL && !phi__arena_str(p->arena, text, &r.word.text))
-        p->lost = true;
+        phi__sh_lost(p);
     p->buf.len = r.begin;
     *out = r.word;
-    return any && !p->lost && p->out->unknown == NULL;
+    return any && p->out->unknown == NULL;
 }
 
 /* Reads a word. If there is none, the line is invalid. */
@@ -639,7 +636,7 @@ static void phi__sh_here_body(phi__sh *p, phi__sh_word *body) {
     if (!phi__sh_double(p, true))
         body->known = false;
     else if (!phi__arena_str(p->arena, phi__str(p->buf.at + len, p->buf.len - len), &body->text))
-        p->lost = true;
+        phi__sh_lost(p);
     p->body = outer;
     p->buf.len = len;
     p->depth--;
@@ -957,18 +954,21 @@ static bool phi__dirs_join(phi_arena *arena, const phi__sh_word *from, const phi
     return good;
 }
 
-/* Returns the directories of both lists; NULL: no memory. A NULL list means the workspace. */
-static const phi__sh_dirs *phi__dirs_both(phi_arena *arena, phi__shell *out,
-                                          const phi__sh_dirs *one, const phi__sh_dirs *other) {
+/* Adds the directories of `more` to *dirs. A NULL list means the workspace. False if there is no
+   memory; *dirs is unchanged. */
+static bool phi__dirs_merge(phi_arena *arena, phi__shell *out, const phi__sh_dirs **dirs,
+                            const phi__sh_dirs *more) {
     phi__sh_word workspace = phi__dirs_word("");
-    if (one == other) return one;
+    if (*dirs == more) return true;
     phi__sh_dirs *all = (phi__sh_dirs *)phi__arena_zero(arena, sizeof *all);
-    if (all == NULL) return NULL;
-    for (const phi__sh_dirs *from = one;; from = other) {
+    if (all == NULL) return false;
+    for (const phi__sh_dirs *from = *dirs;; from = more) {
         for (size_t i = 0; i < (from != NULL ? from->count : 1); i++)
             if (!phi__dirs_add(all, from != NULL ? &from->at[i] : &workspace)) out->lost = true;
-        if (from == other) return all;
+        if (from == more) break;
     }
+    *dirs = all;
+    return true;
 }
 
 PHI__FN const phi__sh_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
@@ -980,8 +980,14 @@ PHI__FN const phi__sh_dirs *phi__dirs_go(phi_arena *arena, phi__shell *out,
         if (!phi__dirs_join(arena, from != NULL ? &from->at[i] : &workspace, to, &dir)) return NULL;
         if (dir.text.len > PHI__DIRS_PATH_MOST || !phi__dirs_add(all, &dir)) out->lost = true;
     }
-    out->visited = phi__dirs_both(arena, out, out->visited, all);
-    return out->visited != NULL ? all : NULL;
+    return phi__dirs_merge(arena, out, &out->visited, all) ? all : NULL;
+}
+
+/* Adds the directories of `more` to *dirs. False if there is no memory; the parser stops. */
+static bool phi__dirs_widen(phi__sh *p, const phi__sh_dirs **dirs, const phi__sh_dirs *more) {
+    if (phi__dirs_merge(p->arena, p->out, dirs, more)) return true;
+    phi__sh_lost(p);
+    return false;
 }
 
 /* If the command is a cd, updates the directories that later commands run in. */
@@ -1000,15 +1006,17 @@ static void phi__dirs_after(phi__sh *p, const phi__sh_command *c) {
     }
     if (p->repeats > 0) p->out->lost = true;
     p->moves++;
-    if (back && p->out->visited == NULL) {
-        p->out->lost = true;
+    if (!back) {
+        p->there = phi__dirs_go(p->arena, p->out, p->dirs, to);
+        if (p->there == NULL) phi__sh_lost(p);
+    } else {
         p->there = p->dirs;
-        return;
+        if (p->out->visited == NULL)
+            p->out->lost = true;
+        else
+            (void)phi__dirs_widen(p, &p->there, p->out->visited);
     }
-    p->there = back ? phi__dirs_both(p->arena, p->out, p->dirs, p->out->visited)
-                    : phi__dirs_go(p->arena, p->out, p->dirs, to);
-    if (p->there != NULL) p->dirs = phi__dirs_both(p->arena, p->out, p->dirs, p->there);
-    if (p->there == NULL || p->dirs == NULL) phi__sh_lost(p);
+    (void)phi__dirs_widen(p, &p->dirs, p->there);
 }
 
 /* ---- simple commands ---- */
@@ -1377,7 +1385,7 @@ static void phi__sh_and_or(phi__sh *p) {
         size_t from = p->out->count;
         phi__sh_pipe(p);
         if (!phi__sh_sees(p, "&&") && !phi__sh_sees(p, "||")) break;
-        all = phi__dirs_both(p->arena, p->out, all, p->dirs);
+        if (!phi__dirs_widen(p, &all, p->dirs)) return;
         either = either || *p->at == '|'; /* in "a || cd x && b", b may run without the cd */
         if (!either && p->single && p->moves == moves + 1 && p->out->count == from + 1) {
             p->dirs = p->there;
@@ -1389,7 +1397,10 @@ static void phi__sh_and_or(phi__sh *p) {
         p->at += 2;
         phi__sh_lines(p);
     }
-    if (narrow) p->dirs = phi__dirs_both(p->arena, p->out, all, p->dirs);
+    if (narrow) {
+        (void)phi__dirs_widen(p, &all, p->dirs);
+        p->dirs = all;
+    }
 }
 
 /* Reads a list up to `close`, which is taken; a `close` of 0 means the end of the text. */
@@ -1424,7 +1435,8 @@ PHI__FN phi_status phi__sh_line(phi_arena *arena, phi_str line, const phi__sh_co
         phi__sh_stop(&p, "it is too long, or holds a NUL");
     else
         phi__sh_list(&p, '\0');
+    bool lost = p.lost || p.buf.failed; /* a text in the buffer may be cut */
     phi__buf_free(&p.buf);
     if (before != NULL) out->unknown = before;
-    return p.lost ? PHI_NO_MEMORY : PHI_OK;
+    return lost ? PHI_NO_MEMORY : PHI_OK;
 }

@@ -858,6 +858,25 @@ TEST(rules_are_the_same_through_json) {
     phi_arena_free(&arena);
 }
 
+TEST(a_number_that_is_no_verdict_is_written_as_ask) {
+    phi_memory memory;
+    phi_arena arena;
+    phi_str json;
+    phi_permission_rule rule;
+    phi_permission_rules rules;
+    memset(&rule, 0, sizeof rule);
+    memset(&rules, 0, sizeof rules);
+    rule.verdict = (phi_permission)7;
+    rules.otherwise = (phi_permission)1000000;
+    rules.rules = &rule;
+    rules.count = 1;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    CHECK_EQ_INT(phi_permissions_to_json(&rules, &arena, &json), PHI_OK);
+    CHECK_STR(json, "{\"rules\":[\n{\"verdict\":\"ask\"}\n],\"otherwise\":\"ask\"}\n");
+    phi_arena_free(&arena);
+}
+
 static void refused(const char *text, const char *want) {
     phi_memory memory;
     phi_arena arena;
@@ -1274,6 +1293,51 @@ TEST(no_rule_is_overlooked_when_an_allocation_fails) {
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
 }
 
+/* Parses a line while allocation n fails. Each allocation of the arena asks for a block. */
+static bool parse_while_one_fails(phi_str line, int n) {
+    phi_memory memory;
+    phi_allocator allocator = test_allocator();
+    phi_arena arena;
+    phi__shell shell;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 1);
+    test_alloc_fail_at(n);
+    phi_status status = phi__wrap_parse(&arena, line, &shell);
+    bool tripped = test_alloc_tripped();
+    test_alloc_fail_at(-1);
+    CHECK_EQ_INT(status, tripped ? PHI_NO_MEMORY : PHI_OK);
+    phi_arena_free(&arena);
+    return tripped;
+}
+
+TEST(a_line_is_not_judged_after_a_failed_allocation) {
+    static const char *const lines[] = {
+        "cd a && rm x && ls && rm y; rm z",
+        "cd a || cd b && rm x; rm z",
+        "cd a; pushd; cd -; (cd b && rm y); rm z",
+        "env -C a rm x && cd b && sh -c 'cd c && rm y' && rm z",
+        "eval 'cd a && rm x'; f() { cd b && rm y; }; f && `rm z`",
+        "find a b -name '*.c' -exec rm {} + ; rm {a,b}/{c,d} ; echo x | xargs rm y",
+        "for i in $(ls) 'a b' $'\\n'; do sh <<< \"rm $i\"; done > out; git -c alias.x='!rm y' x",
+        "awk '{system(\"rm x\")}' < in",
+    };
+    phi__buf here;
+    phi_memory memory;
+    phi_memory_init(&memory, NULL, 0);
+    phi__buf_init(&here, &memory);
+    phi__buf_text(&here, "sh <<E\n");
+    for (int i = 0; i < 200; i++) phi__buf_text(&here, "echo some text\n");
+    phi__buf_text(&here, "rm -rf /\nE\n");
+    for (size_t i = 0; i <= PHI__COUNT(lines); i++) {
+        phi_str line = i < PHI__COUNT(lines) ? phi_str_of(lines[i]) : phi__buf_str(&here);
+        int n = 0;
+        while (parse_while_one_fails(line, n) && n < 3000) n++;
+        CHECK(n > 2 && n < 3000);
+    }
+    phi__buf_free(&here);
+    CHECK_EQ_INT(test_alloc_live_bytes(), 0);
+}
+
 TEST(every_allocation_of_a_run_with_permissions_may_fail) {
     int n;
     bool tripped = true;
@@ -1404,6 +1468,7 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(a_rule_names_the_options_that_a_command_may_have),
           TEST_ENTRY(always_refuses_what_no_rule_should_allow),
           TEST_ENTRY(rules_are_the_same_through_json),
+          TEST_ENTRY(a_number_that_is_no_verdict_is_written_as_ask),
           TEST_ENTRY(rules_that_are_misspelt_are_refused_with_their_place),
           TEST_ENTRY(rules_for_tools_answer_no_question_from_outside),
           TEST_ENTRY(without_a_person_a_call_to_ask_about_is_denied_and_nothing_hangs),
@@ -1416,6 +1481,7 @@ TEST_MAIN(TEST_ENTRY(deny_counts_before_ask_and_ask_before_allow_in_any_order),
           TEST_ENTRY(a_snapshot_with_a_waiting_question_asks_it_again),
           TEST_ENTRY(every_allocation_may_fail),
           TEST_ENTRY(no_rule_is_overlooked_when_an_allocation_fails),
+          TEST_ENTRY(a_line_is_not_judged_after_a_failed_allocation),
           TEST_ENTRY(every_allocation_of_a_run_with_permissions_may_fail),
           TEST_ENTRY(lines_that_are_long_deep_or_many_end_and_are_asked_about),
           TEST_ENTRY(pieces_side_by_side_are_not_deep),
