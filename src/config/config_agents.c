@@ -201,16 +201,14 @@ static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used
 /* Fills all settings of a sub-agent but its model and prompt. */
 static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
-    const phi__cfg_table *table = phi__table_sub_agent();
     phi_agent_desc *desc = &job->desc;
-    phi_provider *provider = NULL;
     phi_status status = phi__settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* the calling agent's budget pays */
     desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
-    desc->options.has_temperature = phi__fields_has(table, child, "temperature");
+    desc->options.has_temperature = child->has_temperature;
     desc->options.temperature = child->temperature;
     if (child->compaction != NULL)
         phi__settings_compaction(maker, child->compaction, &desc->compaction);
@@ -219,9 +217,7 @@ static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *j
     job->making.profile.skills = child->skills.at;
     job->making.profile.skill_count = child->skills.count;
     if (status != PHI_OK || child->strategy == NULL) return status;
-    status = phi__cfg_strat_make(&maker->ground, child->strategy, &provider);
-    if (status == PHI_OK) desc->provider = provider;
-    return status == PHI_UNSUPPORTED ? PHI_OK : status;
+    return phi__cfg_strat_make(&maker->ground, child->strategy, &desc->provider);
 }
 
 /* Gives a sub-agent the host's hook at the points of its tools. If the sub-agent uses its caller's
@@ -546,7 +542,7 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     }
     if (phi__fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
-    if (phi__fields_has(table, taken, "temperature")) {
+    if (taken->has_temperature) {
         desc->options.has_temperature = true;
         desc->options.temperature = taken->temperature;
     }
