@@ -770,7 +770,7 @@ static bool phi__agents_fill(phi_agents *a, const phi_agents_desc *desc) {
     phi__cfg_ground *ground = &a->maker.ground;
     if (!phi__agents_copy(a, desc)) return false;
     ground->check_only = ground->desc.check_only;
-    a->sections = phi__load_sections(ground->config);
+    a->sections = ground->config->sections;
     while (a->sections[a->section_count] != NULL) a->section_count++;
     a->states = (void **)phi__arena_zero(&a->arena, (a->section_count + 1) * sizeof *a->states);
     return a->states != NULL && phi__agents_directory(a) && phi__agents_whole(a);
@@ -895,7 +895,7 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__prob_init(&a->problems, &a->memory, 0);
-    a->status = phi__prob_status(phi__load_problems(config));
+    a->status = phi__prob_status(&config->problems);
     if (a->status == PHI_OK) a->status = phi__agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
@@ -991,7 +991,7 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
     if (agents == NULL) return NULL;
-    const phi__cfg_probs *of_file = phi__load_problems(agents->maker.ground.config);
+    const phi__cfg_probs *of_file = &agents->maker.ground.config->problems;
     if (index < of_file->count) return phi__prob_get(of_file, index);
     return phi__prob_get(&agents->problems, index - of_file->count);
 }
@@ -1014,7 +1014,7 @@ PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     if (agents == NULL || name == NULL || out == NULL ||
-        phi__prob_error(phi__load_problems(agents->maker.ground.config)) != NULL)
+        phi__prob_error(&agents->maker.ground.config->problems) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     phi__cfg_ground *ground = &agents->maker.ground;

@@ -168,7 +168,7 @@ typedef struct phi__cfg_field {
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
     PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
 
-/* The struct of a table begins with `uint64_t set`, unless the table is plain. Bit i of it is set if
+/* The struct of a table begins with `uint64_t set`, unless the table is plain. Bit i is set if
    field i was in the file. The fields of `base` come first: bit 0 is the first of them. At most 64
    fields in all. */
 typedef struct phi__cfg_table {
@@ -181,8 +181,9 @@ typedef struct phi__cfg_table {
     bool plain;             /* the struct is a public type, which has no `set` */
 } phi__cfg_table;
 
-/* Defines phi__table_{of}, the table of the rows phi__{of}_rows. */
+/* Declares and defines phi__table_{of}, the table of the rows phi__{of}_rows. */
 #define PHI__TABLE_ALL(of, name, text, base, open, plain)                                          \
+    PHI__FN const phi__cfg_table *phi__table_##of(void);                                           \
     const phi__cfg_table *phi__table_##of(void) {                                                  \
         static const phi__cfg_table is = {                                                         \
             name, text, phi__##of##_rows, PHI__COUNT(phi__##of##_rows), base, open, plain};        \
@@ -194,9 +195,12 @@ typedef struct phi__cfg_table {
 
 /* Defines a table whose only field is instances. */
 #define PHI__TABLE_LIST(of, name, text, table, row_text)                                           \
-    static const phi__cfg_field phi__##of##_rows[] = {                                             \
-        PHI__C_TABLES(instances, instances, table, row_text)};                                     \
-    PHI__TABLE(of, name, text)
+    PHI__FN const phi__cfg_table *phi__table_##of(void);                                           \
+    const phi__cfg_table *phi__table_##of(void) {                                                  \
+        static const phi__cfg_field row = PHI__C_TABLES(instances, instances, table, row_text);    \
+        static const phi__cfg_table is = {name, text, &row, 1, NULL, false, false};                \
+        return &is;                                                                                \
+    }
 
 typedef struct phi__cfg_instances {
     uint64_t set;
@@ -220,9 +224,9 @@ PHI__FN double phi__fields_most(const phi__cfg_field *field);
 PHI__FN const phi__cfg_table *phi__table_top(void);
 
 /* Sets the fields of *out that the node has (NULL: none), their twins, and their bits in `set`.
-   Other fields keep their values: zero the struct, then take the base, then the instance over it. The node was
-   checked by phi_config_load, so nothing is reported, and a value that does not fit is skipped.
-   Strings belong to the tree; lists are in the arena. False: no memory. */
+   Other fields keep their values: zero the struct, then take the base, then the instance over it.
+   The node was checked by phi_config_load, so nothing is reported, and a value that does not fit is
+   skipped. Strings belong to the tree; lists are in the arena. False: no memory. */
 PHI__FN bool phi__cfg_take(phi_arena *arena, const phi_json *node, const phi__cfg_table *table,
                            void *out);
 
@@ -239,7 +243,6 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
 PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was a text */
-PHI__FN const phi_config_section *const *phi__load_sections(const phi_config *config);
 
 /* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
    more. A cut message also has the beginnings of values replaced. */
@@ -278,9 +281,6 @@ typedef struct phi__cfg_probs {
     size_t errors; /* counts errors that were not kept, too */
     bool no_memory;
 } phi__cfg_probs;
-
-/* Returns the problems found by phi_config_load. */
-PHI__FN const phi__cfg_probs *phi__load_problems(const phi_config *config);
 
 /* If most is 0, it is the default of phi_config_desc.max_problems. */
 PHI__FN void phi__prob_init(phi__cfg_probs *problems, phi_memory *memory, size_t most);

@@ -341,7 +341,7 @@ static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_age
 static const char *phi__cfg_model_of_api(int api) {
     static const char *const presets[] = {"anthropic", "openai", "openai_responses", "azure",
                                           "google",    "vertex", "interactions",     "bedrock"};
-    return presets[(size_t)api < PHI__COUNT(presets) ? api : PHI__CFG_API_ANTHROPIC];
+    return presets[api];
 }
 
 /* Makes the model of a preset. Presets missing in this list are servers of the Chat protocol. */
@@ -531,26 +531,20 @@ typedef struct phi__cfg_machine {
     phi__cfg_strategy taken;
 } phi__cfg_machine;
 
-static void phi__cfg_strat_set(phi_strategy_desc *desc, const phi_strategy *strategy,
-                               const void *options) {
-    desc->strategy = strategy;
-    desc->options = options;
-}
-
+/* Sets the strategy and its options by the type. */
 static void phi__cfg_strat_choose(const phi__cfg_strategy *s, phi_strategy_desc *desc) {
-    switch (s->type) {
-    case PHI__CFG_STRATEGY_COT:
-        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_STEPS), &s->cot);
-        break;
-    case PHI__CFG_STRATEGY_COD:
-        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_DRAFTS), &s->cod);
-        break;
-    case PHI__CFG_STRATEGY_AOT: phi__cfg_strat_set(desc, phi_strategy_aot(), &s->aot); break;
-    case PHI__CFG_STRATEGY_TOT: phi__cfg_strat_set(desc, phi_strategy_tot(), &s->tot); break;
-    case PHI__CFG_STRATEGY_GOT: phi__cfg_strat_set(desc, phi_strategy_got(), &s->got); break;
-    case PHI__CFG_STRATEGY_TRM: phi__cfg_strat_set(desc, phi_strategy_trm(), &s->trm); break;
-    default: phi__cfg_strat_set(desc, phi_strategy_adaptive(), &s->adaptive); break;
-    }
+    const struct {
+        const phi_strategy *strategy;
+        const void *options;
+    } all[] = {{phi_strategy_cot(PHI_COT_STEPS), &s->cot},
+               {phi_strategy_cot(PHI_COT_DRAFTS), &s->cod},
+               {phi_strategy_aot(), &s->aot},
+               {phi_strategy_tot(), &s->tot},
+               {phi_strategy_got(), &s->got},
+               {phi_strategy_trm(), &s->trm},
+               {phi_strategy_adaptive(), &s->adaptive}};
+    desc->strategy = all[s->type].strategy;
+    desc->options = all[s->type].options;
 }
 
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,

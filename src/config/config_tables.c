@@ -18,19 +18,6 @@ typedef struct phi__cfg_prompt {
     const char *id, *description, *type;
 } phi__cfg_prompt;
 
-static const phi__cfg_table *phi__table_provider_base(void);
-static const phi__cfg_table *phi__table_profile_base(void);
-static const phi__cfg_table *phi__table_profile_instance(void);
-static const phi__cfg_table *phi__table_profile_inline(void);
-static const phi__cfg_table *phi__table_sub_agents(void);
-static const phi__cfg_table *phi__table_agent_base(void);
-static const phi__cfg_table *phi__table_prompt_strategies(void);
-static const phi__cfg_table *phi__table_prompt_strategy(void);
-static const phi__cfg_table *phi__table_prompts(void);
-static const phi__cfg_table *phi__table_strategies(void);
-static const phi__cfg_table *phi__table_compaction_base(void);
-static const phi__cfg_table *phi__table_context(void);
-
 /* ---- models: providers, profiles, sub-agents, failover ---- */
 
 static const char phi__api_names[] =
@@ -61,6 +48,15 @@ static const char phi__max_tokens_field_names[] = "max_tokens max_completion_tok
 
 static const char phi__reasoning_names[] =
     "none openai|open_ai|effort xai openrouter|open_router qwen zai together groq vllm";
+
+static const phi__cfg_field phi__cost_rows[] = {
+    PHI__C_NUM_AS(cost, input, "input_per_million", 0, 1000000, "0.0", "Input tokens."),
+    PHI__C_NUM_AS(cost, output, "output_per_million", 0, 1000000, "0.0", "Output tokens."),
+    PHI__C_NUM_AS(cost, cache_read, "cache_read_per_million", 0, 1000000, "0.0",
+                  "Input tokens read from the prompt cache."),
+    PHI__C_NUM_AS(cost, cache_write, "cache_write_per_million", 0, 1000000, "0.0",
+                  "Input tokens written to the prompt cache.")};
+PHI__TABLE_PLAIN(cost, "provider.cost", "Dollars per million tokens.")
 
 static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_CHOICE(provider, preset, phi__preset_names, "null",
@@ -101,15 +97,6 @@ static const phi__cfg_field phi__provider_instance_rows[] = {
                  "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name).")};
 PHI__TABLE_OF(provider_instance, "provider.instances",
               "A named provider: it takes nothing of [provider].", phi__table_provider_base, false)
-
-static const phi__cfg_field phi__cost_rows[] = {
-    PHI__C_NUM_AS(cost, input, "input_per_million", 0, 1000000, "0.0", "Input tokens."),
-    PHI__C_NUM_AS(cost, output, "output_per_million", 0, 1000000, "0.0", "Output tokens."),
-    PHI__C_NUM_AS(cost, cache_read, "cache_read_per_million", 0, 1000000, "0.0",
-                  "Input tokens read from the prompt cache."),
-    PHI__C_NUM_AS(cost, cache_write, "cache_write_per_million", 0, 1000000, "0.0",
-                  "Input tokens written to the prompt cache.")};
-PHI__TABLE_PLAIN(cost, "provider.cost", "Dollars per million tokens.")
 
 static const phi__cfg_field phi__compat_rows[] = {
     PHI__C_BOOL(compat, supports_store, "null", "It knows the member store, and false is sent."),
@@ -194,18 +181,18 @@ static const phi__cfg_field phi__profile_base_rows[] = {
                "A compaction of [[compaction.instances]].")};
 PHI__TABLE(profile_base, "", "")
 
-static const phi__cfg_field phi__profile_rows[] = {
-    PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random)."),
-    PHI__C_TABLES(profile, instances, profile_instance, "Named variations of the profile.")};
-PHI__TABLE_OF(profile, "agent.profile",
-              "What an agent is, apart from its model; a blueprint for all agents of the file.",
-              phi__table_profile_base, false)
-
 static const phi__cfg_field phi__profile_instance_rows[] = {
     PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "agent_profile", "null",
                  "Its name: \"{{name}}\" or \"{{%name%}}\".")};
 PHI__TABLE_OF(profile_instance, "agent.profile.instances",
               "A named profile: what it does not set is as in [agent.profile].",
+              phi__table_profile_base, false)
+
+static const phi__cfg_field phi__profile_rows[] = {
+    PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random)."),
+    PHI__C_TABLES(profile, instances, profile_instance, "Named variations of the profile.")};
+PHI__TABLE_OF(profile, "agent.profile",
+              "What an agent is, apart from its model; a blueprint for all agents of the file.",
               phi__table_profile_base, false)
 
 static const phi__cfg_field phi__profile_inline_rows[] = {
@@ -464,9 +451,6 @@ PHI__TABLE(raw_tool, "agent.raw_tools",
 
 /* ---- system prompts ---- */
 
-PHI__TABLE_LIST(prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
-                prompt_strategy, "The templates; agent and minimal exist without being written.")
-
 static const phi__cfg_field phi__prompt_strategy_rows[] = {
     PHI__C_NAMED(prompt_strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt_strategy",
                  "null", "Its name: \"{{name}}\"."),
@@ -482,6 +466,9 @@ static const phi__cfg_field phi__prompt_block_rows[] = {
     PHI__C_INT(prompt_block, max_length, 0, 1, 0, "null",
                "Characters at most; a longer text is cut (default: no limit).")};
 PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block.")
+
+PHI__TABLE_LIST(prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
+                prompt_strategy, "The templates; agent and minimal exist without being written.")
 
 PHI__TABLE_LIST(prompts, "system_prompt", "System prompts made of blocks.", prompt, "The prompts.")
 
@@ -504,32 +491,6 @@ PHI__TABLE_OF(
         PHI__C_TEMPERATURE(of, "0 to 2 (default: the agent's)."),                                  \
         PHI__C_SECS(of, timeout_ms, "timeout_secs", 0, "null",                                     \
                     "Seconds of a call (default: call_timeout_secs).")
-
-PHI__TABLE_LIST(strategies, "strategy", "Reasoning strategies, by name.", strategy,
-                "The strategies.")
-
-static const char phi__strategy_type_names[] = "cot cod aot tot got trm adaptive";
-
-static const phi__cfg_field phi__strategy_rows[] = {
-    PHI__C_NAMED(strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "strategy", "null",
-                 "Its name: \"{{name}}\" or \"{{%name%}}\"."),
-    PHI__C_TEXT(strategy, description, 0, "For people."),
-    PHI__C_NAMES(strategy, type, "type", CHOICE, PHI__REQUIRED, phi__strategy_type_names, "null",
-                 "The strategy."),
-    PHI__C_INT(strategy, max_calls, PHI__NO_LIMIT, 1, 4294967295, "null",
-               "Model calls of a prompt at most (default: as its options allow)."),
-    PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__NO_LIMIT, "null",
-                "Seconds of one model call (default: no limit)."),
-    PHI__C_PART(strategy, cot, cot, "Options of a chain of thought."),
-    PHI__C_PART(strategy, cod, cot, "Options of a chain of draft."),
-    PHI__C_PART(strategy, aot, aot, "Options of an algorithm of thoughts."),
-    PHI__C_PART(strategy, tot, tot, "Options of a tree of thoughts."),
-    PHI__C_PART(strategy, got, got, "Options of a graph of thoughts."),
-    PHI__C_PART(strategy, trm, trm, "Options of recursive refinement."),
-    PHI__C_PART(
-        strategy, adaptive, adaptive,
-        "Options of the choice by the prompt; the strategies it chooses from have their own.")};
-PHI__TABLE(strategy, "strategy.instances", "A strategy.")
 
 static const phi__cfg_field phi__cot_rows[] = {
     PHI__C_TEXT(cot, system_prompt, 0, "How to think, in place of the prompt that phi has."),
@@ -639,32 +600,31 @@ static const phi__cfg_field phi__adaptive_rows[] = {
     PHI__C_TEXT(adaptive, complex_words, 0, "The same, of the complexity.")};
 PHI__TABLE_PLAIN(adaptive, "strategy.instances.adaptive", "Options of adaptive.")
 
-/* ---- the top ---- */
+static const char phi__strategy_type_names[] = "cot cod aot tot got trm adaptive";
 
-static const phi__cfg_field phi__top_rows[] = {
-    PHI__C_PLAIN_AS(top, schema, "$schema", TEXT, 0, "null",
-                    "The address of a JSON Schema, for editors; phi does not look at it."),
-    PHI__C_PLAIN(top, default_workspace, TEXT, PHI__CFG_PATH, "\".\"",
-                 "The directory of every agent that has none of its own."),
-    PHI__C_TABLE(top, agent, agent, "The agent, or what all agents of this file have in common."),
-    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other."),
-    PHI__C_REF(top, models, MAP, "provider", "{}",
-               "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
-               "that provider."),
-    PHI__C_TABLE(top, failover, failover, "Other models to go on with when one fails for good."),
-    PHI__C_TABLE(top, session, session, "Where threads are kept."),
-    PHI__C_TABLE(top, tools, tools, "Which tools there are, and how calls run."),
-    PHI__C_TABLE(top, compaction, compaction,
-                 "How a conversation that nears the window is shortened."),
-    PHI__C_TABLE(top, context, context, "Another place for compaction: [context.compaction]."),
-    PHI__C_TABLE(top, execution, execution,
-                 "Limits of a run, retries, prompt caching, budget and deadlines."),
-    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that are tools of agents."),
-    PHI__C_TABLE(top, strategy, strategies, "Reasoning strategies, by name."),
-    PHI__C_TABLE(top, system_prompt_strategy, prompt_strategies,
-                 "Templates of system prompts: their blocks, in order, with lengths."),
-    PHI__C_TABLE(top, system_prompt, prompts, "System prompts made of blocks.")};
-PHI__TABLE(top, "", "A configuration.")
+static const phi__cfg_field phi__strategy_rows[] = {
+    PHI__C_NAMED(strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "strategy", "null",
+                 "Its name: \"{{name}}\" or \"{{%name%}}\"."),
+    PHI__C_TEXT(strategy, description, 0, "For people."),
+    PHI__C_NAMES(strategy, type, "type", CHOICE, PHI__REQUIRED, phi__strategy_type_names, "null",
+                 "The strategy."),
+    PHI__C_INT(strategy, max_calls, PHI__NO_LIMIT, 1, 4294967295, "null",
+               "Model calls of a prompt at most (default: as its options allow)."),
+    PHI__C_SECS(strategy, call_timeout_ms, "call_timeout_secs", PHI__NO_LIMIT, "null",
+                "Seconds of one model call (default: no limit)."),
+    PHI__C_PART(strategy, cot, cot, "Options of a chain of thought."),
+    PHI__C_PART(strategy, cod, cot, "Options of a chain of draft."),
+    PHI__C_PART(strategy, aot, aot, "Options of an algorithm of thoughts."),
+    PHI__C_PART(strategy, tot, tot, "Options of a tree of thoughts."),
+    PHI__C_PART(strategy, got, got, "Options of a graph of thoughts."),
+    PHI__C_PART(strategy, trm, trm, "Options of recursive refinement."),
+    PHI__C_PART(
+        strategy, adaptive, adaptive,
+        "Options of the choice by the prompt; the strategies it chooses from have their own.")};
+PHI__TABLE(strategy, "strategy.instances", "A strategy.")
+
+PHI__TABLE_LIST(strategies, "strategy", "Reasoning strategies, by name.", strategy,
+                "The strategies.")
 
 /* ---- sessions and tools ---- */
 
@@ -760,25 +720,6 @@ PHI__TABLE(context, "context", "Another place for compaction.")
 
 /* ---- runs ---- */
 
-static const phi__cfg_field phi__execution_rows[] = {
-    PHI__C_INT_IN(execution, desc.limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "50",
-                  "Model calls of a run at most."),
-    PHI__C_RANGE(execution, desc.limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1,
-                 0, "1000000", "Input and output tokens of a run at most."),
-    PHI__C_SECS(execution, desc.limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "600",
-                "Seconds that a run may take."),
-    PHI__C_NUM_IN(execution, desc.limits, max_cost, 1e-06, 1000000000, "null",
-                  "Dollars of a run at most; needs [provider.cost]."),
-    PHI__C_FLAG_IN(execution, desc.limits, pause,
-                   "A limit that is reached pauses the run instead of ending it."),
-    PHI__C_PART_IN(execution, desc, retry, retry,
-                   "Retries of model calls that failed in a way that may pass."),
-    PHI__C_PART(execution, cache, cache, "Prompt caching."),
-    PHI__C_PART_IN(execution, desc, budget, budget,
-                   "What an agent may spend over its life, with its sub-agents."),
-    PHI__C_PART_IN(execution, desc, deadlines, deadlines, "How long the network may be silent.")};
-PHI__TABLE(execution, "execution", "Limits of a run.")
-
 static const phi__cfg_field phi__retry_rows[] = {
     PHI__C_NONE(retry, max_retries, disable, "max_retries", NULL, 1000, "3",
                 "Attempts beyond the first; 0: none."),
@@ -826,3 +767,49 @@ static const phi__cfg_field phi__deadlines_rows[] = {
     PHI__C_SECS(deadlines, total_ms, "total_secs", PHI__NO_LIMIT, "null",
                 "Seconds of a whole model call (default: the limit of the run).")};
 PHI__TABLE_PLAIN(deadlines, "execution.deadlines", "Deadlines of a model call.")
+
+static const phi__cfg_field phi__execution_rows[] = {
+    PHI__C_INT_IN(execution, desc.limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "50",
+                  "Model calls of a run at most."),
+    PHI__C_RANGE(execution, desc.limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1,
+                 0, "1000000", "Input and output tokens of a run at most."),
+    PHI__C_SECS(execution, desc.limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "600",
+                "Seconds that a run may take."),
+    PHI__C_NUM_IN(execution, desc.limits, max_cost, 1e-06, 1000000000, "null",
+                  "Dollars of a run at most; needs [provider.cost]."),
+    PHI__C_FLAG_IN(execution, desc.limits, pause,
+                   "A limit that is reached pauses the run instead of ending it."),
+    PHI__C_PART_IN(execution, desc, retry, retry,
+                   "Retries of model calls that failed in a way that may pass."),
+    PHI__C_PART(execution, cache, cache, "Prompt caching."),
+    PHI__C_PART_IN(execution, desc, budget, budget,
+                   "What an agent may spend over its life, with its sub-agents."),
+    PHI__C_PART_IN(execution, desc, deadlines, deadlines, "How long the network may be silent.")};
+PHI__TABLE(execution, "execution", "Limits of a run.")
+
+/* ---- the top ---- */
+
+static const phi__cfg_field phi__top_rows[] = {
+    PHI__C_PLAIN_AS(top, schema, "$schema", TEXT, 0, "null",
+                    "The address of a JSON Schema, for editors; phi does not look at it."),
+    PHI__C_PLAIN(top, default_workspace, TEXT, PHI__CFG_PATH, "\".\"",
+                 "The directory of every agent that has none of its own."),
+    PHI__C_TABLE(top, agent, agent, "The agent, or what all agents of this file have in common."),
+    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other."),
+    PHI__C_REF(top, models, MAP, "provider", "{}",
+               "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
+               "that provider."),
+    PHI__C_TABLE(top, failover, failover, "Other models to go on with when one fails for good."),
+    PHI__C_TABLE(top, session, session, "Where threads are kept."),
+    PHI__C_TABLE(top, tools, tools, "Which tools there are, and how calls run."),
+    PHI__C_TABLE(top, compaction, compaction,
+                 "How a conversation that nears the window is shortened."),
+    PHI__C_TABLE(top, context, context, "Another place for compaction: [context.compaction]."),
+    PHI__C_TABLE(top, execution, execution,
+                 "Limits of a run, retries, prompt caching, budget and deadlines."),
+    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that are tools of agents."),
+    PHI__C_TABLE(top, strategy, strategies, "Reasoning strategies, by name."),
+    PHI__C_TABLE(top, system_prompt_strategy, prompt_strategies,
+                 "Templates of system prompts: their blocks, in order, with lengths."),
+    PHI__C_TABLE(top, system_prompt, prompts, "System prompts made of blocks.")};
+PHI__TABLE(top, "", "A configuration.")

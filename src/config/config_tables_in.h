@@ -1,7 +1,7 @@
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
 
-   Each begins with `set` (config_in.h), except the public types, whose tables are plain. In a member
-   of a public type, zero means what that type says. */
+   Each begins with `set` (config_in.h), except the public types, which have plain tables. In a
+   member of a public type, zero means what that type says. */
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
 
@@ -187,21 +187,10 @@ typedef struct phi__cfg_prompt_block {
 
 /* ---- [[strategy.instances]] ---- */
 
-/* Values of `type`. */
-enum {
-    PHI__CFG_STRATEGY_COT,
-    PHI__CFG_STRATEGY_COD,
-    PHI__CFG_STRATEGY_AOT,
-    PHI__CFG_STRATEGY_TOT,
-    PHI__CFG_STRATEGY_GOT,
-    PHI__CFG_STRATEGY_TRM,
-    PHI__CFG_STRATEGY_ADAPTIVE
-};
-
 typedef struct phi__cfg_strategy {
     uint64_t set;
     const char *id, *description;
-    int type;
+    int type; /* in the order of the members below */
     uint32_t max_calls, call_timeout_ms;
     phi__cfg_cot cot, cod;
     phi__cfg_aot aot;
@@ -222,7 +211,6 @@ PHI__FN const phi__cfg_table *phi__table_options(void);
 PHI__FN const phi__cfg_table *phi__table_raw_tool(void);
 PHI__FN const phi__cfg_table *phi__table_provider(void);
 PHI__FN const phi__cfg_table *phi__table_provider_instance(void);
-PHI__FN const phi__cfg_table *phi__table_cost(void);
 PHI__FN const phi__cfg_table *phi__table_compat(void);
 PHI__FN const phi__cfg_table *phi__table_failover(void);
 PHI__FN const phi__cfg_table *phi__table_session(void);
@@ -232,16 +220,11 @@ PHI__FN const phi__cfg_table *phi__table_compaction_instance(void);
 PHI__FN const phi__cfg_table *phi__table_execution(void);
 PHI__FN const phi__cfg_table *phi__table_retry(void);
 PHI__FN const phi__cfg_table *phi__table_cache(void);
-PHI__FN const phi__cfg_table *phi__table_budget(void);
-PHI__FN const phi__cfg_table *phi__table_deadlines(void);
 PHI__FN const phi__cfg_table *phi__table_sub_agent(void);
 PHI__FN const phi__cfg_table *phi__table_strategy(void);
-PHI__FN const phi__cfg_table *phi__table_cot(void);
 PHI__FN const phi__cfg_table *phi__table_aot(void);
 PHI__FN const phi__cfg_table *phi__table_tot(void);
 PHI__FN const phi__cfg_table *phi__table_got(void);
-PHI__FN const phi__cfg_table *phi__table_trm(void);
-PHI__FN const phi__cfg_table *phi__table_adaptive(void);
 PHI__FN const phi__cfg_table *phi__table_prompt_block(void);
 PHI__FN const phi__cfg_table *phi__table_prompt(void);
 

@@ -1,5 +1,5 @@
-/* process_in.h - starting a program, and bytes that wait to be written. system_in.h has the contract
-   of processes and channels. */
+/* process_in.h - starting a program, and bytes that wait to be written. system_in.h has the
+   contracts of processes and channels. */
 #ifndef PHI_SYSTEM_PROCESS_IN_H
 #define PHI_SYSTEM_PROCESS_IN_H
 
