@@ -181,22 +181,24 @@ typedef struct phi__cfg_table {
     bool plain;             /* the struct is a public type, which has no `set` */
 } phi__cfg_table;
 
-/* Declares and defines phi__table_{of}, the table of the rows phi__{of}_rows. */
-#define PHI__TABLE_ALL(of, name, text, base, open, plain)                                          \
-    PHI__FN const phi__cfg_table *phi__table_##of(void);                                           \
-    const phi__cfg_table *phi__table_##of(void) {                                                  \
+/* Defines phi__table_{of}, the table of the rows phi__{of}_rows. `linkage` is PHI__FN, with a
+   prototype elsewhere, or static. */
+#define PHI__TABLE_AS(linkage, of, name, text, base, open, plain)                                  \
+    linkage const phi__cfg_table *phi__table_##of(void) {                                          \
         static const phi__cfg_table is = {                                                         \
             name, text, phi__##of##_rows, PHI__COUNT(phi__##of##_rows), base, open, plain};        \
         return &is;                                                                                \
     }
-#define PHI__TABLE_OF(of, name, text, base, open) PHI__TABLE_ALL(of, name, text, base, open, false)
-#define PHI__TABLE(of, name, text) PHI__TABLE_ALL(of, name, text, NULL, false, false)
-#define PHI__TABLE_PLAIN(of, name, text) PHI__TABLE_ALL(of, name, text, NULL, false, true)
+#define PHI__TABLE_OF(of, name, text, base, open)                                                  \
+    PHI__TABLE_AS(PHI__FN, of, name, text, base, open, false)
+#define PHI__TABLE(of, name, text) PHI__TABLE_AS(PHI__FN, of, name, text, NULL, false, false)
+#define PHI__TABLE_BASE(of) PHI__TABLE_AS(static, of, "", "", NULL, false, false)
+#define PHI__TABLE_PLAIN(linkage, of, name, text)                                                  \
+    PHI__TABLE_AS(linkage, of, name, text, NULL, false, true)
 
 /* Defines a table whose only field is instances. */
-#define PHI__TABLE_LIST(of, name, text, table, row_text)                                           \
-    PHI__FN const phi__cfg_table *phi__table_##of(void);                                           \
-    const phi__cfg_table *phi__table_##of(void) {                                                  \
+#define PHI__TABLE_LIST(linkage, of, name, text, table, row_text)                                  \
+    linkage const phi__cfg_table *phi__table_##of(void) {                                          \
         static const phi__cfg_field row = PHI__C_TABLES(instances, instances, table, row_text);    \
         static const phi__cfg_table is = {name, text, &row, 1, NULL, false, false};                \
         return &is;                                                                                \

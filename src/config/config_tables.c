@@ -56,7 +56,7 @@ static const phi__cfg_field phi__cost_rows[] = {
                   "Input tokens read from the prompt cache."),
     PHI__C_NUM_AS(cost, cache_write, "cache_write_per_million", 0, 1000000, "0.0",
                   "Input tokens written to the prompt cache.")};
-PHI__TABLE_PLAIN(cost, "provider.cost", "Dollars per million tokens.")
+PHI__TABLE_PLAIN(static, cost, "provider.cost", "Dollars per million tokens.")
 
 static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_CHOICE(provider, preset, phi__preset_names, "null",
@@ -85,7 +85,7 @@ static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_TABLE(provider, compat, compat, "How the server differs from OpenAI's own."),
     PHI__C_PLAIN(provider, extra, VALUE, 0, "null",
                  "Members added to the body of each request: a table, or its JSON as a text.")};
-PHI__TABLE(provider_base, "", "")
+PHI__TABLE_BASE(provider_base)
 
 static const phi__cfg_field phi__provider_rows[] = {
     PHI__C_TABLES(provider, instances, provider_instance, "Named providers.")};
@@ -179,14 +179,14 @@ static const phi__cfg_field phi__profile_base_rows[] = {
                 "The working directory of tools and of \"file:\" paths."),
     PHI__C_REF(profile, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]].")};
-PHI__TABLE(profile_base, "", "")
+PHI__TABLE_BASE(profile_base)
 
 static const phi__cfg_field phi__profile_instance_rows[] = {
     PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "agent_profile", "null",
                  "Its name: \"{{name}}\" or \"{{%name%}}\".")};
-PHI__TABLE_OF(profile_instance, "agent.profile.instances",
+PHI__TABLE_AS(static, profile_instance, "agent.profile.instances",
               "A named profile: what it does not set is as in [agent.profile].",
-              phi__table_profile_base, false)
+              phi__table_profile_base, false, false)
 
 static const phi__cfg_field phi__profile_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random)."),
@@ -197,12 +197,12 @@ PHI__TABLE_OF(profile, "agent.profile",
 
 static const phi__cfg_field phi__profile_inline_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random).")};
-PHI__TABLE_OF(profile_inline, "agent.instances.profile", "A profile of this instance alone.",
-              phi__table_profile_base, false)
+PHI__TABLE_AS(static, profile_inline, "agent.instances.profile",
+              "A profile of this instance alone.", phi__table_profile_base, false, false)
 
 /* ---- sub-agents ---- */
 
-PHI__TABLE_LIST(sub_agents, "sub_agents", "Agents that are tools of agents.", sub_agent,
+PHI__TABLE_LIST(static, sub_agents, "sub_agents", "Agents that are tools of agents.", sub_agent,
                 "The sub-agents.")
 
 static const phi__cfg_field phi__sub_agent_rows[] = {
@@ -358,7 +358,7 @@ static const phi__cfg_field phi__agent_base_rows[] = {
     PHI__C_FLAG_IN(agent, desc.options, capture_requests,
                    "Emit the request of each turn as an event."),
     PHI__C_FLAG_IN(agent, desc.options, disable_facts, "Its requests show no facts.")};
-PHI__TABLE(agent_base, "", "")
+PHI__TABLE_BASE(agent_base)
 
 static const phi__cfg_field phi__agent_rows[] = {
     PHI__C_TABLE(agent, profile, profile, "The profile of all agents."),
@@ -411,7 +411,7 @@ static const phi__cfg_field phi__policy_rows[] = {
     PHI__C_NAMES(policy, include, "include", BITS, 0, phi__include_names,
                  "[\"messages\", \"tools\", \"summaries\"]",
                  "The kinds of messages that are sent.")};
-PHI__TABLE_PLAIN(policy, "agent.policy", "Which messages are sent.")
+PHI__TABLE_PLAIN(PHI__FN, policy, "agent.policy", "Which messages are sent.")
 
 static const char phi__effect_mode_names[] = "allow_all deny_all allow_list";
 
@@ -425,7 +425,7 @@ static const phi__cfg_field phi__effects_rows[] = {
     PHI__C_NAMES(effects, deny, "deny", BITS, 0, phi__effect_op_names, "[]", "Never these."),
     PHI__C_INT(effects, max_state_bytes, 0, 1, 1048576, "65536",
                "Bytes of the tool state at most.")};
-PHI__TABLE_PLAIN(effects, "agent.effects", "Effects of tools on the tool state.")
+PHI__TABLE_PLAIN(PHI__FN, effects, "agent.effects", "Effects of tools on the tool state.")
 
 /* ---- options, raw tools ---- */
 
@@ -438,7 +438,7 @@ static const phi__cfg_field phi__options_rows[] = {
     PHI__C_TEXT(options, service_tier, 0, "In the provider's words: flex, priority, ..."),
     PHI__C_FLAG(options, serial_calls, "One tool call in an answer at most.")};
 PHI__TABLE_PLAIN(
-    options, "agent.options",
+    PHI__FN, options, "agent.options",
     "Settings of requests; one that the protocol or the model does not take is left out.")
 
 static const phi__cfg_field phi__raw_tool_rows[] = {
@@ -457,7 +457,8 @@ static const phi__cfg_field phi__prompt_strategy_rows[] = {
     PHI__C_TEXT(prompt_strategy, description, 0, "For people."),
     PHI__C_ROW(prompt_strategy, blocks, "blocks", TABLES, 0, NULL, NULL, phi__table_prompt_block,
                NULL, 0, 0, "[]", "The blocks of a prompt.")};
-PHI__TABLE(prompt_strategy, "system_prompt_strategy.instances", "A template.")
+PHI__TABLE_AS(static, prompt_strategy, "system_prompt_strategy.instances", "A template.", NULL,
+              false, false)
 
 static const phi__cfg_field phi__prompt_block_rows[] = {
     PHI__C_TEXT(prompt_block, name, PHI__REQUIRED, "The key that a prompt fills it by."),
@@ -467,10 +468,11 @@ static const phi__cfg_field phi__prompt_block_rows[] = {
                "Characters at most; a longer text is cut (default: no limit).")};
 PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block.")
 
-PHI__TABLE_LIST(prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
+PHI__TABLE_LIST(static, prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
                 prompt_strategy, "The templates; agent and minimal exist without being written.")
 
-PHI__TABLE_LIST(prompts, "system_prompt", "System prompts made of blocks.", prompt, "The prompts.")
+PHI__TABLE_LIST(static, prompts, "system_prompt", "System prompts made of blocks.", prompt,
+                "The prompts.")
 
 static const phi__cfg_field phi__prompt_rows[] = {
     PHI__C_NAMED(prompt, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt", "null",
@@ -495,7 +497,7 @@ PHI__TABLE_OF(
 static const phi__cfg_field phi__cot_rows[] = {
     PHI__C_TEXT(cot, system_prompt, 0, "How to think, in place of the prompt that phi has."),
     PHI__C_CALL(cot)};
-PHI__TABLE_PLAIN(cot, "strategy.instances.cot", "Options of cot and cod.")
+PHI__TABLE_PLAIN(static, cot, "strategy.instances.cot", "Options of cot and cod.")
 
 static const char phi__aot_profile_names[] = "standard short long";
 
@@ -515,7 +517,7 @@ static const phi__cfg_field phi__aot_rows[] = {
     PHI__C_NUM(aot, temperature, 0, 2, "0.0", "0 to 2."),
     PHI__C_SECS(aot, timeout_ms, "timeout_secs", 0, "null",
                 "Seconds of the call (default: call_timeout_secs).")};
-PHI__TABLE_PLAIN(aot, "strategy.instances.aot", "Options of aot.")
+PHI__TABLE_PLAIN(PHI__FN, aot, "strategy.instances.aot", "Options of aot.")
 
 static const char phi__traversal_names[] = "bfs dfs";
 
@@ -546,7 +548,7 @@ static const phi__cfg_field phi__tot_rows[] = {
     PHI__C_PROMPT(tot, generation_prompt),
     PHI__C_PROMPT(tot, evaluation_prompt),
     PHI__C_CALL(tot)};
-PHI__TABLE_PLAIN(tot, "strategy.instances.tot", "Options of tot.")
+PHI__TABLE_PLAIN(PHI__FN, tot, "strategy.instances.tot", "Options of tot.")
 
 static const char phi__aggregation_names[] = "synthesis voting weighted";
 
@@ -565,7 +567,7 @@ static const phi__cfg_field phi__got_rows[] = {
     PHI__C_PROMPT(got, weighing_prompt),
     PHI__C_PROMPT(got, aggregation_prompt),
     PHI__C_CALL(got)};
-PHI__TABLE_PLAIN(got, "strategy.instances.got", "Options of got.")
+PHI__TABLE_PLAIN(PHI__FN, got, "strategy.instances.got", "Options of got.")
 
 static const phi__cfg_field phi__trm_rows[] = {
     PHI__C_INT(trm, max_supervisions, 0, 1, 50, "5", "Calls that score a draft."),
@@ -577,7 +579,7 @@ static const phi__cfg_field phi__trm_rows[] = {
     PHI__C_PROMPT(trm, improve_prompt),
     PHI__C_PROMPT(trm, notes_prompt),
     PHI__C_CALL(trm)};
-PHI__TABLE_PLAIN(trm, "strategy.instances.trm", "Options of trm.")
+PHI__TABLE_PLAIN(static, trm, "strategy.instances.trm", "Options of trm.")
 
 static const char phi__adaptive_name_names[] = "react cot cod aot tot got trm";
 
@@ -598,7 +600,7 @@ static const phi__cfg_field phi__adaptive_rows[] = {
     PHI__C_TEXT(adaptive, tool_words, 0, "The same, of prompts for tools."),
     PHI__C_TEXT(adaptive, exploration_words, 0, "The same, of prompts that explore."),
     PHI__C_TEXT(adaptive, complex_words, 0, "The same, of the complexity.")};
-PHI__TABLE_PLAIN(adaptive, "strategy.instances.adaptive", "Options of adaptive.")
+PHI__TABLE_PLAIN(static, adaptive, "strategy.instances.adaptive", "Options of adaptive.")
 
 static const char phi__strategy_type_names[] = "cot cod aot tot got trm adaptive";
 
@@ -623,7 +625,7 @@ static const phi__cfg_field phi__strategy_rows[] = {
         "Options of the choice by the prompt; the strategies it chooses from have their own.")};
 PHI__TABLE(strategy, "strategy.instances", "A strategy.")
 
-PHI__TABLE_LIST(strategies, "strategy", "Reasoning strategies, by name.", strategy,
+PHI__TABLE_LIST(static, strategies, "strategy", "Reasoning strategies, by name.", strategy,
                 "The strategies.")
 
 /* ---- sessions and tools ---- */
@@ -698,7 +700,7 @@ static const phi__cfg_field phi__compaction_base_rows[] = {
     PHI__C_INT_IN(compaction, config, scope_tokens, 0, 1, 1000000000, "null",
                   "Tokens of earlier runs that are summed up, with scope \"tokens\" (default: "
                   "max_context_tokens).")};
-PHI__TABLE(compaction_base, "", "")
+PHI__TABLE_BASE(compaction_base)
 
 static const phi__cfg_field phi__compaction_rows[] = {PHI__C_TABLES(
     compaction, instances, compaction_instance,
@@ -716,7 +718,7 @@ PHI__TABLE_OF(compaction_instance, "compaction.instances",
 static const phi__cfg_field phi__context_rows[] = {
     PHI__C_TABLE(context, compaction, compaction,
                  "As [compaction] at the top; a file has only one of the two.")};
-PHI__TABLE(context, "context", "Another place for compaction.")
+PHI__TABLE_AS(static, context, "context", "Another place for compaction.", NULL, false, false)
 
 /* ---- runs ---- */
 
@@ -731,7 +733,7 @@ static const phi__cfg_field phi__retry_rows[] = {
     PHI__C_INT(retry, max_server_delay_ms, PHI__NO_LIMIT, 1, 4294967295, "60000",
                "Milliseconds that a server may ask to wait; when it asks for more, the call "
                "fails at once.")};
-PHI__TABLE_PLAIN(retry, "execution.retry", "Retries.")
+PHI__TABLE_PLAIN(PHI__FN, retry, "execution.retry", "Retries.")
 
 static const char phi__cache_mode_names[] = "auto disabled manual";
 
@@ -755,7 +757,7 @@ static const phi__cfg_field phi__budget_rows[] = {
                "Dollars over all runs; needs [provider.cost]."),
     PHI__C_INT(budget, max_requests, 0, 1, 0, "null",
                "Model calls over all runs; retries do not count.")};
-PHI__TABLE_PLAIN(budget, "execution.budget", "A budget over all runs.")
+PHI__TABLE_PLAIN(static, budget, "execution.budget", "A budget over all runs.")
 
 static const phi__cfg_field phi__deadlines_rows[] = {
     PHI__C_SECS(deadlines, connect_ms, "connect_secs", PHI__NO_LIMIT, "15",
@@ -766,7 +768,7 @@ static const phi__cfg_field phi__deadlines_rows[] = {
                 "Seconds between two events of an answer."),
     PHI__C_SECS(deadlines, total_ms, "total_secs", PHI__NO_LIMIT, "null",
                 "Seconds of a whole model call (default: the limit of the run).")};
-PHI__TABLE_PLAIN(deadlines, "execution.deadlines", "Deadlines of a model call.")
+PHI__TABLE_PLAIN(static, deadlines, "execution.deadlines", "Deadlines of a model call.")
 
 static const phi__cfg_field phi__execution_rows[] = {
     PHI__C_INT_IN(execution, desc.limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "50",

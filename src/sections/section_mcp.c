@@ -86,8 +86,9 @@ static const phi__cfg_field phi__mcp_instance_rows[] = {
 
 PHI__TABLE(mcp_instance, "mcp.instances", "An MCP server.")
 
-PHI__TABLE_LIST(mcp, "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
-                mcp_instance, "The servers.")
+PHI__TABLE_LIST(PHI__FN, mcp, "mcp",
+                "Servers of the Model Context Protocol, whose tools agents have.", mcp_instance,
+                "The servers.")
 static const phi__cfg_field phi__mcp_oauth_rows[] = {
     PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
                      "Who is authorized: a person at a browser, or the client by its secret."),

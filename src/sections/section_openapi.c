@@ -77,7 +77,7 @@ static const phi__cfg_field phi__openapi_instance_rows[] = {
 PHI__TABLE(openapi_instance, "openapi.instances",
            "An OpenAPI document, whose operations are tools.")
 
-PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are tools.",
+PHI__TABLE_LIST(PHI__FN, openapi, "openapi", "OpenAPI documents, whose operations are tools.",
                 openapi_instance, "The documents.")
 
 /* ---- making ---- */
