@@ -123,15 +123,17 @@ PHI__TABLE(
 
 uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
     /* in the order of the table's fields */
-    static const uint64_t flags[] = {PHI_QUIRK_STORE_FALSE,         PHI_QUIRK_DEVELOPER_ROLE,
-                                     PHI_QUIRK_REASONING_EFFORT,    PHI_QUIRK_NO_STREAM_USAGE,
-                                     PHI_QUIRK_TOOL_NAME_IN_RESULT, PHI_QUIRK_ASSISTANT_AFTER_TOOL};
+    static const uint64_t flags[] = {PHI_QUIRK_STORE_FALSE,          PHI_QUIRK_DEVELOPER_ROLE,
+                                     PHI_QUIRK_REASONING_EFFORT,     PHI_QUIRK_NO_STREAM_USAGE,
+                                     PHI_QUIRK_TOOL_NAME_IN_RESULT,  PHI_QUIRK_ASSISTANT_AFTER_TOOL,
+                                     PHI_QUIRK_MAX_COMPLETION_TOKENS};
     const bool values[] = {compat->supports_store,
                            compat->supports_developer_role,
                            compat->supports_reasoning_effort,
                            !compat->supports_usage_in_streaming,
                            compat->requires_tool_result_name,
-                           compat->requires_assistant_after_tool_result};
+                           compat->requires_assistant_after_tool_result,
+                           compat->max_tokens_field != 0};
     /* In the order of phi__reasoning_names. At most one of these bits is set. */
     static const uint64_t formats[] = {0,
                                        PHI_QUIRK_REASONING_EFFORT,
@@ -142,15 +144,10 @@ uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
                                        PHI_QUIRK_REASONING_ENABLED,
                                        PHI_QUIRK_REASONING_FORMAT,
                                        PHI_QUIRK_TEMPLATE_THINKING};
-    const phi__cfg_table *table = phi__table_compat();
     for (size_t i = 0; i < PHI__COUNT(flags); i++)
         if ((compat->set >> i & 1) != 0)
             quirks = values[i] ? quirks | flags[i] : quirks & ~flags[i];
-    if (phi__fields_has(table, compat, "max_tokens_field"))
-        quirks = compat->max_tokens_field != 0
-                     ? quirks | PHI_QUIRK_MAX_COMPLETION_TOKENS
-                     : quirks & ~(uint64_t)PHI_QUIRK_MAX_COMPLETION_TOKENS;
-    if (phi__fields_has(table, compat, "reasoning_format")) {
+    if (phi__fields_has(phi__table_compat(), compat, "reasoning_format")) {
         for (size_t i = 0; i < PHI__COUNT(formats); i++) quirks &= ~formats[i];
         quirks |= formats[compat->reasoning_format];
     }
