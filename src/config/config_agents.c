@@ -379,7 +379,7 @@ static void phi__cfg_store_split(phi_str path, phi_str *directory, phi_str *name
 static phi_status phi__cfg_store_open(phi__cfg_maker *maker, const phi_json *node,
                                       const char *field, const char *directory) {
     maker->is_kept = true;
-    if (maker->ground.check_only) return PHI_OK;
+    if (maker->ground.desc.check_only) return PHI_OK;
     phi_file_store_desc desc = PHI_ZERO;
     desc.directory = directory;
     desc.allocator = maker->ground.memory->allocator;
@@ -769,7 +769,6 @@ static bool phi__agents_copy(phi_agents *a, const phi_agents_desc *desc) {
 static bool phi__agents_fill(phi_agents *a, const phi_agents_desc *desc) {
     phi__cfg_ground *ground = &a->maker.ground;
     if (!phi__agents_copy(a, desc)) return false;
-    ground->check_only = ground->desc.check_only;
     a->sections = ground->config->sections;
     while (a->sections[a->section_count] != NULL) a->section_count++;
     a->states = (void **)phi__arena_zero(&a->arena, (a->section_count + 1) * sizeof *a->states);
@@ -871,7 +870,7 @@ static phi_status phi__agents_advance(phi_agents *a) {
     }
     status = phi__prob_status(&a->problems); /* includes problems lost for lack of memory */
     if (status != PHI_OK) return status;
-    return a->maker.ground.check_only ? PHI_OK : phi__agents_make(a);
+    return a->maker.ground.desc.check_only ? PHI_OK : phi__agents_make(a);
 }
 
 static phi_status phi__agents_misuse(const phi_agents *a, const char *what) {

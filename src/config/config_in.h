@@ -327,7 +327,6 @@ typedef struct phi__cfg_ground {
     phi_arena *arena; /* freed after all agents and states of sections */
     phi__cfg_probs *problems;
     const char *directory; /* directory of the file, terminated; "." if it has none */
-    bool check_only;
 } phi__cfg_ground;
 
 /* An agent, or the settings of a sub-agent, under construction. */
@@ -374,7 +373,7 @@ struct phi_config_section {
        status but PHI_OK ends the making of agents. NULL: the section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
     /* Gives one agent its part. PHI_BUSY: call it again after phi_step, with the same making. If
-       check_only is set, nothing is opened. */
+       ground->desc.check_only is set, nothing is opened. */
     phi_status (*use)(void *state, phi__cfg_making *making);
     /* Called after the agents were freed. */
     void (*end)(void *state);

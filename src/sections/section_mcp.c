@@ -365,7 +365,7 @@ static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *maki
     link->next = s->links;
     s->links = link;
     phi_status status = phi__sec_mcp_desc(ground, used->node, &t, link, &desc, &fits);
-    if (status != PHI_OK || !fits || ground->check_only) return status;
+    if (status != PHI_OK || !fits || ground->desc.check_only) return status;
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
         const char *words = "";
