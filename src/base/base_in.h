@@ -297,6 +297,23 @@ PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 /* Returns the next item with this hash, or NULL after the last. *probe must be 0 at first. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
+/* The order of a heap: an array whose first item is above all others. */
+typedef struct phi__heap {
+    size_t size; /* bytes of an item */
+    bool (*above)(const void *a, const void *b, const void *ctx);
+    const void *ctx; /* passed to `above` */
+} phi__heap;
+
+/* Move item `at` up or down to its place, after it was added at the end or replaced. */
+PHI__FN void phi__heap_rise(const phi__heap *heap, void *items, size_t at);
+PHI__FN void phi__heap_sink(const phi__heap *heap, void *items, size_t count, size_t at);
+
+/* Moves the first item to the end. The other count - 1 items are a heap again. */
+PHI__FN void phi__heap_pop(const phi__heap *heap, void *items, size_t count);
+
+/* Sorts any array: the first item of its heap becomes the last. Unlike qsort, allocates nothing. */
+PHI__FN void phi__heap_sort(const phi__heap *heap, void *items, size_t count);
+
 /* 32-bit ABIs align 64 bits to 4 bytes. That is slow, and makes clang call libatomic. */
 #if defined(__GNUC__)
 typedef PHI__ATOMIC(uint64_t) phi__slot_word __attribute__((aligned(8)));

@@ -201,16 +201,14 @@ static phi_status phi__cfg_child_find(phi__cfg_maker *maker, const phi__cfg_used
 /* Fills all settings of a sub-agent but its model and prompt. */
 static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *job) {
     const phi__cfg_sub_agent *child = &job->child;
-    const phi__cfg_table *table = phi__table_sub_agent();
     phi_agent_desc *desc = &job->desc;
-    phi_provider *provider = NULL;
     phi_status status = phi__settings_whole(maker, desc);
     desc->limits = child->limits;
     memset(&desc->budget, 0, sizeof desc->budget); /* the calling agent's budget pays */
     desc->deadlines.decision_ms = job->making.top->deadlines.decision_ms;
     desc->thinking = child->thinking;
     desc->max_tokens = child->max_tokens;
-    desc->options.has_temperature = phi__fields_has(table, child, "temperature");
+    desc->options.has_temperature = child->has_temperature;
     desc->options.temperature = child->temperature;
     if (child->compaction != NULL)
         phi__settings_compaction(maker, child->compaction, &desc->compaction);
@@ -219,9 +217,7 @@ static phi_status phi__cfg_child_settings(phi__cfg_maker *maker, phi__cfg_job *j
     job->making.profile.skills = child->skills.at;
     job->making.profile.skill_count = child->skills.count;
     if (status != PHI_OK || child->strategy == NULL) return status;
-    status = phi__cfg_strat_make(&maker->ground, child->strategy, &provider);
-    if (status == PHI_OK) desc->provider = provider;
-    return status == PHI_UNSUPPORTED ? PHI_OK : status;
+    return phi__cfg_strat_make(&maker->ground, child->strategy, &desc->provider);
 }
 
 /* Gives a sub-agent the host's hook at the points of its tools. If the sub-agent uses its caller's
@@ -383,7 +379,7 @@ static void phi__cfg_store_split(phi_str path, phi_str *directory, phi_str *name
 static phi_status phi__cfg_store_open(phi__cfg_maker *maker, const phi_json *node,
                                       const char *field, const char *directory) {
     maker->is_kept = true;
-    if (maker->ground.check_only) return PHI_OK;
+    if (maker->ground.desc.check_only) return PHI_OK;
     phi_file_store_desc desc = PHI_ZERO;
     desc.directory = directory;
     desc.allocator = maker->ground.memory->allocator;
@@ -546,7 +542,7 @@ static void phi__jobs_identity(phi__cfg_job *job, const phi__cfg_profile *taken)
     }
     if (phi__fields_has(table, taken, "thinking_level")) desc->thinking = taken->thinking;
     if (taken->max_tokens > 0) desc->max_tokens = taken->max_tokens;
-    if (phi__fields_has(table, taken, "temperature")) {
+    if (taken->has_temperature) {
         desc->options.has_temperature = true;
         desc->options.temperature = taken->temperature;
     }
@@ -773,8 +769,7 @@ static bool phi__agents_copy(phi_agents *a, const phi_agents_desc *desc) {
 static bool phi__agents_fill(phi_agents *a, const phi_agents_desc *desc) {
     phi__cfg_ground *ground = &a->maker.ground;
     if (!phi__agents_copy(a, desc)) return false;
-    ground->check_only = ground->desc.check_only;
-    a->sections = phi__load_sections(ground->config);
+    a->sections = ground->config->sections;
     while (a->sections[a->section_count] != NULL) a->section_count++;
     a->states = (void **)phi__arena_zero(&a->arena, (a->section_count + 1) * sizeof *a->states);
     return a->states != NULL && phi__agents_directory(a) && phi__agents_whole(a);
@@ -875,7 +870,7 @@ static phi_status phi__agents_advance(phi_agents *a) {
     }
     status = phi__prob_status(&a->problems); /* includes problems lost for lack of memory */
     if (status != PHI_OK) return status;
-    return a->maker.ground.check_only ? PHI_OK : phi__agents_make(a);
+    return a->maker.ground.desc.check_only ? PHI_OK : phi__agents_make(a);
 }
 
 static phi_status phi__agents_misuse(const phi_agents *a, const char *what) {
@@ -899,7 +894,7 @@ PHI_API phi_agents *phi_agents_from_config(phi_runtime *rt, const phi_config *co
     a->maker.ground.arena = &a->arena;
     a->maker.ground.problems = &a->problems;
     phi__prob_init(&a->problems, &a->memory, 0);
-    a->status = phi__prob_status(phi__load_problems(config));
+    a->status = phi__prob_status(&config->problems);
     if (a->status == PHI_OK) a->status = phi__agents_fill(a, desc) ? PHI_BUSY : PHI_NO_MEMORY;
     return a;
 }
@@ -995,7 +990,7 @@ PHI_API phi_status phi_agents_reload(phi_agents *to, phi_agents *from) {
 
 PHI_API const phi_config_problem *phi_agents_problem_at(const phi_agents *agents, size_t index) {
     if (agents == NULL) return NULL;
-    const phi__cfg_probs *of_file = phi__load_problems(agents->maker.ground.config);
+    const phi__cfg_probs *of_file = &agents->maker.ground.config->problems;
     if (index < of_file->count) return phi__prob_get(of_file, index);
     return phi__prob_get(&agents->problems, index - of_file->count);
 }
@@ -1018,7 +1013,7 @@ PHI_API phi_agent phi_agents_get(const phi_agents *agents, const char *name) {
 
 PHI_API phi_status phi_agents_model(phi_agents *agents, const char *name, phi_model *out) {
     if (agents == NULL || name == NULL || out == NULL ||
-        phi__prob_error(phi__load_problems(agents->maker.ground.config)) != NULL)
+        phi__prob_error(&agents->maker.ground.config->problems) != NULL)
         return PHI_BAD_ARG;
     memset(out, 0, sizeof *out);
     phi__cfg_ground *ground = &agents->maker.ground;

@@ -91,6 +91,6 @@ PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *referen
 
 /* Makes the provider of a strategy: of an instance, or of a built-in strategy. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
-                                       phi_provider **out);
+                                       const phi_provider **out);
 
 #endif

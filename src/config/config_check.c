@@ -231,8 +231,8 @@ static void phi__check_table(phi__cfg_walk *walk, const phi__cfg_table *table, c
                              bool at_top);
 
 /* Stands for the field of a plain text. */
-static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0, 0, 0,      NULL, NULL,
-                                                NULL, NULL,          0, 0, "null", ""};
+static const phi__cfg_field phi__check_plain = {"",   PHI__CFG_TEXT, 0,    0, 0, 0,      NULL,
+                                                NULL, NULL,          NULL, 0, 0, "null", ""};
 
 /* ---- messages ---- */
 

@@ -23,7 +23,8 @@ typedef enum phi__cfg_kind {
     PHI__CFG_NUMBER,     /* double */
     PHI__CFG_SECONDS,    /* uint32_t milliseconds; the file has seconds */
     PHI__CFG_CHOICE,     /* int or enum of `choices`; ignores case, - and _ */
-    PHI__CFG_TEXTS,      /* phi__cfg_texts: an array of texts, or of names in `choices` */
+    PHI__CFG_TEXTS,      /* phi__cfg_texts, or its two members in another struct: an array of texts,
+                            or of names in `choices` */
     PHI__CFG_BITS,       /* uint32_t or uint64_t: an array of `choices`, whose values are bits */
     PHI__CFG_TABLE,      /* const phi_json *: a table of kind `table`; NULL: not set */
     PHI__CFG_TABLES,     /* const phi_json *: an array of tables of kind `table` */
@@ -43,7 +44,9 @@ enum {
     PHI__CFG_NAME = 128,      /* names the entity if there is no field with PHI__CFG_ID */
     PHI__NO_LIMIT = 256,      /* INTEGER, SECONDS: "unlimited" is the type's largest value */
     PHI__CFG_LENIENT = 512,   /* CHOICE: an unknown text is a warning; the field stays unset */
-    PHI__CFG_PART = 1024      /* TABLE: the member is the struct of `table` itself */
+    PHI__CFG_PART = 1024,     /* TABLE: the member is the struct of `table` itself */
+    PHI__CFG_HAS = 2048,      /* the bool `twin` is set if the file has the field */
+    PHI__CFG_NONE = 4096      /* INTEGER: the bool `twin` is set if the file has 0 */
 };
 
 /* The rows hold their texts in arrays of these sizes. GNU ld can drop an unused table, but not the
@@ -74,7 +77,8 @@ typedef struct phi__cfg_field {
     char key[PHI__CFG_KEY_SIZE];
     uint8_t kind, size;
     uint16_t flags, offset;
-    const char *alias;   /* another key for the field; NULL: none */
+    uint16_t twin;     /* offset of the bool of PHI__CFG_HAS or _NONE, or of the count of a list */
+    const char *alias; /* another key for the field; NULL: none */
     const char *choices; /* see phi__cfg_choice; NULL: none */
     phi__cfg_table_fn table;
     const char *space;             /* namespace of references and ids, such as "provider" */
@@ -87,13 +91,27 @@ typedef struct phi__cfg_field {
    member's name, except in ROW, in rows of seconds, and in macros that end in _AS. Macros with _IN
    take a member of the struct's member `part`. `table` is the name of phi__table_{table}. The
    default is null if a macro has no `fallback`. Bounds 0, 0 are those of the type. */
-#define PHI__C_ROW(of, member, key, kind, flags, alias, choices, table, space, min, max, fallback, \
-                   text)                                                                           \
+#define PHI__C_CELLS(of, member, twin, key, kind, flags, alias, choices, table, space, min, max,   \
+                     fallback, text)                                                               \
     {                                                                                              \
         key, PHI__CFG_##kind, (uint8_t)sizeof(((phi__cfg_##of *)0)->member), (flags),              \
-            (uint16_t)offsetof(phi__cfg_##of, member), (alias), (choices), (table), (space),       \
-            (min), (max), (fallback), text                                                         \
+            (uint16_t)offsetof(phi__cfg_##of, member), (uint16_t)offsetof(phi__cfg_##of, twin),    \
+            (alias), (choices), (table), (space), (min), (max), (fallback), text                   \
     }
+#define PHI__C_ROW(of, member, key, kind, flags, alias, choices, table, space, min, max, fallback, \
+                   text)                                                                           \
+    PHI__C_CELLS(of, member, member, key, kind, flags, alias, choices, table, space, min, max,     \
+                 fallback, text)
+#define PHI__C_HAS(of, member, twin, key, kind, min, max, fallback, text)                          \
+    PHI__C_CELLS(of, member, twin, key, kind, PHI__CFG_HAS, NULL, NULL, NULL, NULL, min, max,      \
+                 fallback, text)
+#define PHI__C_NONE(of, member, twin, key, alias, max, fallback, text) /* from 0 */                \
+    PHI__C_CELLS(of, member, twin, key, INTEGER, PHI__CFG_NONE, alias, NULL, NULL, NULL, 0, max,   \
+                 fallback, text)
+/* `count`: the size_t that follows the member */
+#define PHI__C_COUNTED(of, member, count, choices, fallback, text)                                 \
+    PHI__C_CELLS(of, member, count, #member, TEXTS, 0, NULL, choices, NULL, NULL, 0, 0, fallback,  \
+                 text)
 #define PHI__C_PLAIN_AS(of, member, key, kind, flags, fallback, text)                              \
     PHI__C_ROW(of, member, key, kind, flags, NULL, NULL, NULL, NULL, 0, 0, fallback, text)
 #define PHI__C_PLAIN(of, member, kind, flags, fallback, text)                                      \
@@ -120,6 +138,10 @@ typedef struct phi__cfg_field {
     PHI__C_INT_IN(of, part, member, 0, 1, 4294967295, fallback, text)
 #define PHI__C_NUM_AS(of, member, key, min, max, fallback, text)                                   \
     PHI__C_RANGE(of, member, key, NUMBER, 0, min, max, fallback, text)
+#define PHI__C_NUM(of, member, min, max, fallback, text)                                           \
+    PHI__C_NUM_AS(of, member, #member, min, max, fallback, text)
+#define PHI__C_TEMPERATURE(of, text)                                                               \
+    PHI__C_HAS(of, temperature, has_temperature, "temperature", NUMBER, 0, 2, "null", text)
 #define PHI__C_NUM_IN(of, part, member, min, max, fallback, text)                                  \
     PHI__C_NUM_AS(of, part.member, #member, min, max, fallback, text)
 #define PHI__C_SECS(of, member, key, flags, fallback, text)                                        \
@@ -137,6 +159,8 @@ typedef struct phi__cfg_field {
     PHI__C_TABLE_AS(of, member, #member, TABLE, 0, table, text)
 #define PHI__C_PART(of, member, table, text)                                                       \
     PHI__C_TABLE_AS(of, member, #member, TABLE, PHI__CFG_PART, table, text)
+#define PHI__C_PART_IN(of, part, member, table, text)                                              \
+    PHI__C_TABLE_AS(of, part.member, #member, TABLE, PHI__CFG_PART, table, text)
 #define PHI__C_TABLES(of, member, table, text)                                                     \
     PHI__C_TABLE_AS(of, member, #member, TABLES, 0, table, text)
 #define PHI__C_NAMED(of, member, kind, flags, space, fallback, text) /* names in `space` */        \
@@ -144,8 +168,9 @@ typedef struct phi__cfg_field {
 #define PHI__C_REF(of, member, kind, space, fallback, text)                                        \
     PHI__C_NAMED(of, member, kind, PHI__ONLY_REFERENCE, space, fallback, text)
 
-/* The struct of a table begins with `uint64_t set`: bit i is set if field i was in the file. The
-   fields of `base` come first: bit 0 is the first of them. At most 64 fields in all. */
+/* The struct of a table begins with `uint64_t set`, unless the table is plain. Bit i is set if
+   field i was in the file. The fields of `base` come first: bit 0 is the first of them. At most 64
+   fields in all. */
 typedef struct phi__cfg_table {
     char name[PHI__CFG_KEY_SIZE]; /* such as "provider", for docs */
     char text[PHI__CFG_TEXT_SIZE];
@@ -153,22 +178,31 @@ typedef struct phi__cfg_table {
     size_t count;
     phi__cfg_table_fn base; /* more fields of the same struct, before these; NULL: none */
     bool open;              /* any other key is a text, too (blocks of a system prompt) */
+    bool plain;             /* the struct is a public type, which has no `set` */
 } phi__cfg_table;
 
-/* Defines phi__table_{of}, the table of the rows phi__{of}_rows. */
-#define PHI__TABLE_OF(of, name, text, base, open)                                                  \
-    const phi__cfg_table *phi__table_##of(void) {                                                  \
+/* Defines phi__table_{of}, the table of the rows phi__{of}_rows. `linkage` is PHI__FN, with a
+   prototype elsewhere, or static. */
+#define PHI__TABLE_AS(linkage, of, name, text, base, open, plain)                                  \
+    linkage const phi__cfg_table *phi__table_##of(void) {                                          \
         static const phi__cfg_table is = {                                                         \
-            name, text, phi__##of##_rows, PHI__COUNT(phi__##of##_rows), base, open};               \
+            name, text, phi__##of##_rows, PHI__COUNT(phi__##of##_rows), base, open, plain};        \
         return &is;                                                                                \
     }
-#define PHI__TABLE(of, name, text) PHI__TABLE_OF(of, name, text, NULL, false)
+#define PHI__TABLE_OF(of, name, text, base, open)                                                  \
+    PHI__TABLE_AS(PHI__FN, of, name, text, base, open, false)
+#define PHI__TABLE(of, name, text) PHI__TABLE_AS(PHI__FN, of, name, text, NULL, false, false)
+#define PHI__TABLE_BASE(of) PHI__TABLE_AS(static, of, "", "", NULL, false, false)
+#define PHI__TABLE_PLAIN(linkage, of, name, text)                                                  \
+    PHI__TABLE_AS(linkage, of, name, text, NULL, false, true)
 
 /* Defines a table whose only field is instances. */
-#define PHI__TABLE_LIST(of, name, text, table, row_text)                                           \
-    static const phi__cfg_field phi__##of##_rows[] = {                                             \
-        PHI__C_TABLES(instances, instances, table, row_text)};                                     \
-    PHI__TABLE(of, name, text)
+#define PHI__TABLE_LIST(linkage, of, name, text, table, row_text)                                  \
+    linkage const phi__cfg_table *phi__table_##of(void) {                                          \
+        static const phi__cfg_field row = PHI__C_TABLES(instances, instances, table, row_text);    \
+        static const phi__cfg_table is = {name, text, &row, 1, NULL, false, false};                \
+        return &is;                                                                                \
+    }
 
 typedef struct phi__cfg_instances {
     uint64_t set;
@@ -182,7 +216,7 @@ PHI__FN const phi__cfg_field *phi__fields_at(const phi__cfg_table *table, size_t
 PHI__FN const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
                                                size_t *index);
 
-/* True if the field was in the file. phi__cfg_take has filled `taken`. */
+/* True if the field was in the file. phi__cfg_take has filled `taken`. Not for plain tables. */
 PHI__FN bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key);
 
 /* Returns the largest value of a field's type; for seconds, that of its milliseconds. */
@@ -191,10 +225,10 @@ PHI__FN double phi__fields_most(const phi__cfg_field *field);
 /* Returns the table of a whole file, without the sections of other headers. */
 PHI__FN const phi__cfg_table *phi__table_top(void);
 
-/* Sets the fields of *out that the node has (NULL: none), and their bits in `set`. Other fields
-   keep their values: zero the struct, then take the base, then the instance over it. The node was
-   checked by phi_config_load, so nothing is reported, and a value that does not fit is skipped.
-   Strings belong to the tree; lists are in the arena. False: no memory. */
+/* Sets the fields of *out that the node has (NULL: none), their twins, and their bits in `set`.
+   Other fields keep their values: zero the struct, then take the base, then the instance over it.
+   The node was checked by phi_config_load, so nothing is reported, and a value that does not fit is
+   skipped. Strings belong to the tree; lists are in the arena. False: no memory. */
 PHI__FN bool phi__cfg_take(phi_arena *arena, const phi_json *node, const phi__cfg_table *table,
                            void *out);
 
@@ -211,7 +245,6 @@ PHI__FN bool phi__choice_find(const char *choices, phi_str name, phi__cfg_choice
 PHI__FN bool phi__choice_of(const char *choices, int value, phi__cfg_choice *out);
 
 PHI__FN const char *phi__load_path(const phi_config *config); /* "" if it was a text */
-PHI__FN const phi_config_section *const *phi__load_sections(const phi_config *config);
 
 /* Appends a message, with "${NAME}" in place of each value of a variable that has four bytes or
    more. A cut message also has the beginnings of values replaced. */
@@ -250,9 +283,6 @@ typedef struct phi__cfg_probs {
     size_t errors; /* counts errors that were not kept, too */
     bool no_memory;
 } phi__cfg_probs;
-
-/* Returns the problems found by phi_config_load. */
-PHI__FN const phi__cfg_probs *phi__load_problems(const phi_config *config);
 
 /* If most is 0, it is the default of phi_config_desc.max_problems. */
 PHI__FN void phi__prob_init(phi__cfg_probs *problems, phi_memory *memory, size_t most);
@@ -297,7 +327,6 @@ typedef struct phi__cfg_ground {
     phi_arena *arena; /* freed after all agents and states of sections */
     phi__cfg_probs *problems;
     const char *directory; /* directory of the file, terminated; "." if it has none */
-    bool check_only;
 } phi__cfg_ground;
 
 /* An agent, or the settings of a sub-agent, under construction. */
@@ -344,7 +373,7 @@ struct phi_config_section {
        status but PHI_OK ends the making of agents. NULL: the section has no functions. */
     phi_status (*begin)(phi__cfg_ground *ground, const phi_json *node, void **state);
     /* Gives one agent its part. PHI_BUSY: call it again after phi_step, with the same making. If
-       check_only is set, nothing is opened. */
+       ground->desc.check_only is set, nothing is opened. */
     phi_status (*use)(void *state, phi__cfg_making *making);
     /* Called after the agents were freed. */
     void (*end)(void *state);

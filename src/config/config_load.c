@@ -410,17 +410,9 @@ static void phi__load_all(phi_config *config, const phi_config_desc *desc) {
 
 const char *phi__load_path(const phi_config *config) { return config->path; }
 
-const phi_config_section *const *phi__load_sections(const phi_config *config) {
-    return config->sections;
-}
-
 static const char *phi__load_environment(void *user_data, const char *name) {
     (void)user_data;
     return getenv(name);
-}
-
-PHI__FN const phi__cfg_probs *phi__load_problems(const phi_config *config) {
-    return &config->problems;
 }
 
 /* ---- public ---- */

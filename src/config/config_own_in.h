@@ -1,5 +1,5 @@
-/* config_own_in.h - phi_config, and what the files of the reader share. Code that makes agents from
-   a phi_config includes only config_in.h. */
+/* config_own_in.h - phi_config, and what the files of this room share. Other rooms include only
+   config_in.h. */
 #ifndef PHI_CONFIG_CONFIG_OWN_IN_H
 #define PHI_CONFIG_CONFIG_OWN_IN_H
 

@@ -9,12 +9,10 @@
 
 /* ---- entities by their names ---- */
 
-static uint64_t phi__cfg_names_hash(phi_str name) { return phi__hash(name, 0); }
-
 /* Returns the entity of that name in a namespace, or NULL. */
 static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, const char *space,
                                                   phi_str name) {
-    uint64_t hash = phi__cfg_names_hash(name);
+    uint64_t hash = phi__hash(name, 0);
     const phi__cfg_entity *entity;
     size_t probe = 0;
     while ((entity = (const phi__cfg_entity *)phi__map_each(&config->entities, hash, &probe)) !=
@@ -26,7 +24,7 @@ static const phi__cfg_entity *phi__cfg_names_find(const phi_config *config, cons
 /* Returns the next entity of that name in any namespace, or NULL. *probe is 0 for the first. */
 static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_str name,
                                                   size_t *probe) {
-    uint64_t hash = phi__cfg_names_hash(name);
+    uint64_t hash = phi__hash(name, 0);
     const phi__cfg_entity *entity;
     while ((entity = (const phi__cfg_entity *)phi__map_each(&config->entities, hash, probe)) !=
            NULL)
@@ -39,7 +37,7 @@ static const phi__cfg_entity *phi__cfg_names_each(const phi_config *config, phi_
 /* Adds an entity. If `listed`, checks for cycles and messages see it, too. False: no memory. */
 static bool phi__cfg_names_add(phi_config *config, phi__cfg_entity *entity, bool listed) {
     if (!phi__map_room(&config->entities)) return false;
-    phi__map_add(&config->entities, phi__cfg_names_hash(entity->name), entity);
+    phi__map_add(&config->entities, phi__hash(entity->name, 0), entity);
     if (!listed) return true;
     if (config->last != NULL)
         config->last->next = entity;

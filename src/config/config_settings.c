@@ -302,22 +302,6 @@ static phi_status phi__cfg_said_object(phi__cfg_ground *ground, const phi_json *
     return PHI_OK;
 }
 
-static phi_status phi__cfg_said_options(phi__cfg_ground *ground, const phi_json *node,
-                                        phi_agent_desc *desc) {
-    const phi__cfg_table *table = phi__table_options();
-    if (node == NULL) return PHI_OK;
-    phi__cfg_options taken = PHI_ZERO;
-    taken.options = desc->options;
-    if (!phi__cfg_take(ground->arena, node, table, &taken)) return PHI_NO_MEMORY;
-    desc->options = taken.options;
-    if (phi__fields_has(table, &taken, "seed")) desc->options.has_seed = true;
-    if (phi__fields_has(table, &taken, "stop")) {
-        desc->options.stop = taken.stop.at;
-        desc->options.stop_count = taken.stop.count;
-    }
-    return PHI_OK;
-}
-
 static phi_status phi__cfg_said_raws(phi__cfg_ground *ground, const phi_json *list,
                                      phi_agent_desc *desc) {
     phi_json_iter it = phi_json_each(list);
@@ -345,21 +329,19 @@ static phi_status phi__cfg_said_raws(phi__cfg_ground *ground, const phi_json *li
 /* Reads options, extra and raw tools of [agent]. Missing fields keep their values. */
 static phi_status phi__cfg_said_take(phi__cfg_ground *ground, const phi__cfg_agent *a,
                                      phi_agent_desc *desc) {
-    phi_status status = phi__cfg_said_options(ground, a->options, desc);
-    if (status == PHI_OK)
-        status = phi__cfg_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
+    if (!phi__cfg_take(ground->arena, a->options, phi__table_options(), &desc->options))
+        return PHI_NO_MEMORY;
+    phi_status status = phi__cfg_said_object(ground, a->extra, "agent.extra", &desc->options.extra);
     return status == PHI_OK ? phi__cfg_said_raws(ground, a->raw_tools, desc) : status;
 }
 
 /* ---- models: from a provider of the file ---- */
 
-#define PHI__CFG_MODEL_HAS(p, key) phi__fields_has(phi__table_provider_instance(), (p), (key))
-
 /* Returns the preset of a protocol, used if no preset is named. */
 static const char *phi__cfg_model_of_api(int api) {
     static const char *const presets[] = {"anthropic", "openai", "openai_responses", "azure",
                                           "google",    "vertex", "interactions",     "bedrock"};
-    return presets[(size_t)api < PHI__COUNT(presets) ? api : PHI__CFG_API_ANTHROPIC];
+    return presets[api];
 }
 
 /* Makes the model of a preset. Presets missing in this list are servers of the Chat protocol. */
@@ -457,10 +439,10 @@ static phi_status phi__cfg_model_fill(phi__cfg_ground *ground, const phi__cfg_pr
         return PHI_NO_MEMORY;
     out->name = other ? NULL : p->name; /* NULL shows the id, even if the preset has a name */
     if (other) return PHI_OK;
-    if (PHI__CFG_MODEL_HAS(p, "reasoning")) out->reasoning = p->reasoning;
+    if (p->has_reasoning) out->reasoning = p->reasoning;
     if (p->context_window > 0) out->context_window = p->context_window;
     if (p->max_tokens > 0) out->max_tokens = p->max_tokens;
-    out->cost = p->cost.cost;
+    out->cost = p->cost;
     return PHI_OK;
 }
 
@@ -549,67 +531,36 @@ typedef struct phi__cfg_machine {
     phi__cfg_strategy taken;
 } phi__cfg_machine;
 
-static bool phi__cfg_strat_heat(const phi__cfg_table *table, const void *taken) {
-    return phi__fields_has(table, taken, "temperature");
-}
-
-static bool phi__cfg_strat_take(phi_arena *arena, const phi_json *node, phi__cfg_strategy *s) {
-    bool ok = phi__cfg_take(arena, node, phi__table_strategy(), s);
-    phi_adaptive_options *adaptive = &s->adaptive.options;
-    s->cot.options.has_temperature = phi__cfg_strat_heat(phi__table_cot(), &s->cot);
-    s->cod.options.has_temperature = phi__cfg_strat_heat(phi__table_cot(), &s->cod);
-    s->tot.options.has_temperature = phi__cfg_strat_heat(phi__table_tot(), &s->tot);
-    s->got.options.has_temperature = phi__cfg_strat_heat(phi__table_got(), &s->got);
-    s->trm.options.has_temperature = phi__cfg_strat_heat(phi__table_trm(), &s->trm);
-    s->aot.options.examples = s->aot.examples.at;
-    s->aot.options.example_count = s->aot.examples.count;
-    adaptive->available = s->adaptive.available.at;
-    adaptive->available_count = s->adaptive.available.count;
-    adaptive->cot = &s->cot.options;
-    adaptive->cod = &s->cod.options;
-    adaptive->aot = &s->aot.options;
-    adaptive->tot = &s->tot.options;
-    adaptive->got = &s->got.options;
-    adaptive->trm = &s->trm.options;
-    return ok;
-}
-
-static void phi__cfg_strat_set(phi_strategy_desc *desc, const phi_strategy *strategy,
-                               const void *options) {
-    desc->strategy = strategy;
-    desc->options = options;
-}
-
+/* Sets the strategy and its options by the type. */
 static void phi__cfg_strat_choose(const phi__cfg_strategy *s, phi_strategy_desc *desc) {
-    switch (s->type) {
-    case PHI__CFG_STRATEGY_COT:
-        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_STEPS), &s->cot.options);
-        break;
-    case PHI__CFG_STRATEGY_COD:
-        phi__cfg_strat_set(desc, phi_strategy_cot(PHI_COT_DRAFTS), &s->cod.options);
-        break;
-    case PHI__CFG_STRATEGY_AOT:
-        phi__cfg_strat_set(desc, phi_strategy_aot(), &s->aot.options);
-        break;
-    case PHI__CFG_STRATEGY_TOT:
-        phi__cfg_strat_set(desc, phi_strategy_tot(), &s->tot.options);
-        break;
-    case PHI__CFG_STRATEGY_GOT:
-        phi__cfg_strat_set(desc, phi_strategy_got(), &s->got.options);
-        break;
-    case PHI__CFG_STRATEGY_TRM:
-        phi__cfg_strat_set(desc, phi_strategy_trm(), &s->trm.options);
-        break;
-    default: phi__cfg_strat_set(desc, phi_strategy_adaptive(), &s->adaptive.options); break;
-    }
+    const struct {
+        const phi_strategy *strategy;
+        const void *options;
+    } all[] = {{phi_strategy_cot(PHI_COT_STEPS), &s->cot},
+               {phi_strategy_cot(PHI_COT_DRAFTS), &s->cod},
+               {phi_strategy_aot(), &s->aot},
+               {phi_strategy_tot(), &s->tot},
+               {phi_strategy_got(), &s->got},
+               {phi_strategy_trm(), &s->trm},
+               {phi_strategy_adaptive(), &s->adaptive}};
+    desc->strategy = all[s->type].strategy;
+    desc->options = all[s->type].options;
 }
 
 PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name,
-                                       phi_provider **out) {
+                                       const phi_provider **out) {
     const phi_json *node = phi__refs_find(ground->config, "strategy", name);
     phi__cfg_machine *m =
         (phi__cfg_machine *)phi__arena_zero(ground->arena, sizeof(phi__cfg_machine));
-    if (m == NULL || !phi__cfg_strat_take(ground->arena, node, &m->taken)) return PHI_NO_MEMORY;
+    if (m == NULL || !phi__cfg_take(ground->arena, node, phi__table_strategy(), &m->taken))
+        return PHI_NO_MEMORY;
+    phi__cfg_strategy *s = &m->taken;
+    s->adaptive.cot = &s->cot;
+    s->adaptive.cod = &s->cod;
+    s->adaptive.aot = &s->aot;
+    s->adaptive.tot = &s->tot;
+    s->adaptive.got = &s->got;
+    s->adaptive.trm = &s->trm;
     if (node == NULL) { /* the name of a built-in strategy, with defaults */
         phi__cfg_ref ref = phi__refs_parse(phi_str_of(name));
         phi__cfg_choice type = PHI_ZERO;
@@ -618,11 +569,11 @@ PHI__FN phi_status phi__cfg_strat_make(phi__cfg_ground *ground, const char *name
             ref.kind == PHI__CFG_REF_LITERAL ? phi__str_trim(phi_str_of(name)) : ref.name, &type);
         PHI_ASSERT(found); /* phi_config_load checked it */
         (void)found;
-        m->taken.type = type.value;
+        s->type = type.value;
     }
-    phi__cfg_strat_choose(&m->taken, &m->desc);
-    m->desc.max_calls = m->taken.max_calls;
-    m->desc.call_timeout_ms = m->taken.call_timeout_ms;
+    phi__cfg_strat_choose(s, &m->desc);
+    m->desc.max_calls = s->max_calls;
+    m->desc.call_timeout_ms = s->call_timeout_ms;
     m->provider = phi_strategy_provider(&m->desc);
     *out = &m->provider;
     return PHI_OK;
@@ -634,17 +585,12 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
     static const char *const limits[] = {"max_turns", "max_total_tokens", "max_duration_secs",
                                          "max_cost"};
     phi__cfg_execution e = PHI_ZERO;
-    e.limits = desc->limits;
-    e.retry.retry = desc->retry;
+    e.desc = *desc;
     e.cache.cache = desc->cache;
-    e.budget.budget = desc->budget;
-    e.deadlines.deadlines = desc->deadlines;
     if (!phi__cfg_take(maker->ground.arena, maker->whole.top.execution, phi__table_execution(), &e))
         return PHI_NO_MEMORY;
     for (size_t i = 0; i < PHI__COUNT(limits); i++) /* a limit in the file ends limits.disable */
-        if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.limits.disable = false;
-    if (phi__fields_has(phi__table_retry(), &e.retry, "max_retries"))
-        e.retry.retry.disable = e.retry.retry.max_retries == 0;
+        if (phi__fields_has(phi__table_execution(), &e, limits[i])) e.desc.limits.disable = false;
     bool has_mode = phi__fields_has(phi__table_cache(), &e.cache, "strategy");
     if (phi__fields_has(phi__table_cache(), &e.cache, "enabled")) {
         if (!e.cache.enabled)
@@ -652,11 +598,8 @@ static phi_status phi__settings_execution(phi__cfg_maker *maker, phi_agent_desc 
         else if (!has_mode && e.cache.cache.mode == PHI_CACHE_DISABLED)
             e.cache.cache.mode = PHI_CACHE_AUTO;
     }
-    desc->limits = e.limits;
-    desc->retry = e.retry.retry;
+    *desc = e.desc;
     desc->cache = e.cache.cache;
-    desc->budget = e.budget.budget;
-    desc->deadlines = e.deadlines.deadlines;
     return PHI_OK;
 }
 
@@ -682,9 +625,7 @@ static phi_status phi__settings_format(phi__cfg_ground *ground, const phi_json *
     const char *schema = NULL;
     if (node == NULL) return PHI_OK;
     phi__cfg_format taken = PHI_ZERO;
-    taken.kind = desc->format.kind;
-    taken.name = desc->format.name;
-    taken.strict = desc->format.strict;
+    taken.format = desc->format;
     if (!phi__cfg_take(ground->arena, node, phi__table_format(), &taken)) return PHI_NO_MEMORY;
     if (phi_json_is(taken.schema, PHI_JSON_STRING)) {
         phi_status status = phi__cfg_prompt_make(ground, taken.schema, ground->directory, &schema);
@@ -695,37 +636,19 @@ static phi_status phi__settings_format(phi__cfg_ground *ground, const phi_json *
         schema = phi__cfg_said_text(ground->arena, taken.schema);
         if (schema == NULL) return PHI_NO_MEMORY;
     }
-    desc->format.kind = taken.kind;
-    if (schema != NULL) desc->format.schema = schema;
-    desc->format.name = taken.name;
-    desc->format.strict = taken.strict;
+    if (schema != NULL) taken.format.schema = schema;
+    desc->format = taken.format;
     return PHI_OK;
 }
 
 static phi_status phi__settings_policy(phi__cfg_ground *ground, const phi_json *node,
                                        phi_agent_desc *desc) {
-    phi__cfg_policy *taken;
     if (node == NULL) return PHI_OK;
-    taken = (phi__cfg_policy *)phi__arena_zero(ground->arena, sizeof *taken);
-    if (taken == NULL) return PHI_NO_MEMORY;
-    if (desc->policy != NULL) taken->policy = *desc->policy;
-    if (!phi__cfg_take(ground->arena, node, phi__table_policy(), taken)) return PHI_NO_MEMORY;
-    if (phi__fields_has(phi__table_policy(), taken, "keep_last_turns"))
-        taken->policy.keep_no_turns = taken->policy.keep_last_turns == 0;
-    if (phi__fields_has(phi__table_policy(), taken, "reserve_output_tokens"))
-        taken->policy.no_reserve = taken->policy.reserve_output_tokens == 0;
-    desc->policy = &taken->policy;
-    return PHI_OK;
-}
-
-static phi_status phi__settings_effects(phi__cfg_ground *ground, const phi_json *node,
-                                        phi_agent_desc *desc) {
-    if (node == NULL) return PHI_OK;
-    phi__cfg_effects taken = PHI_ZERO;
-    taken.effects = desc->tool_options.effects;
-    if (!phi__cfg_take(ground->arena, node, phi__table_effects(), &taken)) return PHI_NO_MEMORY;
-    desc->tool_options.effects = taken.effects;
-    return PHI_OK;
+    phi_policy *policy = (phi_policy *)phi__arena_zero(ground->arena, sizeof *policy);
+    if (policy == NULL) return PHI_NO_MEMORY;
+    if (desc->policy != NULL) *policy = *desc->policy;
+    desc->policy = policy;
+    return phi__cfg_take(ground->arena, node, phi__table_policy(), policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN void phi__cfg_agent_begin(phi__cfg_agent *a, const phi_agent_desc *desc) {
@@ -747,8 +670,6 @@ PHI__FN void phi__settings_compaction(phi__cfg_maker *maker, const char *referen
     taken.config = *out;
     for (size_t i = 0; i < PHI__COUNT(nodes); i++) /* cannot fail: the table has no lists */
         (void)phi__cfg_take(arena, nodes[i], table, &taken);
-    if (phi__fields_has(table, &taken, "keep_first_turns"))
-        taken.config.keep_no_first = taken.config.keep_first_turns == 0;
     if (phi__fields_has(table, &taken, "max_context_tokens")) taken.config.disable = false;
     if (phi__fields_has(table, &taken, "enabled")) taken.config.disable = !taken.enabled;
     if (taken.config.max_context_tokens == 0) taken.config.disable = true;
@@ -772,17 +693,14 @@ PHI__FN phi_status phi__settings_whole(phi__cfg_maker *maker, phi_agent_desc *de
 PHI__FN phi_status phi__settings_agent(phi__cfg_maker *maker, phi__cfg_job *job) {
     phi__cfg_ground *ground = &maker->ground;
     const phi__cfg_agent *a = &job->taken;
-    phi_provider *provider = NULL;
     phi_status status = phi__settings_whole(maker, &job->desc);
     if (status == PHI_OK) status = phi__settings_format(ground, a->format, &job->desc);
     if (status == PHI_OK) status = phi__settings_policy(ground, a->policy, &job->desc);
-    if (status == PHI_OK) status = phi__settings_effects(ground, a->effects, &job->desc);
+    if (status == PHI_OK && !phi__cfg_take(ground->arena, a->effects, phi__table_effects(),
+                                           &job->desc.tool_options.effects))
+        status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__cfg_said_take(ground, a, &job->desc);
     if (status == PHI_OK) status = phi__cfg_fail_use(maker, job);
-    if (status == PHI_OK && a->strategy != NULL) {
-        status = phi__cfg_strat_make(ground, a->strategy, &provider);
-        if (status == PHI_OK) job->desc.provider = provider;
-        if (status == PHI_UNSUPPORTED) status = PHI_OK;
-    }
-    return status;
+    if (status != PHI_OK || a->strategy == NULL) return status;
+    return phi__cfg_strat_make(ground, a->strategy, &job->desc.provider);
 }

@@ -18,19 +18,6 @@ typedef struct phi__cfg_prompt {
     const char *id, *description, *type;
 } phi__cfg_prompt;
 
-static const phi__cfg_table *phi__table_provider_base(void);
-static const phi__cfg_table *phi__table_profile_base(void);
-static const phi__cfg_table *phi__table_profile_instance(void);
-static const phi__cfg_table *phi__table_profile_inline(void);
-static const phi__cfg_table *phi__table_sub_agents(void);
-static const phi__cfg_table *phi__table_agent_base(void);
-static const phi__cfg_table *phi__table_prompt_strategies(void);
-static const phi__cfg_table *phi__table_prompt_strategy(void);
-static const phi__cfg_table *phi__table_prompts(void);
-static const phi__cfg_table *phi__table_strategies(void);
-static const phi__cfg_table *phi__table_compaction_base(void);
-static const phi__cfg_table *phi__table_context(void);
-
 /* ---- models: providers, profiles, sub-agents, failover ---- */
 
 static const char phi__api_names[] =
@@ -62,6 +49,15 @@ static const char phi__max_tokens_field_names[] = "max_tokens max_completion_tok
 static const char phi__reasoning_names[] =
     "none openai|open_ai|effort xai openrouter|open_router qwen zai together groq vllm";
 
+static const phi__cfg_field phi__cost_rows[] = {
+    PHI__C_NUM_AS(cost, input, "input_per_million", 0, 1000000, "0.0", "Input tokens."),
+    PHI__C_NUM_AS(cost, output, "output_per_million", 0, 1000000, "0.0", "Output tokens."),
+    PHI__C_NUM_AS(cost, cache_read, "cache_read_per_million", 0, 1000000, "0.0",
+                  "Input tokens read from the prompt cache."),
+    PHI__C_NUM_AS(cost, cache_write, "cache_write_per_million", 0, 1000000, "0.0",
+                  "Input tokens written to the prompt cache.")};
+PHI__TABLE_PLAIN(static, cost, "provider.cost", "Dollars per million tokens.")
+
 static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_CHOICE(provider, preset, phi__preset_names, "null",
                   "A server that phi knows: sets api, base_url, provider and compat, which may be "
@@ -78,8 +74,8 @@ static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_NAMED(provider, name, TEXT, PHI__CFG_NAME, "provider", "null",
                  "The name of the model, for people (default: model)."),
     PHI__C_TEXT(provider, description, 0, "For people."),
-    PHI__C_FLAG(provider, reasoning,
-                "The model can think; thinking_level is not sent to one that cannot."),
+    PHI__C_HAS(provider, reasoning, has_reasoning, "reasoning", BOOL, 0, 0, "false",
+               "The model can think; thinking_level is not sent to one that cannot."),
     PHI__C_U32(provider, context_window, "200000", "Tokens that the model can take."),
     PHI__C_U32(provider, max_tokens, "8192", "Output tokens of a model call at most."),
     PHI__C_PART(provider, cost, cost, "Dollars per million tokens; needed by every max_cost."),
@@ -89,7 +85,7 @@ static const phi__cfg_field phi__provider_base_rows[] = {
     PHI__C_TABLE(provider, compat, compat, "How the server differs from OpenAI's own."),
     PHI__C_PLAIN(provider, extra, VALUE, 0, "null",
                  "Members added to the body of each request: a table, or its JSON as a text.")};
-PHI__TABLE(provider_base, "", "")
+PHI__TABLE_BASE(provider_base)
 
 static const phi__cfg_field phi__provider_rows[] = {
     PHI__C_TABLES(provider, instances, provider_instance, "Named providers.")};
@@ -101,15 +97,6 @@ static const phi__cfg_field phi__provider_instance_rows[] = {
                  "Its name for references: \"{{name}}\" or \"{{%name%}}\" (default: name).")};
 PHI__TABLE_OF(provider_instance, "provider.instances",
               "A named provider: it takes nothing of [provider].", phi__table_provider_base, false)
-
-static const phi__cfg_field phi__cost_rows[] = {
-    PHI__C_NUM_AS(cost, cost.input, "input_per_million", 0, 1000000, "0.0", "Input tokens."),
-    PHI__C_NUM_AS(cost, cost.output, "output_per_million", 0, 1000000, "0.0", "Output tokens."),
-    PHI__C_NUM_AS(cost, cost.cache_read, "cache_read_per_million", 0, 1000000, "0.0",
-                  "Input tokens read from the prompt cache."),
-    PHI__C_NUM_AS(cost, cost.cache_write, "cache_write_per_million", 0, 1000000, "0.0",
-                  "Input tokens written to the prompt cache.")};
-PHI__TABLE(cost, "provider.cost", "Dollars per million tokens.")
 
 static const phi__cfg_field phi__compat_rows[] = {
     PHI__C_BOOL(compat, supports_store, "null", "It knows the member store, and false is sent."),
@@ -136,15 +123,17 @@ PHI__TABLE(
 
 uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
     /* in the order of the table's fields */
-    static const uint64_t flags[] = {PHI_QUIRK_STORE_FALSE,         PHI_QUIRK_DEVELOPER_ROLE,
-                                     PHI_QUIRK_REASONING_EFFORT,    PHI_QUIRK_NO_STREAM_USAGE,
-                                     PHI_QUIRK_TOOL_NAME_IN_RESULT, PHI_QUIRK_ASSISTANT_AFTER_TOOL};
+    static const uint64_t flags[] = {PHI_QUIRK_STORE_FALSE,          PHI_QUIRK_DEVELOPER_ROLE,
+                                     PHI_QUIRK_REASONING_EFFORT,     PHI_QUIRK_NO_STREAM_USAGE,
+                                     PHI_QUIRK_TOOL_NAME_IN_RESULT,  PHI_QUIRK_ASSISTANT_AFTER_TOOL,
+                                     PHI_QUIRK_MAX_COMPLETION_TOKENS};
     const bool values[] = {compat->supports_store,
                            compat->supports_developer_role,
                            compat->supports_reasoning_effort,
                            !compat->supports_usage_in_streaming,
                            compat->requires_tool_result_name,
-                           compat->requires_assistant_after_tool_result};
+                           compat->requires_assistant_after_tool_result,
+                           compat->max_tokens_field != 0};
     /* In the order of phi__reasoning_names. At most one of these bits is set. */
     static const uint64_t formats[] = {0,
                                        PHI_QUIRK_REASONING_EFFORT,
@@ -155,15 +144,10 @@ uint64_t phi__table_quirks(const phi__cfg_compat *compat, uint64_t quirks) {
                                        PHI_QUIRK_REASONING_ENABLED,
                                        PHI_QUIRK_REASONING_FORMAT,
                                        PHI_QUIRK_TEMPLATE_THINKING};
-    const phi__cfg_table *table = phi__table_compat();
     for (size_t i = 0; i < PHI__COUNT(flags); i++)
         if ((compat->set >> i & 1) != 0)
             quirks = values[i] ? quirks | flags[i] : quirks & ~flags[i];
-    if (phi__fields_has(table, compat, "max_tokens_field"))
-        quirks = compat->max_tokens_field != 0
-                     ? quirks | PHI_QUIRK_MAX_COMPLETION_TOKENS
-                     : quirks & ~(uint64_t)PHI_QUIRK_MAX_COMPLETION_TOKENS;
-    if (phi__fields_has(table, compat, "reasoning_format")) {
+    if (phi__fields_has(phi__table_compat(), compat, "reasoning_format")) {
         for (size_t i = 0; i < PHI__COUNT(formats); i++) quirks &= ~formats[i];
         quirks |= formats[compat->reasoning_format];
     }
@@ -183,8 +167,7 @@ static const phi__cfg_field phi__profile_base_rows[] = {
         "The prompt, \"file:path\" relative to the workspace, or \"{{system_prompt.name}}\"."),
     PHI__C_NAMES(profile, thinking, "thinking_level", CHOICE, 0, phi__thinking_names, "\"off\"",
                  "How much the model thinks before it answers."),
-    PHI__C_NUM_AS(profile, temperature, "temperature", 0, 2, "null",
-                  "0 to 2 (default: the provider's)."),
+    PHI__C_TEMPERATURE(profile, "0 to 2 (default: the provider's)."),
     PHI__C_U32(profile, max_tokens, "null",
                "Output tokens of a model call at most (default: max_tokens of the provider)."),
     PHI__C_TEXT(profile, config_id, 0, "A stable part of the ids of runs."),
@@ -193,7 +176,14 @@ static const phi__cfg_field phi__profile_base_rows[] = {
                 "The working directory of tools and of \"file:\" paths."),
     PHI__C_REF(profile, compaction, TEXT, "compaction", "null",
                "A compaction of [[compaction.instances]].")};
-PHI__TABLE(profile_base, "", "")
+PHI__TABLE_BASE(profile_base)
+
+static const phi__cfg_field phi__profile_instance_rows[] = {
+    PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "agent_profile", "null",
+                 "Its name: \"{{name}}\" or \"{{%name%}}\".")};
+PHI__TABLE_AS(static, profile_instance, "agent.profile.instances",
+              "A named profile: what it does not set is as in [agent.profile].",
+              phi__table_profile_base, false, false)
 
 static const phi__cfg_field phi__profile_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random)."),
@@ -202,21 +192,14 @@ PHI__TABLE_OF(profile, "agent.profile",
               "What an agent is, apart from its model; a blueprint for all agents of the file.",
               phi__table_profile_base, false)
 
-static const phi__cfg_field phi__profile_instance_rows[] = {
-    PHI__C_NAMED(profile, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "agent_profile", "null",
-                 "Its name: \"{{name}}\" or \"{{%name%}}\".")};
-PHI__TABLE_OF(profile_instance, "agent.profile.instances",
-              "A named profile: what it does not set is as in [agent.profile].",
-              phi__table_profile_base, false)
-
 static const phi__cfg_field phi__profile_inline_rows[] = {
     PHI__C_TEXT(profile, profile_id, 0, "The id of the profile (default: random).")};
-PHI__TABLE_OF(profile_inline, "agent.instances.profile", "A profile of this instance alone.",
-              phi__table_profile_base, false)
+PHI__TABLE_AS(static, profile_inline, "agent.instances.profile",
+              "A profile of this instance alone.", phi__table_profile_base, false, false)
 
 /* ---- sub-agents ---- */
 
-PHI__TABLE_LIST(sub_agents, "sub_agents", "Agents that are tools of agents.", sub_agent,
+PHI__TABLE_LIST(static, sub_agents, "sub_agents", "Agents that are tools of agents.", sub_agent,
                 "The sub-agents.")
 
 static const phi__cfg_field phi__sub_agent_rows[] = {
@@ -253,8 +236,7 @@ static const phi__cfg_field phi__sub_agent_rows[] = {
                   "Dollars at most; needs cost rates of its provider."),
     PHI__C_NAMES(sub_agent, thinking, "thinking_level", CHOICE, 0, phi__thinking_names, "\"off\"",
                  "How much the model thinks before it answers."),
-    PHI__C_NUM_AS(sub_agent, temperature, "temperature", 0, 2, "null",
-                  "0 to 2 (default: the provider's)."),
+    PHI__C_TEMPERATURE(sub_agent, "0 to 2 (default: the provider's)."),
     PHI__C_U32(sub_agent, max_tokens, "null",
                "Output tokens of a model call at most (default: max_tokens of the provider)."),
     PHI__C_LIST(sub_agent, tools, "[]", "Names of its tools."),
@@ -373,7 +355,7 @@ static const phi__cfg_field phi__agent_base_rows[] = {
     PHI__C_FLAG_IN(agent, desc.options, capture_requests,
                    "Emit the request of each turn as an event."),
     PHI__C_FLAG_IN(agent, desc.options, disable_facts, "Its requests show no facts.")};
-PHI__TABLE(agent_base, "", "")
+PHI__TABLE_BASE(agent_base)
 
 static const phi__cfg_field phi__agent_rows[] = {
     PHI__C_TABLE(agent, profile, profile, "The profile of all agents."),
@@ -395,13 +377,14 @@ PHI__TABLE_OF(agent_instance, "agent.instances", "An agent: what it does not set
 static const char phi__format_names[] = "text json_object|json json_schema";
 
 static const phi__cfg_field phi__format_rows[] = {
-    PHI__C_NAMES(format, kind, "type", CHOICE, 0, phi__format_names, "\"text\"",
+    PHI__C_NAMES(format, format.kind, "type", CHOICE, 0, phi__format_names, "\"text\"",
                  "text; json_object: any JSON object; json_schema: JSON that `schema` describes."),
     PHI__C_PLAIN(format, schema, VALUE, 0, "null",
                  "A JSON Schema of an object: a table, its JSON as a text, or \"file:path\"."),
-    PHI__C_PLAIN(format, name, TEXT, 0, "\"response\"",
-                 "A name for the schema: letters, digits, - and _."),
-    PHI__C_FLAG(format, strict, "Adapt the schema so that the provider can enforce it.")};
+    PHI__C_PLAIN_AS(format, format.name, "name", TEXT, 0, "\"response\"",
+                    "A name for the schema: letters, digits, - and _."),
+    PHI__C_FLAG_IN(format, format, strict,
+                   "Adapt the schema so that the provider can enforce it.")};
 PHI__TABLE(format, "agent.format", "The format of answers.")
 
 static const char phi__summaries_names[] = "use none request write";
@@ -411,52 +394,49 @@ static const char phi__role_names[] = "user=1 assistant=2";
 static const char phi__include_names[] = "messages tools summaries";
 
 static const phi__cfg_field phi__policy_rows[] = {
-    PHI__C_INT_IN(policy, policy, max_input_tokens, PHI__NO_LIMIT, 1, 0, "8000",
-                  "Tokens of a request at most."),
-    PHI__C_INT_IN(policy, policy, reserve_output_tokens, 0, 0, 1000000000, "2000",
-                  "Tokens of these that are kept free for the answer; 0: none."),
-    PHI__C_U32_IN(policy, policy, max_messages, "null", "Messages at most (default: no limit)."),
-    PHI__C_U32_IN(policy, policy, max_turns, "null", "The newest turns alone (default: no limit)."),
-    PHI__C_INT_IN(policy, policy, keep_last_turns, 0, 0, 1000000, "3",
-                  "Newest turns that are sent in any case; 0: none."),
-    PHI__C_CHOICE_IN(policy, policy, summaries, phi__summaries_names, "\"use\"",
-                     "How summaries are made and used."),
-    PHI__C_CHOICE_IN(policy, policy, summary_role, phi__role_names, "\"user\"",
-                     "The role of a summary."),
-    PHI__C_NAMES(policy, policy.include, "include", BITS, 0, phi__include_names,
+    PHI__C_INT(policy, max_input_tokens, PHI__NO_LIMIT, 1, 0, "8000",
+               "Tokens of a request at most."),
+    PHI__C_NONE(policy, reserve_output_tokens, no_reserve, "reserve_output_tokens", NULL,
+                1000000000, "2000", "Tokens of these that are kept free for the answer; 0: none."),
+    PHI__C_U32(policy, max_messages, "null", "Messages at most (default: no limit)."),
+    PHI__C_U32(policy, max_turns, "null", "The newest turns alone (default: no limit)."),
+    PHI__C_NONE(policy, keep_last_turns, keep_no_turns, "keep_last_turns", NULL, 1000000, "3",
+                "Newest turns that are sent in any case; 0: none."),
+    PHI__C_CHOICE(policy, summaries, phi__summaries_names, "\"use\"",
+                  "How summaries are made and used."),
+    PHI__C_CHOICE(policy, summary_role, phi__role_names, "\"user\"", "The role of a summary."),
+    PHI__C_NAMES(policy, include, "include", BITS, 0, phi__include_names,
                  "[\"messages\", \"tools\", \"summaries\"]",
                  "The kinds of messages that are sent.")};
-PHI__TABLE(policy, "agent.policy", "Which messages are sent.")
+PHI__TABLE_PLAIN(PHI__FN, policy, "agent.policy", "Which messages are sent.")
 
 static const char phi__effect_mode_names[] = "allow_all deny_all allow_list";
 
 static const char phi__effect_op_names[] = "merge replace delete_keys set_path delete_path emit";
 
 static const phi__cfg_field phi__effects_rows[] = {
-    PHI__C_CHOICE_IN(effects, effects, mode, phi__effect_mode_names, "\"allow_all\"",
-                     "Which effects are applied: all, none, or those in `allow`."),
-    PHI__C_NAMES(effects, effects.allow, "allow", BITS, 0, phi__effect_op_names, "[]",
+    PHI__C_CHOICE(effects, mode, phi__effect_mode_names, "\"allow_all\"",
+                  "Which effects are applied: all, none, or those in `allow`."),
+    PHI__C_NAMES(effects, allow, "allow", BITS, 0, phi__effect_op_names, "[]",
                  "With mode \"allow_list\": these."),
-    PHI__C_NAMES(effects, effects.deny, "deny", BITS, 0, phi__effect_op_names, "[]",
-                 "Never these."),
-    PHI__C_INT_IN(effects, effects, max_state_bytes, 0, 1, 1048576, "65536",
-                  "Bytes of the tool state at most.")};
-PHI__TABLE(effects, "agent.effects", "Effects of tools on the tool state.")
+    PHI__C_NAMES(effects, deny, "deny", BITS, 0, phi__effect_op_names, "[]", "Never these."),
+    PHI__C_INT(effects, max_state_bytes, 0, 1, 1048576, "65536",
+               "Bytes of the tool state at most.")};
+PHI__TABLE_PLAIN(PHI__FN, effects, "agent.effects", "Effects of tools on the tool state.")
 
 /* ---- options, raw tools ---- */
 
 static const phi__cfg_field phi__options_rows[] = {
-    PHI__C_NUM_IN(options, options, top_p, 0, 1, "null",
-                  "Above 0, to 1 (default: the provider's)."),
-    PHI__C_U32_IN(options, options, top_k, "null",
-                  "Tokens to choose from (default: the provider's)."),
-    PHI__C_LIST(options, stop, "[]", "Texts that end an answer, 16 at most."),
-    PHI__C_INT_IN(options, options, seed, 0, 0, 9007199254740991, "null",
-                  "The seed of the sampling (default: none)."),
-    PHI__C_TEXT_IN(options, options, service_tier, "In the provider's words: flex, priority, ..."),
-    PHI__C_FLAG_IN(options, options, serial_calls, "One tool call in an answer at most.")};
-PHI__TABLE(options, "agent.options",
-           "Settings of requests; one that the protocol or the model does not take is left out.")
+    PHI__C_NUM(options, top_p, 0, 1, "null", "Above 0, to 1 (default: the provider's)."),
+    PHI__C_U32(options, top_k, "null", "Tokens to choose from (default: the provider's)."),
+    PHI__C_COUNTED(options, stop, stop_count, NULL, "[]", "Texts that end an answer, 16 at most."),
+    PHI__C_HAS(options, seed, has_seed, "seed", INTEGER, 0, 9007199254740991, "null",
+               "The seed of the sampling (default: none)."),
+    PHI__C_TEXT(options, service_tier, 0, "In the provider's words: flex, priority, ..."),
+    PHI__C_FLAG(options, serial_calls, "One tool call in an answer at most.")};
+PHI__TABLE_PLAIN(
+    PHI__FN, options, "agent.options",
+    "Settings of requests; one that the protocol or the model does not take is left out.")
 
 static const phi__cfg_field phi__raw_tool_rows[] = {
     PHI__C_TEXT(raw_tool, protocol, PHI__REQUIRED,
@@ -468,16 +448,14 @@ PHI__TABLE(raw_tool, "agent.raw_tools",
 
 /* ---- system prompts ---- */
 
-PHI__TABLE_LIST(prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
-                prompt_strategy, "The templates; agent and minimal exist without being written.")
-
 static const phi__cfg_field phi__prompt_strategy_rows[] = {
     PHI__C_NAMED(prompt_strategy, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt_strategy",
                  "null", "Its name: \"{{name}}\"."),
     PHI__C_TEXT(prompt_strategy, description, 0, "For people."),
     PHI__C_ROW(prompt_strategy, blocks, "blocks", TABLES, 0, NULL, NULL, phi__table_prompt_block,
                NULL, 0, 0, "[]", "The blocks of a prompt.")};
-PHI__TABLE(prompt_strategy, "system_prompt_strategy.instances", "A template.")
+PHI__TABLE_AS(static, prompt_strategy, "system_prompt_strategy.instances", "A template.", NULL,
+              false, false)
 
 static const phi__cfg_field phi__prompt_block_rows[] = {
     PHI__C_TEXT(prompt_block, name, PHI__REQUIRED, "The key that a prompt fills it by."),
@@ -487,7 +465,11 @@ static const phi__cfg_field phi__prompt_block_rows[] = {
                "Characters at most; a longer text is cut (default: no limit).")};
 PHI__TABLE(prompt_block, "system_prompt_strategy.instances.blocks", "A block.")
 
-PHI__TABLE_LIST(prompts, "system_prompt", "System prompts made of blocks.", prompt, "The prompts.")
+PHI__TABLE_LIST(static, prompt_strategies, "system_prompt_strategy", "Templates of system prompts.",
+                prompt_strategy, "The templates; agent and minimal exist without being written.")
+
+PHI__TABLE_LIST(static, prompts, "system_prompt", "System prompts made of blocks.", prompt,
+                "The prompts.")
 
 static const phi__cfg_field phi__prompt_rows[] = {
     PHI__C_NAMED(prompt, id, TEXT, PHI__CFG_ID | PHI__REQUIRED, "system_prompt", "null",
@@ -502,17 +484,120 @@ PHI__TABLE_OF(
 
 /* ---- the tables of reasoning strategies and their options ---- */
 
-#define PHI__C_PROMPT(of, member)                                                                  \
-    PHI__C_TEXT_IN(of, options, member, "In place of the prompt that phi has.")
+#define PHI__C_PROMPT(of, member) PHI__C_TEXT(of, member, 0, "In place of the prompt that phi has.")
 #define PHI__C_CALL(of)                                                                            \
-    PHI__C_U32_IN(of, options, max_tokens, "null",                                                 \
-                  "Output tokens of a call (default: the agent's)."),                              \
-        PHI__C_NUM_IN(of, options, temperature, 0, 2, "null", "0 to 2 (default: the agent's)."),   \
-        PHI__C_SECS(of, options.timeout_ms, "timeout_secs", 0, "null",                             \
+    PHI__C_U32(of, max_tokens, "null", "Output tokens of a call (default: the agent's)."),         \
+        PHI__C_TEMPERATURE(of, "0 to 2 (default: the agent's)."),                                  \
+        PHI__C_SECS(of, timeout_ms, "timeout_secs", 0, "null",                                     \
                     "Seconds of a call (default: call_timeout_secs).")
 
-PHI__TABLE_LIST(strategies, "strategy", "Reasoning strategies, by name.", strategy,
-                "The strategies.")
+static const phi__cfg_field phi__cot_rows[] = {
+    PHI__C_TEXT(cot, system_prompt, 0, "How to think, in place of the prompt that phi has."),
+    PHI__C_CALL(cot)};
+PHI__TABLE_PLAIN(static, cot, "strategy.instances.cot", "Options of cot and cod.")
+
+static const char phi__aot_profile_names[] = "standard short long";
+
+static const char phi__aot_style_names[] = "dfs bfs";
+
+static const phi__cfg_field phi__aot_rows[] = {
+    PHI__C_CHOICE(aot, profile, phi__aot_profile_names, "\"standard\"",
+                  "How many worked examples the prompt has: two, one or three."),
+    PHI__C_CHOICE(aot, style, phi__aot_style_names, "\"dfs\"",
+                  "The search that the prompt asks for."),
+    PHI__C_TEXT(aot, system_prompt, 0, "In place of the role and pattern that phi has."),
+    PHI__C_COUNTED(aot, examples, example_count, NULL, "[]",
+                   "Worked searches in place of those that phi has."),
+    PHI__C_FLAG(aot, implicit_answer, "A solution without an answer line is a success, too."),
+    PHI__C_U32(aot, max_tokens, "2048", "Output tokens."),
+    PHI__C_FLAG(aot, agent_temperature, "Send the temperature of the agent, not this one."),
+    PHI__C_NUM(aot, temperature, 0, 2, "0.0", "0 to 2."),
+    PHI__C_SECS(aot, timeout_ms, "timeout_secs", 0, "null",
+                "Seconds of the call (default: call_timeout_secs).")};
+PHI__TABLE_PLAIN(PHI__FN, aot, "strategy.instances.aot", "Options of aot.")
+
+static const char phi__traversal_names[] = "bfs dfs";
+
+static const phi__cfg_field phi__tot_rows[] = {
+    PHI__C_CHOICE(tot, traversal, phi__traversal_names, "\"bfs\"",
+                  "Level by level, or the best thought first and back."),
+    PHI__C_INT(tot, branching_factor, 0, 1, 1000, "8", "New thoughts a step at most."),
+    PHI__C_INT(tot, evaluations, 0, 1, 1000, "3", "Calls that score the new thoughts of a step."),
+    PHI__C_INT(tot, beam_width, 0, 1, 100000, "5", "Thoughts of a level that bfs expands."),
+    PHI__C_NUM(tot, value_threshold, 1e-06, 1, "0.4",
+               "Thoughts with a lower score are not expanded by dfs."),
+    PHI__C_INT(tot, max_depth, 0, 1, 1000, "3", "Depth of a thought at most."),
+    PHI__C_INT(tot, min_depth, 0, 1, 1000, "2",
+               "Depth that a thought has at least when it ends the search early."),
+    PHI__C_INT(tot, max_nodes, 0, 1, 100000, "100", "Thoughts in all."),
+    PHI__C_SECS(tot, max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "null",
+                "Seconds, then the best so far is the answer (default: no limit)."),
+    PHI__C_INT(tot, top_k, 0, 1, 1000, "3", "Candidates in the result."),
+    PHI__C_NUM(tot, early_success_threshold, 1e-06, 1, "1.0", "A score that ends the search."),
+    PHI__C_INT(tot, convergence_window, PHI__NO_LIMIT, 1, 4294967295, "null",
+               "Expansions without an improvement at max_depth that end the search."),
+    PHI__C_NUM(tot, min_score_improvement, 1e-06, 1, "0.02",
+               "The least gain that is an improvement."),
+    PHI__C_INT(tot, max_parse_retries, 0, 1, 100, "1", "Repairs of an answer that cannot be read."),
+    PHI__C_FLAG(tot, no_repair, "An answer that cannot be read ends the search at once."),
+    PHI__C_FLAG(tot, tools, "Thoughts and scores may call tools."),
+    PHI__C_INT(tot, max_tool_rounds, 0, 1, 1000, "3", "Rounds of tools of a call."),
+    PHI__C_PROMPT(tot, generation_prompt),
+    PHI__C_PROMPT(tot, evaluation_prompt),
+    PHI__C_CALL(tot)};
+PHI__TABLE_PLAIN(PHI__FN, tot, "strategy.instances.tot", "Options of tot.")
+
+static const char phi__aggregation_names[] = "synthesis voting weighted";
+
+static const phi__cfg_field phi__got_rows[] = {
+    PHI__C_CHOICE(got, aggregation, phi__aggregation_names, "\"synthesis\"",
+                  "How thoughts become the answer."),
+    PHI__C_INT(got, generations, 0, 1, 1000, "2", "Generations of thoughts."),
+    PHI__C_INT(got, branching_factor, 0, 1, 1000, "3", "Thoughts of a generation at most."),
+    PHI__C_INT(got, max_nodes, 0, 1, 1000, "20", "Thoughts in all."),
+    PHI__C_INT(got, max_depth, 0, 1, 1000, "5", "Depth of a thought at most."),
+    PHI__C_INT(got, votes, 0, 1, 1000, "3", "Votes at most, with voting."),
+    PHI__C_INT(got, keep_best, 0, 1, 1000, "5", "Thoughts with most support that are aggregated."),
+    PHI__C_PROMPT(got, generation_prompt),
+    PHI__C_PROMPT(got, connection_prompt),
+    PHI__C_PROMPT(got, voting_prompt),
+    PHI__C_PROMPT(got, weighing_prompt),
+    PHI__C_PROMPT(got, aggregation_prompt),
+    PHI__C_CALL(got)};
+PHI__TABLE_PLAIN(PHI__FN, got, "strategy.instances.got", "Options of got.")
+
+static const phi__cfg_field phi__trm_rows[] = {
+    PHI__C_INT(trm, max_supervisions, 0, 1, 50, "5", "Calls that score a draft."),
+    PHI__C_INT(trm, reasoning_steps, 0, 1, 20, "1",
+               "Calls that write notes before an improvement."),
+    PHI__C_NUM(trm, threshold, 1e-06, 1, "0.9", "A score that ends it."),
+    PHI__C_PROMPT(trm, reason_prompt),
+    PHI__C_PROMPT(trm, supervise_prompt),
+    PHI__C_PROMPT(trm, improve_prompt),
+    PHI__C_PROMPT(trm, notes_prompt),
+    PHI__C_CALL(trm)};
+PHI__TABLE_PLAIN(static, trm, "strategy.instances.trm", "Options of trm.")
+
+static const char phi__adaptive_name_names[] = "react cot cod aot tot got trm";
+
+static const phi__cfg_field phi__adaptive_rows[] = {
+    PHI__C_NAMES(adaptive, strategy, "strategy", TEXT, 0, phi__adaptive_name_names, "null",
+                 "Always this one (default: chosen by the prompt)."),
+    PHI__C_NAMES(adaptive, default_strategy, "default_strategy", TEXT, 0, phi__adaptive_name_names,
+                 "\"react\"", "Where the prompt does not decide."),
+    PHI__C_COUNTED(adaptive, available, available_count, phi__adaptive_name_names,
+                   "[\"react\", \"cot\", \"cod\", \"tot\", \"got\", \"trm\"]",
+                   "Those that may be chosen."),
+    PHI__C_INT(adaptive, max_tool_rounds, 0, 1, 1000, "9", "Rounds of tools of react."),
+    PHI__C_NUM(adaptive, simple_below, 1e-06, 1, "0.3", "Complexity of a simple prompt."),
+    PHI__C_NUM(adaptive, complex_above, 1e-06, 1, "0.7", "Complexity of a hard prompt."),
+    PHI__C_TEXT(adaptive, puzzle_words, 0,
+                "Words in place of those that phi has, separated by bars."),
+    PHI__C_TEXT(adaptive, synthesis_words, 0, "The same, of prompts that combine."),
+    PHI__C_TEXT(adaptive, tool_words, 0, "The same, of prompts for tools."),
+    PHI__C_TEXT(adaptive, exploration_words, 0, "The same, of prompts that explore."),
+    PHI__C_TEXT(adaptive, complex_words, 0, "The same, of the complexity.")};
+PHI__TABLE_PLAIN(static, adaptive, "strategy.instances.adaptive", "Options of adaptive.")
 
 static const char phi__strategy_type_names[] = "cot cod aot tot got trm adaptive";
 
@@ -537,151 +622,8 @@ static const phi__cfg_field phi__strategy_rows[] = {
         "Options of the choice by the prompt; the strategies it chooses from have their own.")};
 PHI__TABLE(strategy, "strategy.instances", "A strategy.")
 
-static const phi__cfg_field phi__cot_rows[] = {
-    PHI__C_TEXT_IN(cot, options, system_prompt,
-                   "How to think, in place of the prompt that phi has."),
-    PHI__C_CALL(cot)};
-PHI__TABLE(cot, "strategy.instances.cot", "Options of cot and cod.")
-
-static const char phi__aot_profile_names[] = "standard short long";
-
-static const char phi__aot_style_names[] = "dfs bfs";
-
-static const phi__cfg_field phi__aot_rows[] = {
-    PHI__C_CHOICE_IN(aot, options, profile, phi__aot_profile_names, "\"standard\"",
-                     "How many worked examples the prompt has: two, one or three."),
-    PHI__C_CHOICE_IN(aot, options, style, phi__aot_style_names, "\"dfs\"",
-                     "The search that the prompt asks for."),
-    PHI__C_TEXT_IN(aot, options, system_prompt, "In place of the role and pattern that phi has."),
-    PHI__C_LIST(aot, examples, "[]", "Worked searches in place of those that phi has."),
-    PHI__C_FLAG_IN(aot, options, implicit_answer,
-                   "A solution without an answer line is a success, too."),
-    PHI__C_U32_IN(aot, options, max_tokens, "2048", "Output tokens."),
-    PHI__C_FLAG_IN(aot, options, agent_temperature,
-                   "Send the temperature of the agent, not this one."),
-    PHI__C_NUM_IN(aot, options, temperature, 0, 2, "0.0", "0 to 2."),
-    PHI__C_SECS(aot, options.timeout_ms, "timeout_secs", 0, "null",
-                "Seconds of the call (default: call_timeout_secs).")};
-PHI__TABLE(aot, "strategy.instances.aot", "Options of aot.")
-
-static const char phi__traversal_names[] = "bfs dfs";
-
-static const phi__cfg_field phi__tot_rows[] = {
-    PHI__C_CHOICE_IN(tot, options, traversal, phi__traversal_names, "\"bfs\"",
-                     "Level by level, or the best thought first and back."),
-    PHI__C_INT_IN(tot, options, branching_factor, 0, 1, 1000, "8", "New thoughts a step at most."),
-    PHI__C_INT_IN(tot, options, evaluations, 0, 1, 1000, "3",
-                  "Calls that score the new thoughts of a step."),
-    PHI__C_INT_IN(tot, options, beam_width, 0, 1, 100000, "5",
-                  "Thoughts of a level that bfs expands."),
-    PHI__C_NUM_IN(tot, options, value_threshold, 1e-06, 1, "0.4",
-                  "Thoughts with a lower score are not expanded by dfs."),
-    PHI__C_INT_IN(tot, options, max_depth, 0, 1, 1000, "3", "Depth of a thought at most."),
-    PHI__C_INT_IN(tot, options, min_depth, 0, 1, 1000, "2",
-                  "Depth that a thought has at least when it ends the search early."),
-    PHI__C_INT_IN(tot, options, max_nodes, 0, 1, 100000, "100", "Thoughts in all."),
-    PHI__C_SECS(tot, options.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "null",
-                "Seconds, then the best so far is the answer (default: no limit)."),
-    PHI__C_INT_IN(tot, options, top_k, 0, 1, 1000, "3", "Candidates in the result."),
-    PHI__C_NUM_IN(tot, options, early_success_threshold, 1e-06, 1, "1.0",
-                  "A score that ends the search."),
-    PHI__C_INT_IN(tot, options, convergence_window, PHI__NO_LIMIT, 1, 4294967295, "null",
-                  "Expansions without an improvement at max_depth that end the search."),
-    PHI__C_NUM_IN(tot, options, min_score_improvement, 1e-06, 1, "0.02",
-                  "The least gain that is an improvement."),
-    PHI__C_INT_IN(tot, options, max_parse_retries, 0, 1, 100, "1",
-                  "Repairs of an answer that cannot be read."),
-    PHI__C_FLAG_IN(tot, options, no_repair,
-                   "An answer that cannot be read ends the search at once."),
-    PHI__C_FLAG_IN(tot, options, tools, "Thoughts and scores may call tools."),
-    PHI__C_INT_IN(tot, options, max_tool_rounds, 0, 1, 1000, "3", "Rounds of tools of a call."),
-    PHI__C_PROMPT(tot, generation_prompt),
-    PHI__C_PROMPT(tot, evaluation_prompt),
-    PHI__C_CALL(tot)};
-PHI__TABLE(tot, "strategy.instances.tot", "Options of tot.")
-
-static const char phi__aggregation_names[] = "synthesis voting weighted";
-
-static const phi__cfg_field phi__got_rows[] = {
-    PHI__C_CHOICE_IN(got, options, aggregation, phi__aggregation_names, "\"synthesis\"",
-                     "How thoughts become the answer."),
-    PHI__C_INT_IN(got, options, generations, 0, 1, 1000, "2", "Generations of thoughts."),
-    PHI__C_INT_IN(got, options, branching_factor, 0, 1, 1000, "3",
-                  "Thoughts of a generation at most."),
-    PHI__C_INT_IN(got, options, max_nodes, 0, 1, 1000, "20", "Thoughts in all."),
-    PHI__C_INT_IN(got, options, max_depth, 0, 1, 1000, "5", "Depth of a thought at most."),
-    PHI__C_INT_IN(got, options, votes, 0, 1, 1000, "3", "Votes at most, with voting."),
-    PHI__C_INT_IN(got, options, keep_best, 0, 1, 1000, "5",
-                  "Thoughts with most support that are aggregated."),
-    PHI__C_PROMPT(got, generation_prompt),
-    PHI__C_PROMPT(got, connection_prompt),
-    PHI__C_PROMPT(got, voting_prompt),
-    PHI__C_PROMPT(got, weighing_prompt),
-    PHI__C_PROMPT(got, aggregation_prompt),
-    PHI__C_CALL(got)};
-PHI__TABLE(got, "strategy.instances.got", "Options of got.")
-
-static const phi__cfg_field phi__trm_rows[] = {
-    PHI__C_INT_IN(trm, options, max_supervisions, 0, 1, 50, "5", "Calls that score a draft."),
-    PHI__C_INT_IN(trm, options, reasoning_steps, 0, 1, 20, "1",
-                  "Calls that write notes before an improvement."),
-    PHI__C_NUM_IN(trm, options, threshold, 1e-06, 1, "0.9", "A score that ends it."),
-    PHI__C_PROMPT(trm, reason_prompt),
-    PHI__C_PROMPT(trm, supervise_prompt),
-    PHI__C_PROMPT(trm, improve_prompt),
-    PHI__C_PROMPT(trm, notes_prompt),
-    PHI__C_CALL(trm)};
-PHI__TABLE(trm, "strategy.instances.trm", "Options of trm.")
-
-static const char phi__adaptive_name_names[] = "react cot cod aot tot got trm";
-
-static const phi__cfg_field phi__adaptive_rows[] = {
-    PHI__C_NAMES(adaptive, options.strategy, "strategy", TEXT, 0, phi__adaptive_name_names, "null",
-                 "Always this one (default: chosen by the prompt)."),
-    PHI__C_NAMES(adaptive, options.default_strategy, "default_strategy", TEXT, 0,
-                 phi__adaptive_name_names, "\"react\"", "Where the prompt does not decide."),
-    PHI__C_NAMES(adaptive, available, "available", TEXTS, 0, phi__adaptive_name_names,
-                 "[\"react\", \"cot\", \"cod\", \"tot\", \"got\", \"trm\"]",
-                 "Those that may be chosen."),
-    PHI__C_INT_IN(adaptive, options, max_tool_rounds, 0, 1, 1000, "9", "Rounds of tools of react."),
-    PHI__C_NUM_IN(adaptive, options, simple_below, 1e-06, 1, "0.3",
-                  "Complexity of a simple prompt."),
-    PHI__C_NUM_IN(adaptive, options, complex_above, 1e-06, 1, "0.7",
-                  "Complexity of a hard prompt."),
-    PHI__C_TEXT_IN(adaptive, options, puzzle_words,
-                   "Words in place of those that phi has, separated by bars."),
-    PHI__C_TEXT_IN(adaptive, options, synthesis_words, "The same, of prompts that combine."),
-    PHI__C_TEXT_IN(adaptive, options, tool_words, "The same, of prompts for tools."),
-    PHI__C_TEXT_IN(adaptive, options, exploration_words, "The same, of prompts that explore."),
-    PHI__C_TEXT_IN(adaptive, options, complex_words, "The same, of the complexity.")};
-PHI__TABLE(adaptive, "strategy.instances.adaptive", "Options of adaptive.")
-
-/* ---- the top ---- */
-
-static const phi__cfg_field phi__top_rows[] = {
-    PHI__C_PLAIN_AS(top, schema, "$schema", TEXT, 0, "null",
-                    "The address of a JSON Schema, for editors; phi does not look at it."),
-    PHI__C_PLAIN(top, default_workspace, TEXT, PHI__CFG_PATH, "\".\"",
-                 "The directory of every agent that has none of its own."),
-    PHI__C_TABLE(top, agent, agent, "The agent, or what all agents of this file have in common."),
-    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other."),
-    PHI__C_REF(top, models, MAP, "provider", "{}",
-               "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
-               "that provider."),
-    PHI__C_TABLE(top, failover, failover, "Other models to go on with when one fails for good."),
-    PHI__C_TABLE(top, session, session, "Where threads are kept."),
-    PHI__C_TABLE(top, tools, tools, "Which tools there are, and how calls run."),
-    PHI__C_TABLE(top, compaction, compaction,
-                 "How a conversation that nears the window is shortened."),
-    PHI__C_TABLE(top, context, context, "Another place for compaction: [context.compaction]."),
-    PHI__C_TABLE(top, execution, execution,
-                 "Limits of a run, retries, prompt caching, budget and deadlines."),
-    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that are tools of agents."),
-    PHI__C_TABLE(top, strategy, strategies, "Reasoning strategies, by name."),
-    PHI__C_TABLE(top, system_prompt_strategy, prompt_strategies,
-                 "Templates of system prompts: their blocks, in order, with lengths."),
-    PHI__C_TABLE(top, system_prompt, prompts, "System prompts made of blocks.")};
-PHI__TABLE(top, "", "A configuration.")
+PHI__TABLE_LIST(static, strategies, "strategy", "Reasoning strategies, by name.", strategy,
+                "The strategies.")
 
 /* ---- sessions and tools ---- */
 
@@ -737,9 +679,8 @@ static const phi__cfg_field phi__compaction_base_rows[] = {
     PHI__C_NUM_AS(
         compaction, config.budget_threshold_pct, "compact_budget_threshold_pct", 0.001, 1, "0.05",
         "Compaction begins when less than this part of the window is left below compact_at_pct."),
-    PHI__C_ROW(compaction, config.keep_first_turns, "keep_first_turns", INTEGER, 0, "keep_first",
-               NULL, NULL, NULL, 0, 1000000, "2",
-               "First turns of a run that stay as they are; 0: none."),
+    PHI__C_NONE(compaction, config.keep_first_turns, config.keep_no_first, "keep_first_turns",
+                "keep_first", 1000000, "2", "First turns of a run that stay as they are; 0: none."),
     PHI__C_ROW(compaction, config.keep_recent_turns, "keep_recent_turns", INTEGER, 0, "keep_recent",
                NULL, NULL, NULL, 1, 1000000, "10", "Newest turns of a run that stay as they are."),
     PHI__C_INT_IN(compaction, config, max_summary_tokens, 0, 1, 1000000000, "2000",
@@ -756,7 +697,7 @@ static const phi__cfg_field phi__compaction_base_rows[] = {
     PHI__C_INT_IN(compaction, config, scope_tokens, 0, 1, 1000000000, "null",
                   "Tokens of earlier runs that are summed up, with scope \"tokens\" (default: "
                   "max_context_tokens).")};
-PHI__TABLE(compaction_base, "", "")
+PHI__TABLE_BASE(compaction_base)
 
 static const phi__cfg_field phi__compaction_rows[] = {PHI__C_TABLES(
     compaction, instances, compaction_instance,
@@ -774,42 +715,22 @@ PHI__TABLE_OF(compaction_instance, "compaction.instances",
 static const phi__cfg_field phi__context_rows[] = {
     PHI__C_TABLE(context, compaction, compaction,
                  "As [compaction] at the top; a file has only one of the two.")};
-PHI__TABLE(context, "context", "Another place for compaction.")
+PHI__TABLE_AS(static, context, "context", "Another place for compaction.", NULL, false, false)
 
 /* ---- runs ---- */
 
-static const phi__cfg_field phi__execution_rows[] = {
-    PHI__C_INT_IN(execution, limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "50",
-                  "Model calls of a run at most."),
-    PHI__C_RANGE(execution, limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1, 0,
-                 "1000000", "Input and output tokens of a run at most."),
-    PHI__C_SECS(execution, limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "600",
-                "Seconds that a run may take."),
-    PHI__C_NUM_IN(execution, limits, max_cost, 1e-06, 1000000000, "null",
-                  "Dollars of a run at most; needs [provider.cost]."),
-    PHI__C_FLAG_IN(execution, limits, pause,
-                   "A limit that is reached pauses the run instead of ending it."),
-    PHI__C_PART(execution, retry, retry,
-                "Retries of model calls that failed in a way that may pass."),
-    PHI__C_PART(execution, cache, cache, "Prompt caching."),
-    PHI__C_PART(execution, budget, budget,
-                "What an agent may spend over its life, with its sub-agents."),
-    PHI__C_PART(execution, deadlines, deadlines, "How long the network may be silent.")};
-PHI__TABLE(execution, "execution", "Limits of a run.")
-
 static const phi__cfg_field phi__retry_rows[] = {
-    PHI__C_INT_IN(retry, retry, max_retries, 0, 0, 1000, "3",
-                  "Attempts beyond the first; 0: none."),
-    PHI__C_INT_IN(retry, retry, initial_delay_ms, 0, 1, 3600000, "1000",
-                  "Milliseconds before the first retry."),
-    PHI__C_NUM_IN(retry, retry, backoff_multiplier, 1, 1000, "2.0",
-                  "Each delay is so many times the one before."),
-    PHI__C_INT_IN(retry, retry, max_delay_ms, 0, 1, 86400000, "30000",
-                  "Milliseconds of a delay at most."),
-    PHI__C_INT_IN(retry, retry, max_server_delay_ms, PHI__NO_LIMIT, 1, 4294967295, "60000",
-                  "Milliseconds that a server may ask to wait; when it asks for more, the call "
-                  "fails at once.")};
-PHI__TABLE(retry, "execution.retry", "Retries.")
+    PHI__C_NONE(retry, max_retries, disable, "max_retries", NULL, 1000, "3",
+                "Attempts beyond the first; 0: none."),
+    PHI__C_INT(retry, initial_delay_ms, 0, 1, 3600000, "1000",
+               "Milliseconds before the first retry."),
+    PHI__C_NUM(retry, backoff_multiplier, 1, 1000, "2.0",
+               "Each delay is so many times the one before."),
+    PHI__C_INT(retry, max_delay_ms, 0, 1, 86400000, "30000", "Milliseconds of a delay at most."),
+    PHI__C_INT(retry, max_server_delay_ms, PHI__NO_LIMIT, 1, 4294967295, "60000",
+               "Milliseconds that a server may ask to wait; when it asks for more, the call "
+               "fails at once.")};
+PHI__TABLE_PLAIN(PHI__FN, retry, "execution.retry", "Retries.")
 
 static const char phi__cache_mode_names[] = "auto disabled manual";
 
@@ -828,21 +749,66 @@ static const phi__cfg_field phi__cache_rows[] = {
 PHI__TABLE(cache, "execution.cache", "Prompt caching.")
 
 static const phi__cfg_field phi__budget_rows[] = {
-    PHI__C_INT_IN(budget, budget, max_tokens, 0, 1, 0, "null",
-                  "Tokens of every kind, over all runs."),
-    PHI__C_NUM_IN(budget, budget, max_cost, 1e-06, 1000000000, "null",
-                  "Dollars over all runs; needs [provider.cost]."),
-    PHI__C_INT_IN(budget, budget, max_requests, 0, 1, 0, "null",
-                  "Model calls over all runs; retries do not count.")};
-PHI__TABLE(budget, "execution.budget", "A budget over all runs.")
+    PHI__C_INT(budget, max_tokens, 0, 1, 0, "null", "Tokens of every kind, over all runs."),
+    PHI__C_NUM(budget, max_cost, 1e-06, 1000000000, "null",
+               "Dollars over all runs; needs [provider.cost]."),
+    PHI__C_INT(budget, max_requests, 0, 1, 0, "null",
+               "Model calls over all runs; retries do not count.")};
+PHI__TABLE_PLAIN(static, budget, "execution.budget", "A budget over all runs.")
 
 static const phi__cfg_field phi__deadlines_rows[] = {
-    PHI__C_SECS(deadlines, deadlines.connect_ms, "connect_secs", PHI__NO_LIMIT, "15",
+    PHI__C_SECS(deadlines, connect_ms, "connect_secs", PHI__NO_LIMIT, "15",
                 "Seconds until a connection stands."),
-    PHI__C_SECS(deadlines, deadlines.first_event_ms, "first_event_secs", PHI__NO_LIMIT, "300",
+    PHI__C_SECS(deadlines, first_event_ms, "first_event_secs", PHI__NO_LIMIT, "300",
                 "Seconds from there to the first event of an answer."),
-    PHI__C_SECS(deadlines, deadlines.idle_ms, "idle_secs", PHI__NO_LIMIT, "120",
+    PHI__C_SECS(deadlines, idle_ms, "idle_secs", PHI__NO_LIMIT, "120",
                 "Seconds between two events of an answer."),
-    PHI__C_SECS(deadlines, deadlines.total_ms, "total_secs", PHI__NO_LIMIT, "null",
+    PHI__C_SECS(deadlines, total_ms, "total_secs", PHI__NO_LIMIT, "null",
                 "Seconds of a whole model call (default: the limit of the run).")};
-PHI__TABLE(deadlines, "execution.deadlines", "Deadlines of a model call.")
+PHI__TABLE_PLAIN(static, deadlines, "execution.deadlines", "Deadlines of a model call.")
+
+static const phi__cfg_field phi__execution_rows[] = {
+    PHI__C_INT_IN(execution, desc.limits, max_turns, PHI__NO_LIMIT, 1, 4294967295, "50",
+                  "Model calls of a run at most."),
+    PHI__C_RANGE(execution, desc.limits.max_tokens, "max_total_tokens", INTEGER, PHI__NO_LIMIT, 1,
+                 0, "1000000", "Input and output tokens of a run at most."),
+    PHI__C_SECS(execution, desc.limits.max_duration_ms, "max_duration_secs", PHI__NO_LIMIT, "600",
+                "Seconds that a run may take."),
+    PHI__C_NUM_IN(execution, desc.limits, max_cost, 1e-06, 1000000000, "null",
+                  "Dollars of a run at most; needs [provider.cost]."),
+    PHI__C_FLAG_IN(execution, desc.limits, pause,
+                   "A limit that is reached pauses the run instead of ending it."),
+    PHI__C_PART_IN(execution, desc, retry, retry,
+                   "Retries of model calls that failed in a way that may pass."),
+    PHI__C_PART(execution, cache, cache, "Prompt caching."),
+    PHI__C_PART_IN(execution, desc, budget, budget,
+                   "What an agent may spend over its life, with its sub-agents."),
+    PHI__C_PART_IN(execution, desc, deadlines, deadlines, "How long the network may be silent.")};
+PHI__TABLE(execution, "execution", "Limits of a run.")
+
+/* ---- the top ---- */
+
+static const phi__cfg_field phi__top_rows[] = {
+    PHI__C_PLAIN_AS(top, schema, "$schema", TEXT, 0, "null",
+                    "The address of a JSON Schema, for editors; phi does not look at it."),
+    PHI__C_PLAIN(top, default_workspace, TEXT, PHI__CFG_PATH, "\".\"",
+                 "The directory of every agent that has none of its own."),
+    PHI__C_TABLE(top, agent, agent, "The agent, or what all agents of this file have in common."),
+    PHI__C_TABLE(top, provider, provider, "The model of every agent that names no other."),
+    PHI__C_REF(top, models, MAP, "provider", "{}",
+               "Short names for providers: with fast = \"{{provider.haiku}}\", \":fast\" means "
+               "that provider."),
+    PHI__C_TABLE(top, failover, failover, "Other models to go on with when one fails for good."),
+    PHI__C_TABLE(top, session, session, "Where threads are kept."),
+    PHI__C_TABLE(top, tools, tools, "Which tools there are, and how calls run."),
+    PHI__C_TABLE(top, compaction, compaction,
+                 "How a conversation that nears the window is shortened."),
+    PHI__C_TABLE(top, context, context, "Another place for compaction: [context.compaction]."),
+    PHI__C_TABLE(top, execution, execution,
+                 "Limits of a run, retries, prompt caching, budget and deadlines."),
+    PHI__C_TABLE(top, sub_agents, sub_agents, "Agents that are tools of agents."),
+    PHI__C_TABLE(top, strategy, strategies, "Reasoning strategies, by name."),
+    PHI__C_TABLE(top, system_prompt_strategy, prompt_strategies,
+                 "Templates of system prompts: their blocks, in order, with lengths."),
+    PHI__C_TABLE(top, system_prompt, prompts, "System prompts made of blocks.")};
+PHI__TABLE(top, "", "A configuration.")

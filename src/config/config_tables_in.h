@@ -1,8 +1,7 @@
 /* config_tables_in.h - the structs that the tables of phi.h's own sections fill.
 
-   Each begins with `set` (config_in.h). In a member of a public type, zero means what that type
-   says. Members that the file expresses otherwise (has_temperature, keep_no_first, disable) are set
-   by the caller, from `set`. */
+   Each begins with `set` (config_in.h), except the public types, which have plain tables. In a
+   member of a public type, zero means what that type says. */
 #ifndef PHI_CONFIG_CONFIG_TABLES_IN_H
 #define PHI_CONFIG_CONFIG_TABLES_IN_H
 
@@ -13,6 +12,24 @@
 #include "orchestrate/adaptive.h"
 #include "orchestrate/strategy.h"
 #include "orchestrate/subagents.h"
+
+/* ---- plain tables: their structs are public types ---- */
+
+typedef phi_policy phi__cfg_policy;
+typedef phi_effect_policy phi__cfg_effects;
+typedef phi_request_options phi__cfg_options;
+typedef phi_cost phi__cfg_cost;
+typedef phi_retry phi__cfg_retry;
+typedef phi_budget phi__cfg_budget;
+typedef phi_deadlines phi__cfg_deadlines;
+typedef phi_cot_options phi__cfg_cot;
+typedef phi_aot_options phi__cfg_aot;
+typedef phi_tot_options phi__cfg_tot;
+typedef phi_got_options phi__cfg_got;
+typedef phi_trm_options phi__cfg_trm;
+typedef phi_adaptive_options phi__cfg_adaptive;
+
+/* ---- the top ---- */
 
 typedef struct phi__cfg_top {
     uint64_t set;
@@ -41,6 +58,7 @@ typedef struct phi__cfg_profile {
     const char *id, *profile_id, *name, *description, *system_prompt, *config_id, *workspace;
     const char *compaction; /* a reference */
     phi_thinking thinking;
+    bool has_temperature;
     double temperature;
     uint32_t max_tokens;
     phi__cfg_texts skills;
@@ -49,27 +67,9 @@ typedef struct phi__cfg_profile {
 
 typedef struct phi__cfg_format {
     uint64_t set;
-    phi_format_kind kind;
+    phi_format format;      /* without its schema */
     const phi_json *schema; /* a table, or a text: JSON or "file:path" */
-    const char *name;
-    bool strict;
 } phi__cfg_format;
-
-typedef struct phi__cfg_policy {
-    uint64_t set;
-    phi_policy policy;
-} phi__cfg_policy;
-
-typedef struct phi__cfg_effects {
-    uint64_t set;
-    phi_effect_policy effects;
-} phi__cfg_effects;
-
-typedef struct phi__cfg_options {
-    uint64_t set;
-    phi_request_options options; /* the caller sets has_seed and the stop texts */
-    phi__cfg_texts stop;
-} phi__cfg_options;
 
 typedef struct phi__cfg_raw_tool {
     uint64_t set;
@@ -91,11 +91,6 @@ enum {
     PHI__CFG_API_BEDROCK
 };
 
-typedef struct phi__cfg_cost {
-    uint64_t set;
-    phi_cost cost;
-} phi__cfg_cost;
-
 /* [provider.compat]. phi__table_quirks turns it into quirks. */
 typedef struct phi__cfg_compat {
     uint64_t set;
@@ -112,7 +107,7 @@ typedef struct phi__cfg_provider {
     const char *id, *description, *model, *api_key, *base_url, *provider, *name;
     const char *api_version;
     int api, preset;
-    bool reasoning;
+    bool reasoning, has_reasoning;
     uint32_t context_window, max_tokens;
     const phi_json *headers, *compat, *instances, *extra;
     phi__cfg_cost cost;
@@ -152,34 +147,16 @@ typedef struct phi__cfg_compaction {
     const phi_json *instances;
 } phi__cfg_compaction;
 
-typedef struct phi__cfg_retry {
-    uint64_t set;
-    phi_retry retry; /* for max_retries 0 in the file, the caller sets `disable` */
-} phi__cfg_retry;
-
 typedef struct phi__cfg_cache {
     uint64_t set;
     bool enabled;
     phi_cache cache;
 } phi__cfg_cache;
 
-typedef struct phi__cfg_budget {
-    uint64_t set;
-    phi_budget budget;
-} phi__cfg_budget;
-
-typedef struct phi__cfg_deadlines {
-    uint64_t set;
-    phi_deadlines deadlines;
-} phi__cfg_deadlines;
-
 typedef struct phi__cfg_execution {
     uint64_t set;
-    phi_limits limits;
-    phi__cfg_retry retry;
+    phi_agent_desc desc; /* only its limits, retries, budget and deadlines are in the table */
     phi__cfg_cache cache;
-    phi__cfg_budget budget;
-    phi__cfg_deadlines deadlines;
 } phi__cfg_execution;
 
 /* ---- [[sub_agents.instances]] ---- */
@@ -193,6 +170,7 @@ typedef struct phi__cfg_sub_agent {
     int api;
     phi_limits limits;
     phi_thinking thinking;
+    bool has_temperature;
     double temperature;
     uint32_t max_tokens;
     phi__cfg_texts tools, sub_agents, mcp, openapi, skills;
@@ -209,54 +187,10 @@ typedef struct phi__cfg_prompt_block {
 
 /* ---- [[strategy.instances]] ---- */
 
-/* Values of `type`. */
-enum {
-    PHI__CFG_STRATEGY_COT,
-    PHI__CFG_STRATEGY_COD,
-    PHI__CFG_STRATEGY_AOT,
-    PHI__CFG_STRATEGY_TOT,
-    PHI__CFG_STRATEGY_GOT,
-    PHI__CFG_STRATEGY_TRM,
-    PHI__CFG_STRATEGY_ADAPTIVE
-};
-
-/* Options. The caller sets has_temperature from `set`, and the lists. */
-typedef struct phi__cfg_cot {
-    uint64_t set;
-    phi_cot_options options;
-} phi__cfg_cot;
-
-typedef struct phi__cfg_aot {
-    uint64_t set;
-    phi_aot_options options;
-    phi__cfg_texts examples;
-} phi__cfg_aot;
-
-typedef struct phi__cfg_tot {
-    uint64_t set;
-    phi_tot_options options;
-} phi__cfg_tot;
-
-typedef struct phi__cfg_got {
-    uint64_t set;
-    phi_got_options options;
-} phi__cfg_got;
-
-typedef struct phi__cfg_trm {
-    uint64_t set;
-    phi_trm_options options;
-} phi__cfg_trm;
-
-typedef struct phi__cfg_adaptive {
-    uint64_t set;
-    phi_adaptive_options options;
-    phi__cfg_texts available;
-} phi__cfg_adaptive;
-
 typedef struct phi__cfg_strategy {
     uint64_t set;
     const char *id, *description;
-    int type;
+    int type; /* in the order of the members below */
     uint32_t max_calls, call_timeout_ms;
     phi__cfg_cot cot, cod;
     phi__cfg_aot aot;
@@ -277,7 +211,6 @@ PHI__FN const phi__cfg_table *phi__table_options(void);
 PHI__FN const phi__cfg_table *phi__table_raw_tool(void);
 PHI__FN const phi__cfg_table *phi__table_provider(void);
 PHI__FN const phi__cfg_table *phi__table_provider_instance(void);
-PHI__FN const phi__cfg_table *phi__table_cost(void);
 PHI__FN const phi__cfg_table *phi__table_compat(void);
 PHI__FN const phi__cfg_table *phi__table_failover(void);
 PHI__FN const phi__cfg_table *phi__table_session(void);
@@ -287,16 +220,11 @@ PHI__FN const phi__cfg_table *phi__table_compaction_instance(void);
 PHI__FN const phi__cfg_table *phi__table_execution(void);
 PHI__FN const phi__cfg_table *phi__table_retry(void);
 PHI__FN const phi__cfg_table *phi__table_cache(void);
-PHI__FN const phi__cfg_table *phi__table_budget(void);
-PHI__FN const phi__cfg_table *phi__table_deadlines(void);
 PHI__FN const phi__cfg_table *phi__table_sub_agent(void);
 PHI__FN const phi__cfg_table *phi__table_strategy(void);
-PHI__FN const phi__cfg_table *phi__table_cot(void);
 PHI__FN const phi__cfg_table *phi__table_aot(void);
 PHI__FN const phi__cfg_table *phi__table_tot(void);
 PHI__FN const phi__cfg_table *phi__table_got(void);
-PHI__FN const phi__cfg_table *phi__table_trm(void);
-PHI__FN const phi__cfg_table *phi__table_adaptive(void);
 PHI__FN const phi__cfg_table *phi__table_prompt_block(void);
 PHI__FN const phi__cfg_table *phi__table_prompt(void);
 

@@ -153,20 +153,31 @@ static bool phi__cfg_take_field(phi_arena *arena, const phi__cfg_field *field, c
     }
 }
 
+/* Sets the twin of a field that was stored. */
+static void phi__cfg_take_twin(const phi__cfg_field *field, char *out) {
+    uint64_t value = 0;
+    if ((field->flags & (PHI__CFG_HAS | PHI__CFG_NONE)) == 0) return;
+    memcpy(&value, out + field->offset, field->size); /* zero in every byte order */
+    bool twin = (field->flags & PHI__CFG_HAS) != 0 || value == 0;
+    memcpy(out + field->twin, &twin, sizeof twin);
+}
+
 bool phi__cfg_take(phi_arena *arena, const phi_json *node, const phi__cfg_table *table, void *out) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
-    uint64_t set;
+    uint64_t set = 0;
     bool no_memory = false;
-    memcpy(&set, out, sizeof set);
+    if (!table->plain) memcpy(&set, out, sizeof set);
     if (!phi_json_is(node, PHI_JSON_OBJECT)) return true;
     while ((child = phi_json_next(&it)) != NULL && !no_memory) {
         size_t i;
         const phi__cfg_field *field = phi__fields_find(table, it.key, &i);
         if (field == NULL || phi_json_is(child, PHI_JSON_NULL)) continue;
-        if (phi__cfg_take_field(arena, field, child, (char *)out + field->offset, &no_memory))
-            set |= (uint64_t)1 << i;
+        if (!phi__cfg_take_field(arena, field, child, (char *)out + field->offset, &no_memory))
+            continue;
+        set |= (uint64_t)1 << i;
+        phi__cfg_take_twin(field, (char *)out);
     }
-    memcpy(out, &set, sizeof set);
+    if (!table->plain) memcpy(out, &set, sizeof set);
     return !no_memory;
 }

@@ -33,6 +33,7 @@ const phi__cfg_field *phi__fields_find(const phi__cfg_table *table, phi_str key,
 bool phi__fields_has(const phi__cfg_table *table, const void *taken, const char *key) {
     uint64_t set;
     size_t i;
+    PHI_ASSERT(!table->plain);
     if (phi__fields_find(table, phi_str_of(key), &i) == NULL) return false;
     memcpy(&set, taken, sizeof set);
     return (set >> i & 1) != 0;
@@ -301,36 +302,19 @@ void phi__walk_part(phi__cfg_walk *walk, const phi_json *node, bool is_warning, 
     phi__walk_put(walk, node, is_warning, false, NULL, value);
 }
 
-static bool phi__prob_before(const phi__cfg_problem *a, const phi__cfg_problem *b) {
-    if ((a->is.line == 0) != (b->is.line == 0)) return b->is.line == 0;
-    if (a->is.line != b->is.line) return a->is.line < b->is.line;
-    if (a->is.column != b->is.column) return a->is.column < b->is.column;
-    return a->order < b->order;
+static bool phi__prob_after(const void *x, const void *y, const void *ctx) {
+    const phi__cfg_problem *a = (const phi__cfg_problem *)x, *b = (const phi__cfg_problem *)y;
+    (void)ctx;
+    if ((a->is.line == 0) != (b->is.line == 0)) return a->is.line == 0;
+    if (a->is.line != b->is.line) return a->is.line > b->is.line;
+    if (a->is.column != b->is.column) return a->is.column > b->is.column;
+    return a->order > b->order;
 }
 
-static void phi__prob_sift(phi__cfg_problem *at, size_t i, size_t count) {
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= count) return;
-        if (child + 1 < count && phi__prob_before(&at[child], &at[child + 1])) child++;
-        if (!phi__prob_before(&at[i], &at[child])) return;
-        phi__cfg_problem swap = at[i];
-        at[i] = at[child];
-        at[child] = swap;
-        i = child;
-    }
-}
-
-/* Heap sort, because qsort may allocate memory. */
+/* Not qsort, which may allocate memory. */
 void phi__prob_sort(phi__cfg_probs *problems) {
-    for (size_t i = problems->count / 2; i > 0; i--)
-        phi__prob_sift(problems->at, i - 1, problems->count);
-    for (size_t i = problems->count; i > 1; i--) {
-        phi__cfg_problem swap = problems->at[0];
-        problems->at[0] = problems->at[i - 1];
-        problems->at[i - 1] = swap;
-        phi__prob_sift(problems->at, 0, i - 1);
-    }
+    const phi__heap heap = {sizeof *problems->at, phi__prob_after, NULL};
+    phi__heap_sort(&heap, problems->at, problems->count);
 }
 
 /* Returns a static error: no memory for problems, or more errors than are kept. */

@@ -8,19 +8,16 @@
 /* ---- from the struct of a table to values of a file: the reverse of config_take.c ---- */
 
 static uint64_t phi__put_one_unsigned(const phi__cfg_field *field, const char *at) {
-    uint8_t small;
-    uint32_t middle;
-    uint64_t large;
-    if (field->size == sizeof large) {
-        memcpy(&large, at, sizeof large);
-        return large;
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (field->size) {
+    case 1: memcpy(&u8, at, 1); return u8;
+    case 2: memcpy(&u16, at, 2); return u16;
+    case 4: memcpy(&u32, at, 4); return u32;
+    default: memcpy(&u64, at, 8); return u64;
     }
-    if (field->size == sizeof middle) {
-        memcpy(&middle, at, sizeof middle);
-        return middle;
-    }
-    memcpy(&small, at, sizeof small);
-    return small;
 }
 
 /* True if the value is the type's largest, and the field accepts "unlimited". */
@@ -59,16 +56,20 @@ static phi_json *phi__put_one_text(phi_arena *arena, const char *text) {
     return phi_json_new_str(arena, out);
 }
 
-/* Returns the value of a field. Sets *skip if the value means the default, or fits no file. */
-static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *field, const char *at,
-                                    bool has, bool *skip) {
+/* Returns the value of a field. Sets *skip if the value means the default, or fits no file. A field
+   whose twin is set is written even if it is 0. */
+static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *field,
+                                    const char *taken, bool *skip) {
+    const char *at = taken + field->offset;
     phi__cfg_choice choice;
     const char *text;
     double number;
     uint64_t value;
-    bool flag;
+    bool flag, has = false;
     int i;
     *skip = false;
+    if ((field->flags & (PHI__CFG_HAS | PHI__CFG_NONE)) != 0)
+        memcpy(&has, taken + field->twin, sizeof has);
     switch (field->kind) {
     case PHI__CFG_TEXT:
         memcpy(&text, at, sizeof text);
@@ -87,6 +88,7 @@ static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *fiel
     case PHI__CFG_INTEGER:
     case PHI__CFG_SECONDS:
         value = phi__put_one_unsigned(field, at);
+        if (has && (field->flags & PHI__CFG_NONE) != 0) value = 0;
         *skip = value == 0 && !has;
         if (phi__put_one_is_most(field, value)) return phi__json_edit_text(arena, "unlimited");
         return field->kind == PHI__CFG_SECONDS ? phi_json_new_num(arena, (double)value / 1000)
@@ -101,16 +103,6 @@ static phi_json *phi__put_one_value(phi_arena *arena, const phi__cfg_field *fiel
         return *skip ? NULL : phi__put_one_bits(arena, field->choices, value);
     default: *skip = true; return NULL; /* written by the caller */
     }
-}
-
-/* Marks a field as set, so that a zero is written. */
-static void phi__put_one_mark(const phi__cfg_table *table, void *taken, const char *key) {
-    uint64_t set;
-    size_t i;
-    if (phi__fields_find(table, phi_str_of(key), &i) == NULL) return;
-    memcpy(&set, taken, sizeof set);
-    set |= (uint64_t)1 << i;
-    memcpy(taken, &set, sizeof set);
 }
 
 /* ---- an agent as a configuration ---- */
@@ -159,16 +151,15 @@ static void phi__put_into(phi__cfg_write *w, phi_json *node, const phi__cfg_tabl
     const phi__cfg_field *field;
     for (int later = 0; later < 2; later++)
         for (size_t i = 0; (field = phi__fields_at(table, i)) != NULL; i++) {
-            const char *at = (const char *)taken + field->offset;
-            bool skip, has = phi__fields_has(table, taken, field->key);
-            bool part = (field->flags & PHI__CFG_PART) != 0;
+            const char *at = (const char *)taken;
+            bool skip, part = (field->flags & PHI__CFG_PART) != 0;
             if ((part || field->kind == PHI__CFG_BITS) != (later > 0)) continue;
             if (part) {
-                phi_json *inner = phi__put_fields(w, field->table(), at);
+                phi_json *inner = phi__put_fields(w, field->table(), at + field->offset);
                 phi__put_part(w, node, field->key, inner);
                 continue;
             }
-            phi_json *value = phi__put_one_value(w->arena, field, at, has, &skip);
+            phi_json *value = phi__put_one_value(w->arena, field, at, &skip);
             if (!skip) phi__put_set(w, node, field->key, value);
         }
 }
@@ -252,8 +243,8 @@ static void phi__put_provider(phi__cfg_write *w) {
     p.reasoning = model->reasoning;
     p.context_window = model->context_window;
     p.max_tokens = model->max_tokens;
-    phi__put_one_mark(table, &p, "reasoning");
-    p.cost.cost = model->cost;
+    p.has_reasoning = true;
+    p.cost = model->cost;
     uint64_t quirks = phi__cfg_model_quirks(&p);
     phi_json *node = phi__put_fields(w, table, &p);
     phi__put_address(w, model->base_url, node);
@@ -268,7 +259,6 @@ static void phi__put_provider(phi__cfg_write *w) {
 }
 
 static void phi__put_profile(phi__cfg_write *w, phi_json *agent) {
-    const phi__cfg_table *table = phi__table_profile();
     const phi_agent_desc *desc = w->desc;
     phi__cfg_profile p = PHI_ZERO;
     if (w->profile != NULL) {
@@ -279,8 +269,8 @@ static void phi__put_profile(phi__cfg_write *w, phi_json *agent) {
     p.thinking = desc->thinking;
     p.max_tokens = desc->max_tokens;
     p.temperature = desc->options.temperature;
-    if (desc->options.has_temperature) phi__put_one_mark(table, &p, "temperature");
-    phi__put_table(w, agent, "profile", table, &p);
+    p.has_temperature = desc->options.has_temperature;
+    phi__put_table(w, agent, "profile", phi__table_profile(), &p);
 }
 
 /* Returns an absolute workspace, because the file may be read elsewhere. If it cannot be resolved,
@@ -298,9 +288,7 @@ static void phi__put_format(phi__cfg_write *w, phi_json *agent) {
     const phi_format *format = &w->desc->format;
     phi__cfg_format f = PHI_ZERO;
     if (format->kind == PHI_FORMAT_TEXT) return;
-    f.kind = format->kind;
-    f.name = format->name;
-    f.strict = format->strict;
+    f.format = *format;
     phi_json *node = phi__put_fields(w, phi__table_format(), &f);
     phi__put_words(w, node, "schema", format->schema);
     phi__put_part(w, agent, "format", node);
@@ -308,16 +296,12 @@ static void phi__put_format(phi__cfg_write *w, phi_json *agent) {
 
 /* Writes options, extra and raw tools. */
 static void phi__put_said(phi__cfg_write *w, phi_json *agent) {
-    const phi__cfg_table *table = phi__table_options();
     const phi_request_options *options = &w->desc->options;
     phi_json *stop = phi_json_new_array(w->arena), *raws = phi_json_new_array(w->arena);
-    phi__cfg_options o = PHI_ZERO;
-    o.options = *options;
-    if (options->has_seed && options->seed >= 0)
-        phi__put_one_mark(table, &o, "seed");
-    else
-        o.options.seed = 0;
-    phi_json *node = phi__put_fields(w, table, &o);
+    phi_request_options o = *options;
+    o.has_seed = o.has_seed && o.seed >= 0;
+    if (!o.has_seed) o.seed = 0;
+    phi_json *node = phi__put_fields(w, phi__table_options(), &o);
     for (size_t i = 0; i < options->stop_count; i++)
         phi__put_item(w, stop, phi__put_one_text(w->arena, options->stop[i]));
     phi__put_part(w, node, "stop", stop);
@@ -334,24 +318,15 @@ static void phi__put_said(phi__cfg_write *w, phi_json *agent) {
 
 static void phi__put_agent(phi__cfg_write *w) {
     phi__cfg_agent a = PHI_ZERO;
-    phi__cfg_policy policy = PHI_ZERO;
-    phi__cfg_effects effects = PHI_ZERO;
     phi__cfg_agent_begin(&a, w->desc);
     a.system_prompt = w->desc->system_prompt;
     a.workspace = phi__put_workspace(w);
     phi_json *node = phi__put_fields(w, phi__table_agent(), &a);
     phi__put_profile(w, node);
-    if (w->desc->policy != NULL) {
-        policy.policy = *w->desc->policy;
-        if (policy.policy.keep_no_turns)
-            phi__put_one_mark(phi__table_policy(), &policy, "keep_last_turns");
-        if (policy.policy.no_reserve)
-            phi__put_one_mark(phi__table_policy(), &policy, "reserve_output_tokens");
-        phi__put_table(w, node, "policy", phi__table_policy(), &policy);
-    }
+    if (w->desc->policy != NULL)
+        phi__put_table(w, node, "policy", phi__table_policy(), w->desc->policy);
     phi__put_format(w, node);
-    effects.effects = w->desc->tool_options.effects;
-    phi__put_table(w, node, "effects", phi__table_effects(), &effects);
+    phi__put_table(w, node, "effects", phi__table_effects(), &w->desc->tool_options.effects);
     phi__put_said(w, node);
     phi__put_part(w, w->root, "agent", node);
 }
@@ -374,7 +349,6 @@ static void phi__put_tools(phi__cfg_write *w) {
 }
 
 static void phi__put_compaction(phi__cfg_write *w) {
-    const phi__cfg_table *table = phi__table_compaction();
     phi__cfg_compaction c = PHI_ZERO;
     if (w->desc->compaction.disable) return;
     c.config = w->desc->compaction;
@@ -384,25 +358,13 @@ static void phi__put_compaction(phi__cfg_write *w) {
     if (c.config.scope_runs == PHI_COMPACTION_NO_RUNS || c.config.scope != PHI_COMPACTION_RUNS)
         c.config.scope_runs = 0;
     if (c.config.scope != PHI_COMPACTION_TOKENS) c.config.scope_tokens = 0;
-    if (c.config.keep_no_first) {
-        c.config.keep_first_turns = 0;
-        phi__put_one_mark(table, &c, "keep_first_turns");
-    }
-    phi__put_table(w, w->root, "compaction", table, &c);
+    phi__put_table(w, w->root, "compaction", phi__table_compaction(), &c);
 }
 
 static void phi__put_execution(phi__cfg_write *w) {
-    const phi_agent_desc *desc = w->desc;
     phi__cfg_execution e = PHI_ZERO;
-    e.limits = desc->limits;
-    e.retry.retry = desc->retry;
-    if (desc->retry.disable) {
-        e.retry.retry.max_retries = 0;
-        phi__put_one_mark(phi__table_retry(), &e.retry, "max_retries");
-    }
-    e.cache.cache = desc->cache;
-    e.budget.budget = desc->budget;
-    e.deadlines.deadlines = desc->deadlines;
+    e.desc = *w->desc;
+    e.cache.cache = w->desc->cache;
     phi__put_table(w, w->root, "execution", phi__table_execution(), &e);
 }
 

@@ -746,8 +746,8 @@ static void phi__reading_end(phi__reading *r) {
 /* ---- settings: a copy with its defaults resolved ---- */
 
 enum {
-    PHI__SETTINGS_TIMEOUT_MS = 30000,     /* the book, part "OpenAPI Tool Adapter" */
-    PHI__SETTINGS_RESPONSE_BYTES = 65536, /* the same part of the book */
+    PHI__SETTINGS_TIMEOUT_MS = 30000, /* defaults of phi_openapi_desc */
+    PHI__SETTINGS_RESPONSE_BYTES = 65536,
     PHI__SETTINGS_DOCUMENT_BYTES = 67108864,
     PHI__SETTINGS_SCHEMA_BYTES = 65536
 };

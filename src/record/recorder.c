@@ -172,7 +172,7 @@ static bool phi__links_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_e
                                  &loop->pub.spawned[n]);
 }
 
-enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the Rust original's default for InactivityTimeout */
+enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* default of inactivity_s */
 
 /* ---- beginning a session ---- */
 

@@ -86,8 +86,9 @@ static const phi__cfg_field phi__mcp_instance_rows[] = {
 
 PHI__TABLE(mcp_instance, "mcp.instances", "An MCP server.")
 
-PHI__TABLE_LIST(mcp, "mcp", "Servers of the Model Context Protocol, whose tools agents have.",
-                mcp_instance, "The servers.")
+PHI__TABLE_LIST(PHI__FN, mcp, "mcp",
+                "Servers of the Model Context Protocol, whose tools agents have.", mcp_instance,
+                "The servers.")
 static const phi__cfg_field phi__mcp_oauth_rows[] = {
     PHI__C_CHOICE_IN(oauth, desc, grant, phi__sec_mcp_grant_choices, "\"person\"",
                      "Who is authorized: a person at a browser, or the client by its secret."),
@@ -364,7 +365,7 @@ static phi_status phi__sec_mcp_open(phi__sec_mcp_state *s, phi__cfg_making *maki
     link->next = s->links;
     s->links = link;
     phi_status status = phi__sec_mcp_desc(ground, used->node, &t, link, &desc, &fits);
-    if (status != PHI_OK || !fits || ground->check_only) return status;
+    if (status != PHI_OK || !fits || ground->desc.check_only) return status;
     link->mcp = phi_mcp_connect(ground->rt, &desc);
     if (link->mcp == NULL) {
         const char *words = "";

@@ -76,7 +76,7 @@ static const phi__cfg_field phi__openapi_instance_rows[] = {
 PHI__TABLE(openapi_instance, "openapi.instances",
            "An OpenAPI document, whose operations are tools.")
 
-PHI__TABLE_LIST(openapi, "openapi", "OpenAPI documents, whose operations are tools.",
+PHI__TABLE_LIST(PHI__FN, openapi, "openapi", "OpenAPI documents, whose operations are tools.",
                 openapi_instance, "The documents.")
 
 /* ---- reading documents ---- */
@@ -129,7 +129,7 @@ static phi_status phi__sec_api_open(phi__cfg_ground *ground, phi__sec_api_doc *d
                        (int)name.len, name.at);
         return PHI_OK;
     }
-    if (ground->check_only) return PHI_OK;
+    if (ground->desc.check_only) return PHI_OK;
     const char *path =
         t->file != NULL ? phi__cfg_join(ground->arena, ground->directory, t->file) : NULL;
     if (t->file != NULL && path == NULL) return PHI_NO_MEMORY;
@@ -186,7 +186,7 @@ static phi_status phi__sec_api_one(phi__sec_api_state *s, phi__cfg_making *makin
     if (doc == NULL) status = phi__sec_api_doc_of(s, making->ground, used, &doc);
     if (status != PHI_OK) return status;
     making->work = doc;
-    if (making->ground->check_only)
+    if (making->ground->desc.check_only)
         phi__making_trust(making);
     else if (!doc->failed)
         status = phi__sec_api_read(making->ground, doc);

@@ -1,5 +1,5 @@
 /* channel.c - the channels of system_in.h: reads and writes only after poll reported readiness. */
-#include "system/system_in.h"
+#include "system/process_in.h"
 #include "base/base_in.h"
 #include "io/io_in.h"
 
@@ -32,11 +32,10 @@ struct phi__channel {
     phi__watch watches[2]; /* 0: input, 1: output */
     bool plain[2];         /* no poller takes the descriptor, so the timer polls */
     phi__timer timer;
-    phi__buf out;
-    size_t out_at; /* bytes of `out` written so far */
-    bool stopped;  /* `input` returned false */
-    bool over;     /* `ended` was called */
-    bool broken;   /* out_fd has no reader */
+    phi__outgoing out;
+    bool stopped; /* `input` returned false */
+    bool over;    /* `ended` was called */
+    bool broken;  /* out_fd has no reader */
     bool wants_room, in_callback, freed;
 };
 
@@ -46,7 +45,7 @@ static int phi__channel_fd(const phi__channel *c, int side) {
 
 static bool phi__channel_wants(const phi__channel *c, int side) {
     if (side == 0) return !c->over && !c->stopped;
-    return !c->broken && (c->out.len > 0 || c->wants_room);
+    return !c->broken && (phi__outgoing_waits(&c->out) > 0 || c->wants_room);
 }
 
 /* Watches each side that needs it. The timer serves sides without a poller, and retries. */
@@ -71,7 +70,7 @@ static void phi__channel_destroy(phi__channel *c) {
     for (int side = 0; side < 2; side++)
         (void)phi__io_watch(c->io, &c->watches[side], phi__channel_fd(c, side), 0);
     phi__io_timer_clear(c->io, &c->timer);
-    phi__buf_free(&c->out);
+    phi__outgoing_free(&c->out);
     phi__free(phi__io_memory(c->io), c, sizeof *c);
 }
 
@@ -123,25 +122,12 @@ static bool phi__channel_read(phi__channel *c) {
 /* Writes as much as out_fd takes. Returns an errno value. */
 static int phi__channel_send(phi__channel *c) {
     int error = 0;
-    for (int i = 0; i < PHI__CHANNEL_WRITES && c->out.len > 0; i++) {
-        size_t left = c->out.len - c->out_at, wrote;
-        if (!phi__channel_ready(c, 1)) break;
-        error = phi__posix_write(c->desc.out_fd, c->out.at + c->out_at,
-                                 phi__min(left, PHI__CHANNEL_PIECE), &wrote);
-        if (error == EAGAIN || error == EWOULDBLOCK) return 0;
-        if (error != 0) return error;
-        c->out_at += wrote;
-        if (c->out_at == c->out.len) {
-            phi__buf_clear(&c->out);
-            c->out_at = 0;
-            if (c->out.cap > PHI__CHANNEL_TURN_BYTES) phi__buf_free(&c->out);
-        }
+    for (int i = 0; i < PHI__CHANNEL_WRITES && error == 0 && phi__outgoing_waits(&c->out) > 0;
+         i++) {
+        if (!phi__channel_ready(c, 1)) return 0;
+        error = phi__outgoing_write(&c->out, c->desc.out_fd, PHI__CHANNEL_PIECE);
     }
-    if (c->out_at > 0 && c->out_at >= c->out.len / 2) {
-        phi__buf_drop(&c->out, c->out_at);
-        c->out_at = 0;
-    }
-    return error;
+    return error == EAGAIN ? 0 : error;
 }
 
 /* Writes queued bytes. False: the channel is gone. */
@@ -151,8 +137,7 @@ static bool phi__channel_write_on(phi__channel *c) {
     if (error != 0) {
         c->broken = true;
         c->wants_room = false;
-        phi__buf_free(&c->out);
-        c->out_at = 0;
+        phi__outgoing_free(&c->out);
         return phi__channel_over(c, PHI_IO, error);
     }
     if (!c->wants_room || phi__channel_waiting(c) > c->desc.max_out_bytes / 2) return true;
@@ -194,7 +179,7 @@ PHI__FN phi_status phi__channel_new(phi__io *io, const phi__channel_desc *desc,
     c->desc = *desc;
     if (c->desc.out_fd == 0) c->desc.out_fd = 1;
     if (c->desc.max_out_bytes == 0) c->desc.max_out_bytes = PHI__CHANNEL_QUEUE_BYTES;
-    phi__buf_init(&c->out, phi__io_memory(io));
+    phi__buf_init(&c->out.bytes, phi__io_memory(io));
     c->watches[0].ready = phi__channel_on_in;
     c->watches[1].ready = phi__channel_on_out;
     c->timer.fire = phi__channel_on_timer;
@@ -225,24 +210,17 @@ PHI__FN void phi__channel_resume(phi__channel *channel) {
 PHI__FN phi_status phi__channel_write(phi__channel *channel, const char *bytes, size_t len,
                                       size_t *taken) {
     phi__channel *c = channel;
-    size_t waits = phi__channel_waiting(c);
     *taken = 0;
     if (c->broken) return PHI_STALE;
-    size_t most = waits < c->desc.max_out_bytes ? c->desc.max_out_bytes - waits : 0;
-    if (most > len) most = len;
-    if (most > 0 && phi__buf_reserve(&c->out, most) == NULL) {
-        c->out.failed = false; /* the bytes queued before are intact */
-        return PHI_NO_MEMORY;
-    }
-    phi__buf_add(&c->out, bytes, most);
-    if (most < len) c->wants_room = true;
-    *taken = most;
+    phi_status status = phi__outgoing_add(&c->out, bytes, len, c->desc.max_out_bytes, taken);
+    if (status != PHI_OK) return status;
+    if (*taken < len) c->wants_room = true;
     phi__channel_watch(c);
     return PHI_OK;
 }
 
 PHI__FN size_t phi__channel_waiting(const phi__channel *channel) {
-    return channel->out.len - channel->out_at;
+    return phi__outgoing_waits(&channel->out);
 }
 
 PHI__FN void phi__channel_free(phi__channel *channel) {

@@ -183,6 +183,45 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
     return error;
 }
 
+/* ---- bytes that wait to be written, for processes and channels ---- */
+
+enum { PHI__OUTGOING_KEPT = 16384 /* most bytes of an empty buffer that are kept */ };
+
+PHI__FN phi_status phi__outgoing_add(phi__outgoing *out, const char *bytes, size_t len, size_t most,
+                                     size_t *taken) {
+    size_t waits = phi__outgoing_waits(out);
+    size_t n = phi__min(len, most - phi__min(waits, most));
+    *taken = 0;
+    if (n > 0 && phi__buf_reserve(&out->bytes, n) == NULL) {
+        out->bytes.failed = false; /* the bytes queued before are intact */
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_add(&out->bytes, bytes, n);
+    *taken = n;
+    return PHI_OK;
+}
+
+PHI__FN int phi__outgoing_write(phi__outgoing *out, int fd, size_t most) {
+    size_t wrote;
+    int error = phi__posix_write(fd, out->bytes.at + out->at,
+                                 phi__min(phi__outgoing_waits(out), most), &wrote);
+    out->at += wrote;
+    if (out->at == out->bytes.len) {
+        phi__buf_clear(&out->bytes);
+        if (out->bytes.cap > PHI__OUTGOING_KEPT) phi__buf_free(&out->bytes);
+        out->at = 0;
+    } else if (out->at > 0 && out->at >= out->bytes.len / 2) {
+        phi__buf_drop(&out->bytes, out->at);
+        out->at = 0;
+    }
+    return error == EWOULDBLOCK ? EAGAIN : error;
+}
+
+PHI__FN void phi__outgoing_free(phi__outgoing *out) {
+    phi__buf_free(&out->bytes);
+    out->at = 0;
+}
+
 /* ---- child processes as streams ---- */
 
 #include <poll.h>
@@ -236,8 +275,7 @@ struct phi__process {
     uint64_t grace_end_us;
     uint32_t poll_us;
     size_t rest_bytes;
-    phi__buf input;
-    size_t input_at;  /* bytes of `input` written so far */
+    phi__outgoing input;
     size_t input_max; /* most bytes of `input` that may wait */
     bool keep_input;  /* stdin stays open after all input was written */
     bool wants_room;  /* a write took only a part of its bytes */
@@ -267,7 +305,7 @@ static void phi__process_shut(phi__process *p, int stream) {
     (void)phi__io_watch(p->io, &p->watches[stream], p->fds[stream], 0);
     (void)close(p->fds[stream]);
     p->fds[stream] = -1;
-    if (stream == 0) phi__buf_free(&p->input);
+    if (stream == 0) phi__outgoing_free(&p->input);
     /* After both streams have ended, the exit is near. */
     if (phi__process_ended(p) && p->state == PHI__PROCESS_RUNNING) {
         p->poll_us = PHI__PROCESS_POLL_FIRST_US;
@@ -284,7 +322,7 @@ static void phi__process_watch(phi__process *p, int stream, bool on) {
 }
 
 static void phi__process_watch_all(phi__process *p) {
-    phi__process_watch(p, 0, p->input.len > 0 || p->wants_room);
+    phi__process_watch(p, 0, phi__outgoing_waits(&p->input) > 0 || p->wants_room);
     phi__process_watch(p, 1, !p->stopped[1]);
     phi__process_watch(p, 2, !p->stopped[2]);
 }
@@ -439,28 +477,17 @@ static void phi__process_on_err(phi__watch *watch, int have) {
 
 /* Writes as much as the pipe takes. False: the child closed its stdin. */
 static bool phi__process_send(phi__process *p) {
-    size_t left = p->input.len - p->input_at, wrote;
-    int error = phi__posix_write(p->fds[0], p->input.at + p->input_at,
-                                 phi__min(left, PHI__PROCESS_WRITE_BYTES), &wrote);
-    p->input_at += wrote;
-    if (error != 0 && error != EAGAIN && error != EWOULDBLOCK) return false;
-    if (p->input_at == p->input.len) {
-        phi__buf_clear(&p->input);
-        if (p->input.cap > PHI__PROCESS_TURN_BYTES) phi__buf_free(&p->input);
-        p->input_at = 0;
-    } else if (p->input_at >= p->input.len / 2) {
-        phi__buf_drop(&p->input, p->input_at);
-        p->input_at = 0;
-    }
-    return true;
+    int error = phi__outgoing_write(&p->input, p->fds[0], PHI__PROCESS_WRITE_BYTES);
+    return error == 0 || error == EAGAIN;
 }
 
 /* Closes stdin at the end of the input, or watches it while input waits. */
 static void phi__process_sent(phi__process *p) {
-    if (p->input.len == 0 && !p->keep_input)
+    bool waits = phi__outgoing_waits(&p->input) > 0;
+    if (!waits && !p->keep_input)
         phi__process_shut(p, 0);
     else
-        phi__process_watch(p, 0, p->input.len > 0 || p->wants_room);
+        phi__process_watch(p, 0, waits || p->wants_room);
 }
 
 static void phi__process_on_in(phi__watch *watch, int have) {
@@ -468,11 +495,11 @@ static void phi__process_on_in(phi__watch *watch, int have) {
     void (*room)(void *) = NULL;
     (void)have;
     if (p->fds[0] < 0) return;
-    if (p->input.len > 0 && !phi__process_send(p)) {
+    if (phi__outgoing_waits(&p->input) > 0 && !phi__process_send(p)) {
         phi__process_shut(p, 0);
         return;
     }
-    if (p->wants_room && p->input.len - p->input_at <= p->input_max / 2) {
+    if (p->wants_room && phi__outgoing_waits(&p->input) <= p->input_max / 2) {
         p->wants_room = false;
         room = p->room;
     }
@@ -557,7 +584,7 @@ static phi_status phi__process_prepare(phi__process *p, bool with_input, int *ch
     for (int i = with_input || p->keep_input ? 0 : 1; i < 3 && status == PHI_OK; i++) {
         *error = phi__process_pipe(&p->fds[i], &child[i], i == 0 ? 1 : 0);
         if (*error != 0) return PHI_IO;
-        if (i > 0 || p->input.len > 0)
+        if (i > 0 || phi__outgoing_waits(&p->input) > 0)
             status =
                 phi__io_watch(p->io, &p->watches[i], p->fds[i], i == 0 ? PHI__WRITE : PHI__READ);
     }
@@ -613,9 +640,9 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     p->poll_us = PHI__PROCESS_POLL_FIRST_US;
     p->exit_watch.fd = -1;
     for (int i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
-    phi__buf_init(&p->input, phi__io_memory(io));
-    phi__buf_add(&p->input, desc->input.at, desc->input.len);
-    phi_status status = p->input.failed
+    phi__buf_init(&p->input.bytes, phi__io_memory(io));
+    phi__buf_add(&p->input.bytes, desc->input.at, desc->input.len);
+    phi_status status = p->input.bytes.failed
                             ? PHI_NO_MEMORY
                             : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
     if (status == PHI_OK) {
@@ -637,7 +664,7 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
         /* No child exists yet. */
         p->state = PHI__PROCESS_REAPED;
         for (int i = 0; i < 3; i++) phi__process_shut(p, i);
-        phi__buf_free(&p->input);
+        phi__outgoing_free(&p->input);
         phi__io_timer_clear(p->io, &p->timer);
         phi__free(phi__io_memory(p->io), p, sizeof *p);
         return status;
@@ -658,22 +685,17 @@ PHI__FN void phi__process_resume(phi__process *process) {
 PHI__FN phi_status phi__process_write(phi__process *process, const char *bytes, size_t len,
                                       size_t *taken) {
     phi__process *p = process;
-    size_t waits = p->input.len - p->input_at,
-           most = waits < p->input_max ? p->input_max - waits : 0;
+    bool idle = phi__outgoing_waits(&p->input) == 0;
     *taken = 0;
     if (p->fds[0] < 0 || !p->keep_input) return PHI_STALE;
-    if (most > len) most = len;
-    if (most > 0 && phi__buf_reserve(&p->input, most) == NULL) {
-        p->input.failed = false; /* the bytes queued before are intact */
-        return PHI_NO_MEMORY;
-    }
-    phi__buf_add(&p->input, bytes, most);
-    if (waits == 0 && most > 0 && !phi__process_send(p)) {
+    phi_status status = phi__outgoing_add(&p->input, bytes, len, p->input_max, taken);
+    if (status != PHI_OK) return status;
+    if (idle && *taken > 0 && !phi__process_send(p)) {
         phi__process_shut(p, 0);
+        *taken = 0;
         return PHI_STALE;
     }
-    *taken = most;
-    if (most < len) p->wants_room = true;
+    if (*taken < len) p->wants_room = true;
     phi__process_sent(p);
     return PHI_OK;
 }

@@ -99,6 +99,8 @@ typedef struct phi__way {
     bool open;
 } phi__way;
 
+/* Works until no units are left and then returns PHI_BUSY: call again. Each part of the path costs
+   two units. */
 PHI__FN phi_status phi__files_make_way(phi__way *way, size_t *units, phi__words *words);
 PHI__FN void phi__files_leave(phi__way *way); /* calling it twice is harmless */
 
@@ -115,6 +117,8 @@ typedef struct phi__resolve {
 
 PHI__FN phi_status phi__path_resolve_begin(phi__resolve *r, const char *base, const char *path,
                                            phi__words *words);
+/* Works until no units are left and then returns PHI_BUSY: call again. A part of the path costs one
+   unit, and one more for each 64 bytes of the path before it, which the system walks again. */
 PHI__FN phi_status phi__path_resolve_advance(phi__resolve *r, size_t *units, phi__words *words);
 
 /* True if a resolved path is `directory`, which is resolved too, or lies in it. */

@@ -260,13 +260,16 @@ static const char *phi__ordered_name(const phi__ordered_level *level, uint32_t a
     return level->names.at + at + 1;
 }
 
-static bool phi__ordered_before(const phi__ordered_level *level, uint32_t a, uint32_t b) {
-    return strcmp(phi__ordered_name(level, a), phi__ordered_name(level, b)) < 0;
+static bool phi__ordered_above(const void *a, const void *b, const void *ctx) {
+    const phi__ordered_level *level = (const phi__ordered_level *)ctx;
+    return strcmp(phi__ordered_name(level, *(const uint32_t *)a),
+                  phi__ordered_name(level, *(const uint32_t *)b)) < 0;
 }
 
 static phi_status phi__ordered_push(phi__ordered *tree, phi__ordered_level *level,
                                     phi__file_kind kind, const char *name) {
-    size_t at = level->count, from = level->names.len;
+    const phi__heap order = {sizeof(uint32_t), phi__ordered_above, level};
+    size_t from = level->names.len;
     uint32_t *heap = (uint32_t *)phi__grow(tree->memory, level->heap, &level->cap, level->count + 1,
                                            sizeof *heap);
     if (heap == NULL || from > UINT32_MAX - 512) return PHI_NO_MEMORY;
@@ -274,26 +277,15 @@ static phi_status phi__ordered_push(phi__ordered *tree, phi__ordered_level *leve
     phi__buf_char(&level->names, (char)kind);
     phi__buf_add(&level->names, name, strlen(name) + 1);
     if (level->names.failed) return PHI_NO_MEMORY;
-    level->count++;
-    for (; at > 0 && phi__ordered_before(level, (uint32_t)from, heap[(at - 1) / 2]);
-         at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = (uint32_t)from;
+    heap[level->count] = (uint32_t)from;
+    phi__heap_rise(&order, heap, level->count++);
     return PHI_OK;
 }
 
 static uint32_t phi__ordered_pop(phi__ordered_level *level) {
-    uint32_t *heap = level->heap, top = heap[0], last = heap[--level->count];
-    size_t at = 0, child;
-    while ((child = 2 * at + 1) < level->count) {
-        if (child + 1 < level->count && phi__ordered_before(level, heap[child + 1], heap[child]))
-            child++;
-        if (!phi__ordered_before(level, heap[child], last)) break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    if (level->count > 0) heap[at] = last;
-    return top;
+    const phi__heap order = {sizeof(uint32_t), phi__ordered_above, level};
+    phi__heap_pop(&order, level->heap, level->count--);
+    return level->heap[level->count];
 }
 
 /* ---- levels ---- */

@@ -108,9 +108,8 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
     job->call = call;
     job->set = (const phi_toolset *)user_data;
     job->user_data = user_data;
-    /* Use the memory of the agent that made the call. */
-    phi__slot *slot = phi__slots_find(&call.rt->calls, call.index, call.gen);
-    job->memory = slot != NULL ? &((phi__toolcall *)slot->object)->run->agent->memory : NULL;
+    /* The memory of the agent that made the call, which has a state and so is alive. */
+    job->memory = &phi__call_find(call)->run->agent->memory;
     job->io = call.rt->io;
     job->go = go;
     job->drop = drop;
@@ -129,7 +128,7 @@ PHI__FN phi_flow phi__job_step(void *user_data, phi_call call) {
     return phi__job_busy(call.rt, phi__job_go(job, PHI__JOB_SLICE));
 }
 
-PHI__FN void phi__job_cancel(void *user_data, phi_call call) {
+static void phi__job_cancel(void *user_data, phi_call call) {
     phi__job *job = (phi__job *)phi_call_state(call, 0);
     (void)user_data;
     if (job != NULL) phi__job_end(job);

@@ -57,17 +57,12 @@ static bool phi__ls_before(phi_str a, phi_str b) {
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
-/* Moves a name down from the top of the heap until no name below it comes later in order. */
-static void phi__ls_sink(phi_str *names, size_t n, phi_str name) {
-    size_t at = 0, child;
-    while ((child = 2 * at + 1) < n) {
-        if (child + 1 < n && phi__ls_before(names[child], names[child + 1])) child++;
-        if (!phi__ls_before(name, names[child])) break;
-        names[at] = names[child];
-        at = child;
-    }
-    names[at] = name;
+static bool phi__ls_above(const void *a, const void *b, const void *ctx) {
+    (void)ctx;
+    return phi__ls_before(*(const phi_str *)b, *(const phi_str *)a);
 }
+
+static const phi__heap phi__ls_heap = {sizeof(phi_str), phi__ls_above, NULL};
 
 /* Counts a name, and keeps it if it is one of the first. False: no memory. */
 static bool phi__ls_add(phi__list_run *list, phi_str name) {
@@ -85,13 +80,12 @@ static bool phi__ls_add(phi__list_run *list, phi_str name) {
     name.at = copy;
     if (full) {
         phi__free(list->job.memory, (void *)(uintptr_t)names[0].at, names[0].len);
-        phi__ls_sink(names, list->count, name);
-        return true;
+        names[0] = name;
+        phi__heap_sink(&phi__ls_heap, names, list->count, 0);
+    } else {
+        names[list->count] = name;
+        phi__heap_rise(&phi__ls_heap, names, list->count++);
     }
-    size_t at = list->count++; /* sift the new name up */
-    for (; at > 0 && phi__ls_before(names[(at - 1) / 2], name); at = (at - 1) / 2)
-        names[at] = names[(at - 1) / 2];
-    names[at] = name;
     return true;
 }
 
@@ -114,12 +108,8 @@ static void phi__ls_write(phi__list_run *list, phi_str relative) {
 static phi_flow phi__ls_show(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     int units = PHI__LIST_STEP;
-    for (; units > 0 && list->heap > 1; units--) {
-        phi_str first = list->names[0];
-        list->heap--;
-        phi__ls_sink(list->names, list->heap, list->names[list->heap]);
-        list->names[list->heap] = first;
-    }
+    for (; units > 0 && list->heap > 1; units--)
+        phi__heap_pop(&phi__ls_heap, list->names, list->heap--);
     for (; units > 0 && list->heap <= 1 && list->written < list->count; units--)
         phi__ls_write(list, list->names[list->written++]);
     if (list->out.failed) return phi__job_no_memory(job);
@@ -225,7 +215,7 @@ static phi_flow phi__ls_walk(phi__job *job) {
 }
 
 /* Reads the ignore files of the directories above first. */
-static phi_flow phi__ls_above(phi__job *job) {
+static phi_flow phi__ls_outer(phi__job *job) {
     phi__list_run *list = (phi__list_run *)(void *)job;
     uint32_t units = 0;
     phi_status status = PHI_BUSY;
@@ -255,8 +245,8 @@ static phi_flow phi__ls_open(phi__job *job) {
     list->end_us = desc->list_timeout_ms == PHI_UNLIMITED
                        ? UINT64_MAX
                        : phi__io_counted_us(job->io) + (uint64_t)desc->list_timeout_ms * 1000;
-    job->go = phi__ls_above;
-    return phi__ls_above(job);
+    job->go = phi__ls_outer;
+    return phi__ls_outer(job);
 }
 
 static phi_flow phi__ls_go(phi__job *job) {

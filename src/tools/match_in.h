@@ -157,6 +157,9 @@ PHI__FN phi__regex_found phi__regex_scan(phi__regex *regex, phi_str text, bool l
 /* Ends a line that has no newline, and says if the line matches. */
 PHI__FN phi__regex_found phi__regex_finish(phi__regex *regex);
 
+/* Decodes the character at *at and advances *at past it. The text must be valid UTF-8. */
+PHI__FN uint32_t phi__regex_next(phi_str text, size_t *at);
+
 /* Tables of characters. */
 typedef struct phi__range {
     uint32_t first, last;

@@ -136,6 +136,17 @@ static void phi__re_set_add(phi__re_parser *p, uint32_t first, uint32_t last) {
     ranges[tree->range_count++].last = last;
 }
 
+/* Adds a range. If `outside`, adds the characters between the range before and this one instead;
+   *from is the first character after the range before. */
+static void phi__re_set_put(phi__re_parser *p, bool outside, uint32_t first, uint32_t last,
+                            uint32_t *from) {
+    if (!outside)
+        phi__re_set_add(p, first, last);
+    else if (first > *from)
+        phi__re_set_add(p, *from, first - 1);
+    *from = last + 1;
+}
+
 /* Adds a class; letter is one of "dswDSW". */
 static void phi__re_set_add_class(phi__re_parser *p, char letter) {
     size_t count;
@@ -144,13 +155,8 @@ static void phi__re_set_add_class(phi__re_parser *p, char letter) {
                              : letter == 's' || letter == 'S' ? phi__re_space(&count)
                                                               : phi__re_word(&count);
     uint32_t from = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!outside)
-            phi__re_set_add(p, rows[i].first, rows[i].last);
-        else if (rows[i].first > from)
-            phi__re_set_add(p, from, rows[i].first - 1);
-        from = rows[i].last + 1;
-    }
+    for (size_t i = 0; i < count; i++)
+        phi__re_set_put(p, outside, rows[i].first, rows[i].last, &from);
     if (outside) phi__re_set_add(p, from, PHI__RE_LAST_CODE);
 }
 
@@ -172,30 +178,15 @@ static bool phi__re_set_has(const phi__range *ranges, size_t count, uint32_t cod
     return phi__re_set_meets(ranges, count, code, code);
 }
 
-/* A step of the heap sort. It sorts rows of `width` numbers by the first number of each row. */
-static void phi__re_sink(uint32_t *rows, size_t width, size_t at, size_t n) {
-    uint32_t row[2];
-    size_t child, bytes = width * sizeof *rows;
-    memcpy(row, rows + at * width, bytes);
-    while ((child = 2 * at + 1) < n) {
-        if (child + 1 < n && rows[child * width] < rows[(child + 1) * width]) child++;
-        if (rows[child * width] <= row[0]) break;
-        memcpy(rows + at * width, rows + child * width, bytes);
-        at = child;
-    }
-    memcpy(rows + at * width, row, bytes);
+static bool phi__re_greater(const void *a, const void *b, const void *ctx) {
+    (void)ctx;
+    return *(const uint32_t *)a > *(const uint32_t *)b;
 }
 
-static void phi__re_sort(uint32_t *rows, size_t width, size_t n) {
-    for (size_t i = n / 2; i > 0; i--) phi__re_sink(rows, width, i - 1, n);
-    for (size_t i = n; i > 1; i--) {
-        for (size_t k = 0; k < width; k++) {
-            uint32_t first = rows[k];
-            rows[k] = rows[(i - 1) * width + k];
-            rows[(i - 1) * width + k] = first;
-        }
-        phi__re_sink(rows, width, 0, i - 1);
-    }
+/* Sorts items by the number that each of them begins with. */
+static void phi__re_sort(void *items, size_t size, size_t count) {
+    const phi__heap heap = {size, phi__re_greater, NULL};
+    phi__heap_sort(&heap, items, count);
 }
 
 /* Sorts the ranges of the set under construction and merges those that overlap or touch. */
@@ -205,7 +196,7 @@ static void phi__re_set_order(phi__re_tree *tree) {
     phi__range *rows = tree->ranges + tree->open;
     for (i = 1; i < n && rows[i].first > rows[i - 1].last + 1; i++) continue;
     if (i == n) return;
-    phi__re_sort((uint32_t *)(void *)rows, 2, n);
+    phi__re_sort(rows, sizeof *rows, n);
     for (i = 1; i < n; i++) {
         if (rows[i].first > rows[kept].last + 1)
             rows[++kept] = rows[i];
@@ -265,8 +256,7 @@ static void phi__re_set_negate(phi__re_parser *p) {
     size_t n = tree->range_count - tree->open;
     for (size_t i = 0; i < n; i++) {
         phi__range row = tree->ranges[tree->open + i];
-        if (row.first > from) phi__re_set_add(p, from, row.first - 1);
-        from = row.last + 1;
+        phi__re_set_put(p, true, row.first, row.last, &from);
     }
     if (from <= PHI__RE_LAST_CODE) phi__re_set_add(p, from, PHI__RE_LAST_CODE);
     if (p->status != PHI_OK || n == 0) return;
@@ -313,19 +303,28 @@ static uint32_t phi__re_set_end(phi__re_parser *p) {
 
 /* ---- the parts of a pattern that are one character: escapes and sets ---- */
 
+PHI__FN uint32_t phi__regex_next(phi_str text, size_t *at) {
+    unsigned char c = (unsigned char)text.at[(*at)++];
+    uint32_t code = c < 0x80 ? c : c < 0xE0 ? c & 0x1Fu : c < 0xF0 ? c & 0x0Fu : c & 0x07u;
+    while (*at < text.len && ((unsigned char)text.at[*at] & 0xC0) == 0x80)
+        code = code << 6 | ((unsigned char)text.at[(*at)++] & 0x3Fu);
+    return code;
+}
+
+/* Returns the bytes of a UTF-8 character that begins with this byte. */
+static size_t phi__re_bytes(char lead) {
+    unsigned char c = (unsigned char)lead;
+    return c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+}
+
 /* Reads a literal character. */
 static uint32_t phi__re_plain(phi__re_parser *p) {
-    const unsigned char *s = (const unsigned char *)p->text.at + p->at;
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    uint32_t code = s[0];
+    size_t n = phi__re_bytes(p->text.at[p->at]);
     if (n > p->text.len - p->at || phi__utf8_valid(phi__str(p->text.at + p->at, n)) != n) {
         phi__re_fail(p, p->at, "the pattern is not UTF-8");
         return 0;
     }
-    if (n > 1) code &= 0xFFu >> (n + 1);
-    for (size_t i = 1; i < n; i++) code = code << 6 | (s[i] & 0x3Fu);
-    p->at += n;
-    return code;
+    return phi__regex_next(phi__str(p->text.at, p->at + n), &p->at);
 }
 
 static int phi__re_hex_digit(char c) {
@@ -425,11 +424,7 @@ static void phi__re_posix(phi__re_parser *p) {
     bool nul = rows[0] == '\1';
     for (; *rows != '\0'; rows += 2) {
         uint32_t first = nul && rows[0] == '\1' ? 0 : (unsigned char)rows[0];
-        if (!outside)
-            phi__re_set_add(p, first, (unsigned char)rows[1]);
-        else if (first > next)
-            phi__re_set_add(p, next, first - 1);
-        next = (unsigned char)rows[1] + 1u;
+        phi__re_set_put(p, outside, first, (unsigned char)rows[1], &next);
     }
     if (outside) phi__re_set_add(p, next, PHI__RE_LAST_CODE);
 }
@@ -897,10 +892,10 @@ static phi_status phi__re_cut(phi__re_program *program, const phi__range *ranges
     /* Sort and remove duplicates. */
     uint32_t *rows = program->starts;
     size_t kept = 0;
-    phi__re_sort(rows, 1, n);
+    phi__re_sort(rows, sizeof *rows, n);
     for (size_t i = 1; i < n; i++)
         if (rows[i] != rows[kept]) rows[++kept] = rows[i];
-    program->run_count = n > 0 ? kept + 1 : 0;
+    program->run_count = kept + 1;
     return PHI_OK;
 }
 
@@ -1141,8 +1136,9 @@ static bool phi__re_list(phi__regex *regex, phi__re_state *state, bool *tests) {
         uint64_t word = regex->next[i];
         size_t pc = i * 64;
         for (; word != 0; word >>= 1, pc++) {
-            uint16_t op = regex->program.codes[phi__min(pc, regex->program.count - 1)].op;
-            if ((word & 1) == 0 || op == PHI__RE_OP_JUMP || op == PHI__RE_OP_SPLIT) continue;
+            if ((word & 1) == 0) continue;
+            uint16_t op = regex->program.codes[pc].op;
+            if (op == PHI__RE_OP_JUMP || op == PHI__RE_OP_SPLIT) continue;
             if (op == PHI__RE_OP_TEST) *tests = true;
             pool[regex->pool_count + n++] = (uint16_t)pc;
         }
@@ -1244,17 +1240,14 @@ static uint16_t phi__re_go(phi__regex *regex, uint16_t symbol, size_t *units) {
 
 /* Returns the symbol of the character at the start of text. *n: its bytes; 0: more are needed. */
 static uint16_t phi__re_decode(const phi__regex *regex, phi_str text, bool last, size_t *n) {
-    const unsigned char *s = (const unsigned char *)text.at;
-    size_t want = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4, have = phi__min(want, text.len);
-    uint32_t code = s[0] & (0xFFu >> (want + 1));
-    if (phi__utf8_valid(phi__str(text.at, have)) == want) {
-        for (size_t i = 1; i < want; i++) code = code << 6 | (s[i] & 0x3Fu);
-        *n = want;
-        return phi__re_symbol(&regex->program, code);
-    }
+    size_t want = phi__re_bytes(text.at[0]), have = phi__min(want, text.len);
+    unsigned char lead = (unsigned char)text.at[0];
+    *n = 0;
+    if (phi__utf8_valid(phi__str(text.at, have)) == want)
+        return phi__re_symbol(&regex->program, phi__regex_next(phi__str(text.at, want), n));
     /* The text may end within a character. */
     *n = !last && have < want && phi__utf8_bad(text.at, text.at + have) == have ? 0 : 1;
-    if (*n == 0 && (s[0] < 0xC2 || s[0] > 0xF4)) *n = 1;
+    if (*n == 0 && (lead < 0xC2 || lead > 0xF4)) *n = 1;
     return regex->program.bad;
 }
 

@@ -126,8 +126,7 @@ static void phi__talk_result(phi__buf *out, const phi_message *message) {
 static void phi__talk_input(phi__buf *out, const phi_hook *hook, phi_str arguments) {
     phi_hook_point point = hook->point;
     const phi_compaction *c = hook->compaction;
-    const char *point_name = phi__talk_name(point);
-    phi__buf_printf(out, "{\"hook\":\"%s\"", point_name != NULL ? point_name : "");
+    phi__buf_printf(out, "{\"hook\":\"%s\"", phi__talk_name(point));
     if (point == PHI_HOOK_BEFORE_LOOP || point == PHI_HOOK_BEFORE_TURN)
         phi__records_u64(out, "message_count", hook->message_count);
     if (point == PHI_HOOK_BEFORE_LOOP) { /* loop ids are session.config.N */

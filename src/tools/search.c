@@ -438,7 +438,7 @@ static void phi__own_begin(phi__search *search) {
                             error.message);
     if (status == PHI_OK && search->include != NULL)
         status = phi__ignore_add_line(&own->include, phi_str_of(search->include), &wrong);
-    if (wrong != NULL && search->include != NULL)
+    if (wrong != NULL)
         (void)phi__job_fail(job, "Search error: include \"%s\": %s", search->include, wrong);
     if (status == PHI_NO_MEMORY) (void)phi__job_no_memory(job);
     if (search->own == NULL) return;

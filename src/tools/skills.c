@@ -253,15 +253,6 @@ enum {
     PHI__SKILL_WORDS = 240
 };
 
-/* Decodes the character at *at and advances *at past it. The text must be valid UTF-8. */
-static uint32_t phi__skill_next(phi_str text, size_t *at) {
-    unsigned char c = (unsigned char)text.at[(*at)++];
-    uint32_t code = c < 0x80 ? c : c < 0xE0 ? c & 0x1Fu : c < 0xF0 ? c & 0x0Fu : c & 0x07u;
-    while (*at < text.len && ((unsigned char)text.at[*at] & 0xC0) == 0x80)
-        code = code << 6 | ((unsigned char)text.at[(*at)++] & 0x3Fu);
-    return code;
-}
-
 static bool phi__skill_capital(uint32_t c) {
     if (c < 0x80) return c >= 'A' && c <= 'Z';
     if (c >= 0xC0 && c <= 0xDE) return c != 0xD7;    /* Latin-1 */
@@ -350,7 +341,7 @@ static bool phi__skill_required(phi__skill_file *file, const phi_json *root, con
 static void phi__skill_length_of(phi__skill_file *file, const char *key, phi_str text,
                                  size_t most) {
     size_t n = 0;
-    for (size_t at = 0; at < text.len; n++) (void)phi__skill_next(text, &at);
+    for (size_t at = 0; at < text.len; n++) (void)phi__regex_next(text, &at);
     if (n > most)
         phi__skill_say(file, key, false, "%s: %llu characters, expected at most %llu", key,
                        (unsigned long long)n, (unsigned long long)most);
@@ -364,7 +355,7 @@ static void phi__skill_name_of(phi__skill_file *file, phi_str name) {
     int shown = (int)phi__min(name.len, 80);
     phi__skill_length_of(file, "name", name, PHI__SKILL_NAME);
     for (size_t at = 0; at < name.len;) {
-        uint32_t c = phi__skill_next(name, &at);
+        uint32_t c = phi__regex_next(name, &at);
         wrong[0] = wrong[0] || phi__skill_capital(c);
         wrong[1] = wrong[1] || (c != '-' && !phi__skill_letter(c));
     }
@@ -433,8 +424,9 @@ static phi_status phi__skill_find(phi__skill_file *file) {
 static void phi__skill_slices(phi__skill_file *file, phi__file *from) {
     phi__words words;
     phi_status split = PHI_PARSE;
+    bool more = true;
     size_t got = 1;
-    while (split == PHI_PARSE && got > 0 && file->text.len < PHI__SKILLS_FRONT_BYTES) {
+    while (more && got > 0 && file->text.len < PHI__SKILLS_FRONT_BYTES) {
         char *to = phi__buf_reserve(&file->text, PHI__SKILL_SLICE);
         if (to == NULL) {
             file->no_memory = true;
@@ -446,9 +438,8 @@ static void phi__skill_slices(phi__skill_file *file, phi__file *from) {
         }
         phi__buf_add_len(&file->text, got);
         split = phi__front_split(phi__buf_str(&file->text), &file->front);
-        if (split == PHI_NOT_FOUND && file->text.len < PHI__SKILL_SLICE) split = PHI_PARSE;
+        more = split == PHI_PARSE || (split == PHI_NOT_FOUND && file->text.len < PHI__SKILL_SLICE);
     }
-    split = phi__front_split(phi__buf_str(&file->text), &file->front);
     if (split == PHI_NOT_FOUND)
         phi__skill_report(file, file->front.first_line, 1,
                           "no front matter: expected a line \"---\" at the beginning", true);
@@ -778,7 +769,7 @@ PHI_API phi_status phi_skills_prompt(const phi_skills *skills, phi_skills_hint h
             size_t at = 0, n = 0;
             /* A description that breaks the standard's limit must not fill the prompt. */
             for (; at < description.len && n < PHI__SKILLS_PROMPT_CHARACTERS; n++)
-                (void)phi__skill_next(description, &at);
+                (void)phi__regex_next(description, &at);
             phi__buf_text(&text, "  <skill>\n");
             phi__skills_field(&text, "name", skills->list[i]->name);
             phi__skills_field(&text, "description", phi__str(description.at, at));

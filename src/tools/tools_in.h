@@ -42,7 +42,6 @@ typedef struct phi__job {
 PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str arguments, size_t bytes,
                                 bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *));
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call); /* a phi_tool's step */
-PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's cancel */
 
 /* Gives the result and returns PHI_DONE. details: JSON text, or NULL. phi__job_done needs UTF-8;
    phi__job_fail repairs other bytes. */

@@ -59,6 +59,8 @@ static void check_field(const phi__cfg_field *field) {
         0;
     bool good = sizes[field->kind] == 0 || sizes[field->kind] == field->size ||
                 (field->flags & PHI__CFG_PART) != 0;
+    if (field->kind == PHI__CFG_TEXTS && field->size == sizeof(char **)) /* the count follows */
+        good = field->twin == field->offset + sizeof(char **);
     good = CHECK(good) && CHECK(n > 0 && field->text[n - 1] == '.');
     good = CHECK((field->space != NULL) == references) && good;
     if (field->kind == PHI__CFG_CHOICE) good = CHECK(field->choices != NULL) && good;
@@ -127,6 +129,24 @@ TEST(a_struct_is_filled_from_a_base_and_an_instance_over_it) {
     teardown();
 }
 
+TEST(twins_tell_a_zero_from_a_missing_field) {
+    phi_retry retry = PHI_ZERO;
+    phi_request_options options = PHI_ZERO;
+    setup();
+    CHECK(phi__cfg_take(&arena, read_json("{\"max_delay_ms\":7}"), phi__table_retry(), &retry));
+    CHECK(phi__cfg_take(&arena, read_json("{\"top_k\":7}"), phi__table_options(), &options));
+    CHECK(!retry.disable && !options.has_seed);
+    CHECK(phi__cfg_take(&arena, read_json("{\"max_retries\":0}"), phi__table_retry(), &retry));
+    CHECK(phi__cfg_take(&arena, read_json("{\"seed\":0,\"stop\":[\"a\",\"b\"]}"),
+                        phi__table_options(), &options));
+    CHECK(retry.disable && options.has_seed);
+    CHECK_EQ_INT(options.stop_count, 2);
+    CHECK_EQ_STR(options.stop[1], "b");
+    CHECK(phi__cfg_take(&arena, read_json("{\"max_retries\":2}"), phi__table_retry(), &retry));
+    CHECK(!retry.disable);
+    teardown();
+}
+
 TEST(every_kind_is_taken) {
     phi__cfg_execution e = PHI_ZERO;
     phi__cfg_tools t = PHI_ZERO;
@@ -139,10 +159,10 @@ TEST(every_kind_is_taken) {
                                   "\"unlimited\",\"max_duration_secs\":1.5,\"max_cost\":2.5,"
                                   "\"pause\":true,\"retry\":{\"max_retries\":2}}"),
                         phi__table_execution(), &e));
-    CHECK_EQ_INT(e.limits.max_turns, PHI_UNLIMITED);
-    CHECK(e.limits.max_tokens == UINT64_MAX);
-    CHECK_EQ_INT(e.limits.max_duration_ms, 1500);
-    CHECK(e.limits.max_cost == 2.5 && e.limits.pause && e.retry.retry.max_retries == 2);
+    CHECK_EQ_INT(e.desc.limits.max_turns, PHI_UNLIMITED);
+    CHECK(e.desc.limits.max_tokens == UINT64_MAX);
+    CHECK_EQ_INT(e.desc.limits.max_duration_ms, 1500);
+    CHECK(e.desc.limits.max_cost == 2.5 && e.desc.limits.pause && e.desc.retry.max_retries == 2);
     CHECK(phi__cfg_take(&arena, read_json("{\"enabled\":[\"a\",\"b\"],\"strategy\":\"Batched\"}"),
                         phi__table_tools(), &t));
     CHECK_EQ_INT(t.enabled.count, 2);
@@ -155,8 +175,8 @@ TEST(every_kind_is_taken) {
     CHECK_EQ_INT(f.failover.stay, PHI_FAILOVER_STAY_FOR);
     CHECK(phi__cfg_take(&arena, read_json("{\"traversal\":\"dfs\",\"max_nodes\":7}"),
                         phi__table_tot(), &tot));
-    CHECK_EQ_INT(tot.options.traversal, PHI_TOT_DFS);
-    CHECK_EQ_INT(tot.options.max_nodes, 7);
+    CHECK_EQ_INT(tot.traversal, PHI_TOT_DFS);
+    CHECK_EQ_INT(tot.max_nodes, 7);
     CHECK(phi__cfg_take(&arena, read_json("{\"order\":-2,\"max_length\":3}"),
                         phi__table_prompt_block(), &block));
     CHECK_EQ_INT(block.order, -2);
@@ -259,8 +279,8 @@ TEST(each_choice_has_the_number_of_its_name) {
                 {phi__table_cache, "strategy", "auto", PHI_CACHE_AUTO},
                 {phi__table_cache, "strategy", "disabled", PHI_CACHE_DISABLED},
                 {phi__table_cache, "strategy", "manual", PHI_CACHE_MANUAL},
-                {phi__table_strategy, "type", "cot", PHI__CFG_STRATEGY_COT},
-                {phi__table_strategy, "type", "adaptive", PHI__CFG_STRATEGY_ADAPTIVE},
+                {phi__table_strategy, "type", "cot", 0},
+                {phi__table_strategy, "type", "adaptive", 6},
                 {phi__table_aot, "profile", "standard", PHI_AOT_STANDARD},
                 {phi__table_aot, "profile", "short", PHI_AOT_SHORT},
                 {phi__table_aot, "profile", "long", PHI_AOT_LONG},
@@ -463,7 +483,8 @@ TEST(the_schema_survives_every_failed_allocation) {
 
 TEST_MAIN(TEST_ENTRY(every_field_has_a_place_a_default_and_a_sentence),
           TEST_ENTRY(a_struct_is_filled_from_a_base_and_an_instance_over_it),
-          TEST_ENTRY(every_kind_is_taken), TEST_ENTRY(each_quirk_has_the_name_of_its_bit),
+          TEST_ENTRY(twins_tell_a_zero_from_a_missing_field), TEST_ENTRY(every_kind_is_taken),
+          TEST_ENTRY(each_quirk_has_the_name_of_its_bit),
           TEST_ENTRY(each_choice_has_the_number_of_its_name),
           TEST_ENTRY(compat_changes_the_quirks_of_a_preset), TEST_ENTRY(references_are_read),
           TEST_ENTRY(references_find_tables_and_aliases_providers),
