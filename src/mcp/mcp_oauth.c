@@ -111,9 +111,7 @@ enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* most bytes of a URL in a message */
 
 /* Returns how much of a URL a message may show. The query may be a secret and is left out. */
 static int phi__oaf_shown(phi_str url) {
-    size_t n = 0;
-    while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
-    return (int)n;
+    return (int)phi__min(phi__url_bare(url).len, PHI__OAUTH_FIND_SHOWN);
 }
 
 /* Checks a URL that a document or a header names. */
@@ -284,8 +282,7 @@ static void phi__grant_save(phi__oauth *o) {
 /* Joins the requested scopes and those that the server has granted. */
 static bool phi__grant_scopes(phi__oauth *o, phi_arena *arena, phi_str asked, phi_str granted,
                               phi_str *out) {
-    phi__buf set;
-    phi__buf_init(&set, &o->memory);
+    phi__buf set = phi__buf_of(&o->memory);
     phi__oauth_join(&set, asked);
     phi__oauth_join(&set, granted);
     return phi__mcp_keep(&set, arena, out);
@@ -389,9 +386,8 @@ static bool phi__grant_proves(const phi__oauth *o) {
 static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body) {
     phi_str none = phi__str("", 0);
     phi_status status = PHI_OK;
-    phi__buf basic, proof;
-    phi__buf_init(&basic, &o->memory);
-    phi__buf_init(&proof, &o->memory);
+    phi__buf basic = phi__buf_of(&o->memory);
+    phi__buf proof = phi__buf_of(&o->memory);
     phi__form_basic(&basic, &o->client);
     if (o->client.method == PHI__OAUTH_KEY) status = phi__sign_client(o, body);
     if (status == PHI_OK && phi__grant_proves(o))
@@ -570,6 +566,14 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* Waits for the answer that the host's function has promised, unless that function failed. If
+   o->gone, the desc may be freed. */
+static phi_status phi__person_wait(phi__oauth *o, phi_status status, const char *what) {
+    o->calling = false;
+    if (status == PHI_OK || o->gone) return PHI_BUSY;
+    return phi__oauth_fail(o, status, "the %s: %s", what, phi_status_text(status));
+}
+
 /* Opens the browser. The client is known by now. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
@@ -582,14 +586,10 @@ static phi_status phi__person_open(phi__oauth *o) {
     phi__buf_char(&url, '\0');
     o->step = PHI__OAUTH_PERSON;
     phi__buf_free(&o->redirected);
-    if (!url.failed) {
-        o->calling = true;
-        status = o->desc->open_browser_fn(o->desc->user_data, url.at);
-        o->calling = false;
-    }
+    o->calling = true;
+    if (!url.failed) status = o->desc->open_browser_fn(o->desc->user_data, url.at);
     phi__buf_free(&url);
-    if (status == PHI_OK || o->gone) return PHI_BUSY; /* if gone, the desc may be freed */
-    return phi__oauth_fail(o, status, "the browser: %s", phi_status_text(status));
+    return phi__person_wait(o, status, "browser");
 }
 
 static phi_status phi__person_assert(phi__oauth *o) {
@@ -602,9 +602,7 @@ static phi_status phi__person_assert(phi__oauth *o) {
     phi__buf_free(&o->redirected);
     o->calling = true;
     phi_status status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
-    o->calling = false;
-    if (status == PHI_OK || o->gone) return PHI_BUSY; /* if gone, the desc may be freed */
-    return phi__oauth_fail(o, status, "the assertion: %s", phi_status_text(status));
+    return phi__person_wait(o, status, "assertion");
 }
 
 /* Continues after the metadata: chooses scopes, redirect and client. */

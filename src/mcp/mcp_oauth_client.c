@@ -207,9 +207,8 @@ PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *as
 PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
                                  const phi__oauth_ask *ask) {
     unsigned char hash[PHI__SHA256_BYTES];
-    phi__buf challenge;
     phi__sha256_of(ask->verifier, hash);
-    phi__buf_init(&challenge, out->memory);
+    phi__buf challenge = phi__buf_of(out->memory);
     phi__form_base64(&challenge, hash, sizeof hash);
     /* Makes the endpoint safe in shell quotes, because the host may pass the URL to a shell. */
     for (size_t i = 0; i < endpoint.len; i++)
@@ -614,13 +613,6 @@ PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
 
 /* ---- proofs of possession (DPoP) ---- */
 
-/* Returns a URL without its query. */
-static phi_str phi__sign_target(phi_str url) {
-    size_t n = 0;
-    while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
-    return phi__str(url.at, n);
-}
-
 PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
                                    phi__buf *out) {
     const phi_mcp_key *key = o->desc->dpop_key;
@@ -631,7 +623,7 @@ PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, p
     phi__buf_text(&head, key->jwk);
     phi__sign_name(o, &claims);
     phi__records_str(&claims, "htm", method);
-    phi__records_str(&claims, "htu", phi__sign_target(url));
+    phi__records_str(&claims, "htu", phi__url_bare(url));
     phi__records_i64(&claims, "iat", phi__io_wall_ms(o->rt->io) / 1000);
     unsigned char hash[PHI__SHA256_BYTES];
     if (token.len != 0) {

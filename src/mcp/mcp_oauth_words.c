@@ -349,6 +349,12 @@ PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *nam
     return status;
 }
 
+PHI__FN phi_str phi__url_bare(phi_str url) {
+    size_t n = 0;
+    while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
+    return phi__str(url.at, n);
+}
+
 /* ---- challenges ---- */
 
 typedef struct phi__oauth_scan {

@@ -59,6 +59,9 @@ PHI__FN void phi__url_put(phi__buf *out, const char *name, phi_str value);
    occurs twice, or the value is malformed. */
 PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *name, phi_str *out);
 
+/* Returns a URL without its query and fragment. */
+PHI__FN phi_str phi__url_bare(phi_str url);
+
 enum {
     PHI__OAUTH_DOCUMENT = 262144, /* most bytes of a document */
     PHI__OAUTH_DEPTH = 32,        /* most levels of nested values */

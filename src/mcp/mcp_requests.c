@@ -103,8 +103,7 @@ static bool phi__asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const ph
 
 PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
                               const char *message) {
-    phi__buf json;
-    phi__buf_init(&json, &mcp->memory);
+    phi__buf json = phi__buf_of(&mcp->memory);
     if (code == 0)
         phi__rpc_result(&json, id, result);
     else
@@ -704,8 +703,7 @@ static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, b
 
 PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                           bool first) {
-    phi__buf json;
-    phi__buf_init(&json, &mcp->memory);
+    phi__buf json = phi__buf_of(&mcp->memory);
     phi__rpc_notification(&json, method, params);
     return phi__post_text(mcp, &json, phi_str_of(method), first);
 }
@@ -873,8 +871,7 @@ static phi_status phi__req_send(phi__req *r, bool first) {
     r->item.out.request = true;
     r->item.out.stream = r->desc.stream;
     r->item.out.of_link = NULL;
-    if (r->handshake || r->mcp->phase == PHI__LIVE || r->mcp->phase == PHI__SETTLING)
-        return phi__post_item(r->mcp, &r->item, first);
+    if (r->handshake || phi__core_agreed(r->mcp)) return phi__post_item(r->mcp, &r->item, first);
     phi__post_queue(r->mcp, &r->item, false); /* waits for the next handshake */
     return PHI_OK;
 }

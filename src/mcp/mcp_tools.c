@@ -293,7 +293,6 @@ static phi_str *phi__calls_one(phi__outcome *out) {
 static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                              phi__outcome *out) {
     phi_schema_error error;
-    phi__buf words;
     if (c->tool->output == NULL || out->is_error) return true;
     if (structured == NULL)
         (void)snprintf(error.message, sizeof error.message,
@@ -303,7 +302,7 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                                               "structuredContent", &error);
         if (status != PHI_PARSE) return true; /* the result fits, or cannot be checked */
     }
-    phi__buf_init(&words, out->arena.memory);
+    phi__buf words = phi__buf_of(out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
     phi__buf_text(&words, error.message);
     phi_str *text = phi__calls_one(out), none;
@@ -686,7 +685,7 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     size_t at = 0, len = 0;
     while (at < title.len) {
         size_t size = phi__json_text_utf8(title.at + at, title.at + title.len);
-        if (size == 0) break; /* cannot happen: a tree has valid UTF-8 only */
+        if (PHI_NEVER(size == 0)) break; /* a tree has valid UTF-8 only */
         if (!phi__toolbox_unseen(title.at + at, size)) {
             if (len + size > sizeof text) break;
             memcpy(text + len, title.at + at, size);
