@@ -366,10 +366,8 @@ static phi_str phi__web_get(void *ctx, const char *name) {
     return phi__str(NULL, 0);
 }
 
-static bool phi__web_on_body(void *ctx, const char *bytes, size_t len) {
-    phi__mcp_post *post = (phi__mcp_post *)ctx;
-    phi__buf_add(&post->body, bytes, len);
-    return true;
+static void phi__web_on_body(void *ctx, const char *bytes, size_t len) {
+    phi__buf_add(&((phi__mcp_post *)ctx)->body, bytes, len);
 }
 
 /* Prepares the events of a session's stream. Streams of the first era cannot be resumed. */
