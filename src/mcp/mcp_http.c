@@ -872,21 +872,18 @@ static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
 }
 
-/* True for an error of servers of 2026-07-28: wrong headers, missing capability, unknown
-   version. */
-static bool phi__mhttp_is_modern_error(phi_str body) {
-    phi__json_found found;
-    int64_t code = 0;
-    return phi__json_cursor_find(body, "error.code", &found) == PHI_OK &&
-           phi__json_cursor_found_int(&found, &code) && code <= -32020 && code >= -32022;
-}
-
-/* True if the server refused initialize as a server of the old transport would. */
+/* True if the server refused initialize as a server of the old transport would. Servers of
+   2026-07-28 answer with a code: wrong headers, missing capability, unknown version. */
 static bool phi__mhttp_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
-    return status == PHI_REFUSED && e->initialize && e->url.len == 0 &&
-           (http == 400 || http == 404 || http == 405) &&
-           !phi__mhttp_is_modern_error(phi__buf_str(&e->body));
+    phi__json_found found;
+    int64_t code = 0;
+    if (status != PHI_REFUSED || !e->initialize || e->url.len > 0 ||
+        (http != 400 && http != 404 && http != 405))
+        return false;
+    return phi__json_cursor_find(phi__buf_str(&e->body), "error.code", &found) != PHI_OK ||
+           !phi__json_cursor_found_int(&found, &code) || code > PHI__RPC_HEADERS ||
+           code < PHI__RPC_VERSION;
 }
 
 static bool phi__mhttp_resumable(const phi__exchange *e, phi_status status) {

@@ -880,13 +880,6 @@ static phi_status phi__oauth_may_ask(phi__oauth *o) {
     return PHI_OK;
 }
 
-static phi_status phi__oauth_begin(phi__oauth *o) {
-    phi_status status = phi__oauth_may_ask(o);
-    o->renewing = false;
-    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
-    return status == PHI_OK ? phi__oaf_begin(o) : status;
-}
-
 static phi_status phi__oauth_advance(phi__oauth *o) {
     phi_status status = PHI_BUSY;
     if (o->sent.fetch != NULL) return PHI_BUSY;
@@ -906,8 +899,11 @@ static phi_status phi__oauth_advance(phi__oauth *o) {
     case PHI__OAUTH_ASSERT: return o->redirected.len > 0 ? phi__grant_exchange(o) : PHI_BUSY;
     case PHI__OAUTH_EXCHANGE: return phi__person_exchanged(o);
     }
-    if (status == PHI_BUSY && o->step == PHI__OAUTH_BEGIN) status = phi__oauth_begin(o);
-    return status;
+    if (status != PHI_BUSY || o->step != PHI__OAUTH_BEGIN) return status;
+    o->renewing = false;
+    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    status = phi__oauth_may_ask(o);
+    return status == PHI_OK ? phi__oaf_begin(o) : status;
 }
 
 static void phi__oauth_fire(phi__timer *timer) {

@@ -18,7 +18,7 @@ typedef enum phi__oauth_reach {
 
 /* The parts of an http or https URL. They point into its text. */
 typedef struct phi__oauth_url {
-    phi_str text, origin, host;
+    phi_str origin, host;
     phi_str path;  /* begins with a slash; may be empty */
     phi_str query; /* without "?"; may be empty */
     uint32_t port;

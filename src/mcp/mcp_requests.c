@@ -302,9 +302,8 @@ typedef void (*phi__tasks_done)(void *ctx, const phi_mcp_reply *reply);
 static void phi__tasks_send(struct phi__task *t, const char *method, phi_str more,
                             phi__tasks_done done) {
     phi__req *r = t->request;
-    phi__buf params = phi__buf_of(&r->mcp->memory);
-    phi__buf_text(&params, "{\"taskId\":");
-    phi__json_write_str(&params, t->id);
+    phi__buf params;
+    phi__rpc_open_params(&params, &r->mcp->memory, "taskId", t->id);
     if (more.len > 0) {
         phi__buf_char(&params, ',');
         phi__buf_add_str(&params, more);
@@ -842,13 +841,11 @@ static bool phi__req_write(phi__req *r, phi_str more) {
         phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
     }
     /* Writes _meta, and removes it again if it has no members. */
-    phi__json_write_key(buf, PHI__LIT("_meta"));
-    phi__buf_char(buf, '{');
+    phi__records_raw(buf, "_meta", "{");
     size_t before = buf->len;
     phi__rpc_line(buf, r->meta);
     if (r->desc.progress != NULL) {
-        phi__json_write_key(buf, PHI__LIT("progressToken"));
-        phi__buf_u64(buf, r->id);
+        phi__records_u64(buf, "progressToken", r->id);
     }
     if (r->mcp->agreed.meta.len > 0) {
         phi__json_write_comma(buf);

@@ -20,7 +20,7 @@ static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     int64_t ttl_ms = task->updated_ms - task->created_ms;
     phi__records_str(out, "taskId", phi_str_of(task->id));
     phi__records_str(out, "status", phi_str_of(asks ? "input_required" : task->status));
-    if (task->words[0] != '\0') phi__records_str(out, "statusMessage", phi_str_of(task->words));
+    phi__records_some(out, "statusMessage", phi_str_of(task->words));
     phi__records_time(out, "createdAt", task->created_ms);
     phi__records_time(out, "lastUpdatedAt", task->updated_ms);
     if (ended)

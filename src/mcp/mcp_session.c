@@ -207,21 +207,15 @@ static void phi__hs_initialize(phi_mcp *mcp) {
     if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
 
-/* Returns the newest version in the list that this library supports, or NULL. */
-static const phi__era *phi__hs_common(const phi_json *versions) {
-    const phi__era *best = NULL;
+/* Picks the newest of the server's versions that this library supports. result: its answer; NULL:
+   it refused the version of the probe. */
+static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
+    const phi__era *era = NULL;
     phi_json_iter it = phi_json_each(versions);
     while (phi_json_next(&it) != NULL) {
-        const phi__era *era = phi__eras_find(phi__json_text_of(it.at));
-        if (era != NULL && (best == NULL || strcmp(era->version, best->version) > 0)) best = era;
+        const phi__era *one = phi__eras_find(phi__json_text_of(it.at));
+        if (one != NULL && (era == NULL || strcmp(one->version, era->version) > 0)) era = one;
     }
-    return best;
-}
-
-/* Picks one of the server's versions. result: its answer; NULL: it refused the version of the
-   probe. */
-static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
-    const phi__era *era = phi__hs_common(versions);
     if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
         era = NULL;
     if (era == NULL)

@@ -578,11 +578,6 @@ static void phi__mtools_warn(phi__mcp_tools *t, phi_str original, const char *me
 
 /* ---- makes a box of tools from definitions ---- */
 
-/* True if parameters are repeated in headers: over HTTP in the modern era. */
-static bool phi__mtools_marks(const phi__mcp_tools *t) {
-    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
-}
-
 enum {
     PHI__TOOLBOX_LABEL = 200,        /* most bytes of a title */
     PHI__TOOLBOX_DESCRIPTION = 16384 /* most bytes of a description */
@@ -645,14 +640,6 @@ static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_s
     return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
 }
 
-static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
-    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
-    shown->destructive =
-        !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
-    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
-    shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
-}
-
 /* Sets the name that models use. False: no memory; or *left_out is true: no variant of the name is
    free. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
@@ -678,7 +665,11 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     if (title.len == 0) title = phi__records_get_str(hints, "title");
     if (title.len == 0) title = shown->original;
     if (!phi_json_is(hints, PHI_JSON_OBJECT)) hints = NULL;
-    phi__toolbox_hints(shown, hints);
+    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
+    shown->destructive =
+        !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
+    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
+    shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
     if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
     /* Makes a title on one line, for people. */
     char text[PHI__TOOLBOX_LABEL];
@@ -714,11 +705,14 @@ static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const
 static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
     const phi_json *in = phi_json_get(tool, "inputSchema");
     const phi_json *result = phi_json_get(tool, "outputSchema");
+    const phi_mcp *mcp = m->t->mcp;
     phi_arena *arena = &m->box->arena;
     phi_status status =
         phi__mschema_adapt(in, arena, &item->shown.schema, m->message, sizeof m->message);
     if (status == PHI_OK && !phi__toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && phi__mtools_marks(m->t) && phi_json_is(in, PHI_JSON_OBJECT)) {
+    /* Over HTTP in the modern era, marked parameters are repeated in headers. */
+    bool marks = mcp->desc.url != NULL && phi__mcp_modern(mcp);
+    if (status == PHI_OK && marks && phi_json_is(in, PHI_JSON_OBJECT)) {
         if (!phi__xhead_valid(in, m->message, sizeof m->message)) return false;
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;
