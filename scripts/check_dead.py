@@ -16,7 +16,6 @@ sys.dont_write_bytecode = True
 import check_functions  # noqa: E402
 
 KEPT = {"phi__fetch_resume": "a body that is not taken waits for it: for readers that are slower than the network",
-        "phi__serve_resume": "the same, of a request's body",
         "phi__channel_resume": "the same, of stdin",
         "phi__serve_connections": "tests count them"}
 NAME = re.compile(r"\bphi_\w+")

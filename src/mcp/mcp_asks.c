@@ -91,7 +91,7 @@ typedef struct phi__sample_list {
 } phi__sample_list;
 
 static phi_message *phi__sample_add(phi__sample_list *list, phi_role role) {
-    if (list->count == list->most) return NULL;
+    if (PHI_NEVER(list->count == list->most)) return NULL; /* see phi__sample_most */
     phi_message *message = &list->messages[list->count++];
     memset(message, 0, sizeof *message);
     message->role = role;
@@ -117,7 +117,7 @@ static bool phi__sample_is(const phi_json *block, const char *type) {
 static bool phi__sample_result(phi__sample_list *list, const phi_json *block) {
     phi_message *m = phi__sample_add(list, PHI_ROLE_TOOL_RESULT);
     phi_content *content = NULL;
-    if (m == NULL) return false;
+    if (PHI_NEVER(m == NULL)) return false;
     m->tool_call_id = phi__records_get_str(block, "toolUseId");
     m->tool_name = phi__sample_called(list, m->tool_call_id);
     m->is_error = phi__records_get_bool(block, "isError");
@@ -141,14 +141,16 @@ static bool phi__sample_block(phi_arena *arena, const phi_json *block, phi_conte
 
 /* Adds a message. Its content is an array of blocks or one block. False: no memory. */
 static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
-    const phi_json *content = phi_json_get(node, "content"), *block;
+    const phi_json *content = phi_json_get(node, "content");
+    const phi_json *blocks = phi__mcp_array(node, "content");
+    phi_json_iter it = phi_json_each(blocks);
     bool assistant = phi__str_is(phi__records_get_str(node, "role"), "assistant");
-    size_t most = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1, n = 0;
+    size_t most = blocks != NULL ? phi_json_count(blocks) : 1, n = 0;
     phi_content *out =
         (phi_content *)phi_arena_alloc(list->arena, phi__mul(phi__max(most, 1), sizeof *out));
     if (out == NULL) return false;
     for (size_t i = 0; i < most; i++) {
-        block = phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_at(content, i) : content;
+        const phi_json *block = blocks != NULL ? phi_json_next(&it) : content;
         if (!phi_json_is(block, PHI_JSON_OBJECT)) {
             list->fault = "messages: a block of content is no object";
             return true;
@@ -160,7 +162,7 @@ static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
     }
     if (n == 0) return true;
     phi_message *m = phi__sample_add(list, assistant ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER);
-    if (m == NULL) return false;
+    if (PHI_NEVER(m == NULL)) return false;
     m->content = out;
     m->content_count = n;
     if (assistant) {
@@ -170,20 +172,21 @@ static bool phi__sample_message(phi__sample_list *list, const phi_json *node) {
     return true;
 }
 
+/* Returns the most messages that can be made: tool results become separate messages. */
 static size_t phi__sample_most(const phi_json *messages) {
     phi_json_iter it = phi_json_each(messages);
     size_t most = 0;
     while (phi_json_next(&it) != NULL) {
-        const phi_json *content = phi_json_get(it.at, "content");
-        most += 1 + (phi_json_is(content, PHI_JSON_ARRAY) ? phi_json_count(content) : 1);
+        const phi_json *blocks = phi__mcp_array(it.at, "content");
+        most += 1 + (blocks != NULL ? phi_json_count(blocks) : 1);
     }
     return most;
 }
 
 static phi_status phi__sample_read(phi__sample_list *list, const phi_json *params) {
-    const phi_json *messages = phi_json_get(params, "messages");
-    phi_json_iter it = phi_json_each(phi_json_is(messages, PHI_JSON_ARRAY) ? messages : NULL);
-    list->most = phi_json_is(messages, PHI_JSON_ARRAY) ? phi__sample_most(messages) : 0;
+    const phi_json *messages = phi__mcp_array(params, "messages");
+    phi_json_iter it = phi_json_each(messages);
+    list->most = phi__sample_most(messages);
     if (list->most == 0) list->fault = "messages are missing";
     if (list->most > PHI__SAMPLING_MESSAGES) list->fault = "too many messages";
     if (list->fault != NULL) return PHI_BAD_ARG;
@@ -214,10 +217,10 @@ static bool phi__sample_text(phi_arena *arena, const phi_json *node, const char 
 
 /* Sets the tools of the request in the desc. False: no memory. */
 static bool phi__sample_tools(phi_arena *arena, const phi_json *params, phi_agent_desc *d) {
-    const phi_json *list = phi_json_get(params, "tools");
+    const phi_json *list = phi__mcp_array(params, "tools");
     phi_str mode = phi_json_str(phi_json_path(params, "toolChoice.mode"), "auto");
-    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
-    if (!phi_json_is(list, PHI_JSON_ARRAY) || phi_json_count(list) == 0) return true;
+    phi_json_iter it = phi_json_each(list);
+    if (phi_json_count(list) == 0) return true;
     phi_tool *tools =
         (phi_tool *)phi__arena_zero(arena, phi__mul(phi_json_count(list), sizeof *tools));
     if (tools == NULL) return false;
@@ -351,11 +354,10 @@ static void phi__sample_over(phi__agent *child, phi_status status, const phi_fai
                              bool stopping) {
     phi__asks_one *one = (phi__asks_one *)child->tree.watched;
     const phi_message *reply = phi__sample_reply(child);
-    phi_arena scratch;
     phi__buf out;
     (void)stopping;
     phi__buf_init(&out, &child->rt->memory); /* the answer may free the connection */
-    phi_arena_init(&scratch, &one->of->mcp->memory, 0);
+    phi_arena scratch = phi__arena_of(&one->of->mcp->memory, 0);
     if (reply != NULL && (status == PHI_OK || status == PHI_LIMIT)) {
         phi__buf_text(&out, "{\"role\":\"assistant\",\"content\":");
         phi__sample_content(&out, reply, one->tools, &scratch);
@@ -574,8 +576,8 @@ static void phi__asks_decided(void *ctx, phi_verdict verdict, phi_str reply) {
 
 /* Returns the text that a person sees before sampling: the last message, cut. */
 static phi_str phi__asks_prompt(const phi_json *params) {
-    const phi_json *messages = phi_json_get(params, "messages");
-    size_t n = phi_json_is(messages, PHI_JSON_ARRAY) ? phi_json_count(messages) : 0;
+    const phi_json *messages = phi__mcp_array(params, "messages");
+    size_t n = phi_json_count(messages);
     if (n == 0) return phi__str("", 0);
     const phi_json *content = phi_json_get(phi_json_at(messages, n - 1), "content");
     if (phi_json_is(content, PHI_JSON_ARRAY)) content = phi_json_at(content, 0);
@@ -631,7 +633,6 @@ static const char *phi__asks_fault(const phi_mcp *mcp, const phi_json *params,
                                    phi__asks_kind kind) {
     uint32_t answers = mcp->desc.answers;
     const phi__era *era = mcp->agreed.era;
-    const phi_json *tools = phi_json_get(params, "tools");
     if (kind == PHI__ASKS_FORM) {
         if ((answers & PHI_MCP_FORMS) == 0) return "forms are not offered";
         const phi_json *schema = phi_json_get(params, "requestedSchema");
@@ -648,19 +649,15 @@ static const char *phi__asks_fault(const phi_mcp *mcp, const phi_json *params,
                    ? NULL
                    : "url: expected http:// or https://";
     }
-    if (phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0 && era != NULL &&
-        !era->sampling_tools)
+    if (phi_json_count(phi__mcp_array(params, "tools")) > 0 && era != NULL && !era->sampling_tools)
         return "tools are not offered";
-    return phi_json_is(phi_json_get(params, "messages"), PHI_JSON_ARRAY)
-               ? NULL
-               : "messages: expected an array";
+    return phi__mcp_array(params, "messages") != NULL ? NULL : "messages: expected an array";
 }
 
 static phi__asks_one *phi__asks_new(phi__asks_all *all, const phi_json *params, phi__asks_kind kind,
                                     phi_agent agent, uint64_t ask) {
     phi_memory *memory = &all->mcp->memory;
     phi__asks_one *one = (phi__asks_one *)phi__alloc(memory, sizeof *one);
-    const phi_json *tools = phi_json_get(params, "tools");
     size_t before = memory->used_bytes;
     if (one == NULL) return NULL;
     phi_arena_init(&one->arena, memory, 0);
@@ -668,7 +665,7 @@ static phi__asks_one *phi__asks_new(phi__asks_all *all, const phi_json *params, 
     one->ask = ask;
     one->kind = kind;
     one->agent = agent;
-    one->tools = phi_json_is(tools, PHI_JSON_ARRAY) && phi_json_count(tools) > 0;
+    one->tools = phi_json_count(phi__mcp_array(params, "tools")) > 0;
     phi__list_push(&all->open, &one->link);
     one->params = phi_json_copy(&one->arena, params);
     one->bytes = memory->used_bytes - before;

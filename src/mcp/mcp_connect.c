@@ -1,11 +1,6 @@
 /* mcp_connect.c - makes a connection from its link and its parts. */
-#include "mcp/mcp_in.h"
 #include "loop/loop_in.h"
 #include "mcp/mcp_requests_in.h"
-#include "mcp/mcp_oauth_in.h"
-#include "mcp/mcp_rpc_in.h"
-#include "text/text_in.h"
-#include "mcp/mcp_oauth_client_in.h"
 
 static phi_status phi__connect_link(phi_mcp *mcp, phi__mcp_link **out) {
 #ifndef PHI_NO_PROCESS

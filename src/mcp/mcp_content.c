@@ -65,8 +65,7 @@ static void phi__content_put_facts(phi__buf *words, phi_str mime, phi_str data, 
 /* Makes a text such as "[audio, audio/wav, 512 bytes]". False: no memory. */
 static bool phi__content_note(phi_arena *arena, const char *what, phi_str uri, phi_str mime,
                               phi_str data, const char *fault, phi_content *out) {
-    phi__buf words;
-    phi__buf_init(&words, arena->memory);
+    phi__buf words = phi__buf_of(arena->memory);
     phi__buf_char(&words, '[');
     phi__buf_text(&words, what);
     if (uri.len > 0) {
@@ -185,8 +184,7 @@ PHI__FN bool phi__content_read(const phi_json *blocks, phi_arena *arena, phi_con
     for (i = 0; i < most; i++)
         if (!phi__content_block(list ? phi_json_next(&it) : blocks, arena, &made[i])) return false;
     if (all > most) {
-        phi__buf words;
-        phi__buf_init(&words, arena->memory);
+        phi__buf words = phi__buf_of(arena->memory);
         phi__buf_printf(&words, "[%lu more blocks were left out]", (unsigned long)(all - most));
         if (!phi__content_set_text(arena, &words, &made[i++])) return false;
     }

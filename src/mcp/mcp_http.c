@@ -109,6 +109,15 @@ typedef enum phi__mhttp_what {
     PHI__MCP_HTTP_OLD     /* a POST of the old transport, answered on its stream */
 } phi__mhttp_what;
 
+static bool phi__ex_is(const phi__exchange *e, const char *method) {
+    return strcmp(e->kind->method, method) == 0;
+}
+
+/* True if the server has forgotten the session that the request belongs to. */
+static bool phi__ex_expired(const phi__exchange *e) {
+    return e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
+}
+
 static phi_status phi__ex_send(phi__exchange *e);
 static const phi__ex_kind *phi__mhttp_kind(phi__mhttp_what what);
 
@@ -156,13 +165,13 @@ static bool phi__mhead_make(const phi__exchange *e, phi_str proof, phi_arena *ar
     const phi_mcp_desc *desc = wire->desc;
     const phi__out *message = era != NULL && era->message_headers ? e->out : NULL;
     size_t more = phi__add(desc->header_count, message != NULL ? message->header_count : 0);
-    bool get = strcmp(e->kind->method, "GET") == 0;
+    bool get = phi__ex_is(e, "GET");
     phi__mhead_list list = PHI_ZERO;
     list.at = (phi__header *)phi__arena_zero(
         arena, phi__mul(phi__add(more, PHI__MCP_HEAD_OWN), sizeof *list.at));
     if (list.at == NULL) return false;
     if (get) phi__mhead_add(&list, "Accept", PHI__LIT("text/event-stream"));
-    if (strcmp(e->kind->method, "POST") == 0) {
+    if (phi__ex_is(e, "POST")) {
         phi__mhead_add(&list, "Accept", PHI__LIT("application/json, text/event-stream"));
         phi__mhead_add(&list, "Content-Type", PHI__LIT("application/json"));
     }
@@ -231,14 +240,14 @@ static phi__shape phi__mhead_shape(phi__exchange *e, phi_str headers) {
     if (e->kind->skips) return PHI__SHAPE_SKIP;
     if (encoding.len > 0 && !phi__str_is_nocase(encoding, "identity"))
         return phi__mhead_refuse(e, "the answer is compressed, which was not asked for");
-    if (e->out == NULL && strcmp(e->kind->method, "POST") == 0) return PHI__SHAPE_SKIP;
+    if (e->out == NULL && phi__ex_is(e, "POST")) return PHI__SHAPE_SKIP;
     if (e->http_status == 202 || e->http_status == 204)
         return phi__mhead_refuse(e, "no answer to a request");
     /* "text/html; charset=utf-8" becomes "text/html" */
     phi_str value = phi__headers_value(headers, "content-type");
     size_t end = phi__str_find(value, 0, ";");
     phi_str type = phi__str_trim(phi__str(value.at, end == SIZE_MAX ? value.len : end));
-    bool get = strcmp(e->kind->method, "GET") == 0;
+    bool get = phi__ex_is(e, "GET");
     char shown[100], why[240];
     if (phi__str_is_nocase(type, "text/event-stream")) return PHI__SHAPE_SSE;
     if (!get && (type.len == 0 || phi__mhead_is_json(type))) return PHI__SHAPE_JSON;
@@ -270,9 +279,8 @@ static bool phi__mhead_session(phi__exchange *e, phi_str headers) {
 /* Hides the request's secrets in a text. False: no memory; the text may still contain secrets. */
 static bool phi__mhead_hide_in(const phi__exchange *e, char *at, size_t len,
                                phi__secret_text kind) {
-    phi_arena arena;
     phi__secrets set;
-    phi_arena_init(&arena, e->wire->memory, 0);
+    phi_arena arena = phi__arena_of(e->wire->memory, 0);
     phi__secret_init(&set, &arena);
     const phi_mcp_desc *desc = e->wire->desc;
     for (size_t i = 0; i < desc->header_count; i++)
@@ -606,7 +614,7 @@ static phi_status phi__ex_open(phi__exchange *e) {
     desc.method = phi_str_of(e->kind->method);
     desc.url = e->url.len > 0 ? phi__buf_str(&e->url) : e->wire->url;
     desc.body = e->out != NULL ? e->out->json : phi__buf_str(&e->json);
-    if (strcmp(e->kind->method, "POST") != 0) desc.body = phi__str(NULL, 0);
+    if (!phi__ex_is(e, "POST")) desc.body = phi__str(NULL, 0);
     /* The old transport's stream carries all answers, so it does not count as an idle stream. */
     desc.stands = e->out != NULL ? e->out->stream : e->kind->stands;
     desc.on_head = phi__ex_head;
@@ -615,7 +623,7 @@ static phi_status phi__ex_open(phi__exchange *e) {
     desc.user_data = e;
     /* The session has deadlines for requests. Notifications get the connection's timeout. */
     phi_deadlines *d = &desc.deadlines;
-    bool waits = e->out != NULL || strcmp(e->kind->method, "GET") == 0;
+    bool waits = e->out != NULL || phi__ex_is(e, "GET");
     d->first_event_ms = d->idle_ms = waits ? PHI_UNLIMITED : e->wire->desc->timeout_ms;
     if (e->sent.len > 0)
         status = phi__oauth_proof(e->wire->oauth, e->kind->method, desc.url, &proof);
@@ -755,7 +763,7 @@ static void phi__stream_deafen(phi__mcp_http *http) {
 static bool phi__stream_unheard(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     bool none = e->denied || status == PHI_PARSE || (status == PHI_REFUSED && e->http_status < 500);
-    bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
+    bool expired = phi__ex_expired(e);
     if (status == PHI_TOO_BIG) phi__sse_resume_free(&e->resume); /* do not resume at that event */
     if (!none && status != PHI_CANCELLED && !http->closing &&
         phi__ex_later(e, phi__stream_delay(e)) == PHI_OK)
@@ -864,26 +872,23 @@ static phi__mcp_http *phi__mhttp_of(const phi__mcp_link *link) {
     return PHI__OWNER((uintptr_t)link, phi__mcp_http, link);
 }
 
-/* True for an error of servers of 2026-07-28: wrong headers, missing capability, unknown
-   version. */
-static bool phi__mhttp_is_modern_error(phi_str body) {
-    phi__json_found found;
-    int64_t code = 0;
-    return phi__json_cursor_find(body, "error.code", &found) == PHI_OK &&
-           phi__json_cursor_found_int(&found, &code) && code <= -32020 && code >= -32022;
-}
-
-/* True if the server refused initialize as a server of the old transport would. */
+/* True if the server refused initialize as a server of the old transport would. Servers of
+   2026-07-28 answer with a code: wrong headers, missing capability, unknown version. */
 static bool phi__mhttp_maybe_old(const phi__exchange *e, phi_status status) {
     int http = e->http_status;
-    return status == PHI_REFUSED && e->initialize && e->url.len == 0 &&
-           (http == 400 || http == 404 || http == 405) &&
-           !phi__mhttp_is_modern_error(phi__buf_str(&e->body));
+    phi__json_found found;
+    int64_t code = 0;
+    if (status != PHI_REFUSED || !e->initialize || e->url.len > 0 ||
+        (http != 400 && http != 404 && http != 405))
+        return false;
+    return phi__json_cursor_find(phi__buf_str(&e->body), "error.code", &found) != PHI_OK ||
+           !phi__json_cursor_found_int(&found, &code) || code > PHI__RPC_HEADERS ||
+           code < PHI__RPC_VERSION;
 }
 
 static bool phi__mhttp_resumable(const phi__exchange *e, phi_status status) {
     const phi__mcp_http *http = (const phi__mcp_http *)e->owner;
-    bool get = strcmp(e->kind->method, "GET") == 0;
+    bool get = phi__ex_is(e, "GET");
     if (http->closing || e->denied || e->resume.id.len == 0 || e->tries >= PHI__MCP_HTTP_TRIES)
         return false;
     if (e->wire->era != NULL && !e->wire->era->resumption) return false;
@@ -909,7 +914,7 @@ static void phi__mhttp_late(phi__exchange *e) {
 static bool phi__mhttp_unsent(phi__exchange *e, phi_status status) {
     phi_mcp *mcp = e->wire->mcp;
     char words[sizeof e->words + 40];
-    bool expired = e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch;
+    bool expired = phi__ex_expired(e);
     bool refused = status == PHI_REFUSED && e->json.len > 0;
     (void)snprintf(words, sizeof words, "a notification was refused: %s", e->words);
     phi__ex_close(e);
@@ -921,7 +926,7 @@ static bool phi__mhttp_ended(phi__exchange *e, phi_status status) {
     phi__mcp_http *http = (phi__mcp_http *)e->owner;
     phi__out *out = e->out;
     if (out == NULL) return phi__mhttp_unsent(e, status);
-    if (e->http_status == 404 && e->in_session && e->epoch == e->wire->epoch) {
+    if (phi__ex_expired(e)) {
         phi__ex_close(e);
         return phi__mcp_expired(http->link.mcp, out);
     }

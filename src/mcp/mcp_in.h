@@ -31,6 +31,12 @@ static inline phi_status phi__mcp_timer_in(phi__io *io, phi__timer *timer, uint6
     return phi__io_timer_set(io, timer, never ? UINT64_MAX : phi__io_now_us(io) + ms * 1000);
 }
 
+/* Returns a member that is an array. NULL: missing, or not an array. */
+static inline const phi_json *phi__mcp_array(const phi_json *node, const char *key) {
+    const phi_json *list = phi_json_get(node, key);
+    return phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL;
+}
+
 typedef struct phi__req phi__req;
 
 typedef struct phi__mcp_link phi__mcp_link;

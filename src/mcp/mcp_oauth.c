@@ -111,9 +111,7 @@ enum { PHI__OAUTH_FIND_SHOWN = 120 }; /* most bytes of a URL in a message */
 
 /* Returns how much of a URL a message may show. The query may be a secret and is left out. */
 static int phi__oaf_shown(phi_str url) {
-    size_t n = 0;
-    while (n < url.len && n < PHI__OAUTH_FIND_SHOWN && url.at[n] != '?' && url.at[n] != '#') n++;
-    return (int)n;
+    return (int)phi__min(phi__url_bare(url).len, PHI__OAUTH_FIND_SHOWN);
 }
 
 /* Checks a URL that a document or a header names. */
@@ -284,8 +282,7 @@ static void phi__grant_save(phi__oauth *o) {
 /* Joins the requested scopes and those that the server has granted. */
 static bool phi__grant_scopes(phi__oauth *o, phi_arena *arena, phi_str asked, phi_str granted,
                               phi_str *out) {
-    phi__buf set;
-    phi__buf_init(&set, &o->memory);
+    phi__buf set = phi__buf_of(&o->memory);
     phi__oauth_join(&set, asked);
     phi__oauth_join(&set, granted);
     return phi__mcp_keep(&set, arena, out);
@@ -389,9 +386,8 @@ static bool phi__grant_proves(const phi__oauth *o) {
 static phi_status phi__grant_ask(phi__oauth *o, phi_str endpoint, phi__buf *body) {
     phi_str none = phi__str("", 0);
     phi_status status = PHI_OK;
-    phi__buf basic, proof;
-    phi__buf_init(&basic, &o->memory);
-    phi__buf_init(&proof, &o->memory);
+    phi__buf basic = phi__buf_of(&o->memory);
+    phi__buf proof = phi__buf_of(&o->memory);
     phi__form_basic(&basic, &o->client);
     if (o->client.method == PHI__OAUTH_KEY) status = phi__sign_client(o, body);
     if (status == PHI_OK && phi__grant_proves(o))
@@ -570,6 +566,14 @@ static phi_status phi__person_scope(phi__oauth *o) {
     return phi__mcp_keep(&set, &o->arena, &o->ask.scope) ? PHI_OK : PHI_NO_MEMORY;
 }
 
+/* Waits for the answer that the host's function has promised, unless that function failed. If
+   o->gone, the desc may be freed. */
+static phi_status phi__person_wait(phi__oauth *o, phi_status status, const char *what) {
+    o->calling = false;
+    if (status == PHI_OK || o->gone) return PHI_BUSY;
+    return phi__oauth_fail(o, status, "the %s: %s", what, phi_status_text(status));
+}
+
 /* Opens the browser. The client is known by now. */
 static phi_status phi__person_open(phi__oauth *o) {
     phi_status status = PHI_NO_MEMORY;
@@ -582,14 +586,10 @@ static phi_status phi__person_open(phi__oauth *o) {
     phi__buf_char(&url, '\0');
     o->step = PHI__OAUTH_PERSON;
     phi__buf_free(&o->redirected);
-    if (!url.failed) {
-        o->calling = true;
-        status = o->desc->open_browser_fn(o->desc->user_data, url.at);
-        o->calling = false;
-    }
+    o->calling = true;
+    if (!url.failed) status = o->desc->open_browser_fn(o->desc->user_data, url.at);
     phi__buf_free(&url);
-    if (status == PHI_OK || o->gone) return PHI_BUSY; /* if gone, the desc may be freed */
-    return phi__oauth_fail(o, status, "the browser: %s", phi_status_text(status));
+    return phi__person_wait(o, status, "browser");
 }
 
 static phi_status phi__person_assert(phi__oauth *o) {
@@ -602,9 +602,7 @@ static phi_status phi__person_assert(phi__oauth *o) {
     phi__buf_free(&o->redirected);
     o->calling = true;
     phi_status status = o->desc->want_assertion_fn(o->desc->user_data, &wanted);
-    o->calling = false;
-    if (status == PHI_OK || o->gone) return PHI_BUSY; /* if gone, the desc may be freed */
-    return phi__oauth_fail(o, status, "the assertion: %s", phi_status_text(status));
+    return phi__person_wait(o, status, "assertion");
 }
 
 /* Continues after the metadata: chooses scopes, redirect and client. */
@@ -882,13 +880,6 @@ static phi_status phi__oauth_may_ask(phi__oauth *o) {
     return PHI_OK;
 }
 
-static phi_status phi__oauth_begin(phi__oauth *o) {
-    phi_status status = phi__oauth_may_ask(o);
-    o->renewing = false;
-    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
-    return status == PHI_OK ? phi__oaf_begin(o) : status;
-}
-
 static phi_status phi__oauth_advance(phi__oauth *o) {
     phi_status status = PHI_BUSY;
     if (o->sent.fetch != NULL) return PHI_BUSY;
@@ -908,8 +899,11 @@ static phi_status phi__oauth_advance(phi__oauth *o) {
     case PHI__OAUTH_ASSERT: return o->redirected.len > 0 ? phi__grant_exchange(o) : PHI_BUSY;
     case PHI__OAUTH_EXCHANGE: return phi__person_exchanged(o);
     }
-    if (status == PHI_BUSY && o->step == PHI__OAUTH_BEGIN) status = phi__oauth_begin(o);
-    return status;
+    if (status != PHI_BUSY || o->step != PHI__OAUTH_BEGIN) return status;
+    o->renewing = false;
+    o->deadline_us = phi__io_counted_us(o->rt->io) + o->desc->timeout_ms * (uint64_t)1000;
+    status = phi__oauth_may_ask(o);
+    return status == PHI_OK ? phi__oaf_begin(o) : status;
 }
 
 static void phi__oauth_fire(phi__timer *timer) {

@@ -98,7 +98,6 @@ static size_t phi__oauth_body(void *user_data, phi_str bytes) {
 static void phi__oauth_end(void *user_data, phi_status status, const char *message) {
     phi__oauth *o = (phi__oauth *)user_data;
     o->sent.fetch = NULL;
-    o->sent.ended = true;
     o->sent.status = status;
     if (status == PHI_OK && o->sent.answer.failed) {
         o->sent.status = PHI_NO_MEMORY;
@@ -112,7 +111,6 @@ static phi_status phi__oauth_send(phi__oauth *o, phi__fetch_desc *desc, const ch
     const char *words = NULL;
     phi__buf_free(&o->sent.answer);
     o->sent.what = what;
-    o->sent.ended = false;
     o->sent.http_status = 0;
     desc->memory = &o->memory;
     desc->deadlines.first_event_ms = desc->deadlines.total_ms = PHI__OAUTH_FETCH_MS;
@@ -207,9 +205,8 @@ PHI__FN bool phi__form_secrets(phi__io *io, phi_arena *arena, phi__oauth_ask *as
 PHI__FN void phi__form_authorize(phi__buf *out, phi_str endpoint, const phi__oauth_client *client,
                                  const phi__oauth_ask *ask) {
     unsigned char hash[PHI__SHA256_BYTES];
-    phi__buf challenge;
     phi__sha256_of(ask->verifier, hash);
-    phi__buf_init(&challenge, out->memory);
+    phi__buf challenge = phi__buf_of(out->memory);
     phi__form_base64(&challenge, hash, sizeof hash);
     /* Makes the endpoint safe in shell quotes, because the host may pass the URL to a shell. */
     for (size_t i = 0; i < endpoint.len; i++)
@@ -303,11 +300,6 @@ static uint32_t phi__form_method(const phi__oauth_server *server, uint32_t has,
     if ((methods & PHI__OAUTH_BASIC) != 0) return PHI__OAUTH_BASIC;
     if ((methods & PHI__OAUTH_POST) != 0) return PHI__OAUTH_POST;
     return methods & PHI__OAUTH_NONE;
-}
-
-static const char *phi__form_method_name(uint32_t method) {
-    if (method == PHI__OAUTH_BASIC) return "client_secret_basic";
-    return method == PHI__OAUTH_POST ? "client_secret_post" : "none";
 }
 
 /* Copies strings of an answer. root: NULL if the answer was no JSON. False: no memory. */
@@ -543,8 +535,7 @@ enum { PHI__OAUTH_SIGN_S = 300 }; /* an assertion of the client is valid this lo
 
 /* Writes the claim "jti", a random name for the token. */
 static void phi__sign_name(const phi__oauth *o, phi__buf *out) {
-    phi__json_write_key(out, PHI__LIT("jti"));
-    phi__buf_char(out, '"');
+    phi__records_raw(out, "jti", "\"");
     phi__form_random(out, o->rt->tape == NULL ? o->rt->io : NULL);
     phi__buf_char(out, '"');
 }
@@ -614,34 +605,25 @@ PHI__FN phi_status phi__sign_client(phi__oauth *o, phi__buf *form) {
 
 /* ---- proofs of possession (DPoP) ---- */
 
-/* Returns a URL without its query. */
-static phi_str phi__sign_target(phi_str url) {
-    size_t n = 0;
-    while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
-    return phi__str(url.at, n);
-}
-
 PHI__FN phi_status phi__sign_proof(phi__oauth *o, phi_str method, phi_str url, phi_str token,
                                    phi__buf *out) {
     const phi_mcp_key *key = o->desc->dpop_key;
     const phi__buf *nonce = &o->nonces[token.len > 0 ? 1 : 0];
     phi__buf head, claims;
     phi__sign_begin(o, key, "dpop+jwt", &head, &claims);
-    phi__json_write_key(&head, PHI__LIT("jwk"));
-    phi__buf_text(&head, key->jwk);
+    phi__records_raw(&head, "jwk", key->jwk);
     phi__sign_name(o, &claims);
     phi__records_str(&claims, "htm", method);
-    phi__records_str(&claims, "htu", phi__sign_target(url));
+    phi__records_str(&claims, "htu", phi__url_bare(url));
     phi__records_i64(&claims, "iat", phi__io_wall_ms(o->rt->io) / 1000);
     unsigned char hash[PHI__SHA256_BYTES];
     if (token.len != 0) {
         phi__sha256_of(token, hash);
-        phi__json_write_key(&claims, PHI__LIT("ath"));
-        phi__buf_char(&claims, '"');
+        phi__records_raw(&claims, "ath", "\"");
         phi__form_base64(&claims, hash, sizeof hash);
         phi__buf_char(&claims, '"');
     }
-    if (nonce->len > 0) phi__records_str(&claims, "nonce", phi__buf_str(nonce));
+    phi__records_some(&claims, "nonce", phi__buf_str(nonce));
     return phi__oauth_sign(o, key, &head, &claims, out);
 }
 
@@ -726,16 +708,17 @@ static phi_status phi__oac_register(phi__oauth *o) {
     phi__records_str(&body, "client_name", phi_str_of(o->client_name));
     if (o->desc->client_uri != NULL)
         phi__records_str(&body, "client_uri", phi_str_of(o->desc->client_uri));
-    phi__json_write_key(&body, PHI__LIT("redirect_uris"));
-    phi__buf_char(&body, '[');
+    phi__records_raw(&body, "redirect_uris", "[");
     phi__json_write_str(&body, o->ask.redirect);
     phi__buf_text(&body, "],\"grant_types\":[\"authorization_code\",\"refresh_token\"],"
                          "\"response_types\":[\"code\"]");
     phi__records_str(&body, "token_endpoint_auth_method",
-                     phi_str_of(phi__form_method_name(method)));
+                     method == PHI__OAUTH_BASIC  ? PHI__LIT("client_secret_basic")
+                     : method == PHI__OAUTH_POST ? PHI__LIT("client_secret_post")
+                                                 : PHI__LIT("none"));
     phi__records_str(&body, "application_type",
                      o->desc->web_application ? PHI__LIT("web") : PHI__LIT("native"));
-    if (o->ask.scope.len > 0) phi__records_str(&body, "scope", o->ask.scope);
+    phi__records_some(&body, "scope", o->ask.scope);
     phi__buf_char(&body, '}');
     o->step = PHI__OAUTH_REGISTER;
     if (!body.failed)

@@ -41,7 +41,6 @@ typedef struct phi__oauth_sent {
     phi__buf answer;
     const char *what; /* names the request in messages; static */
     int http_status;
-    bool ended;
     phi_status status;
     char message[PHI__OAUTH_MESSAGE];
 } phi__oauth_sent;

@@ -209,7 +209,6 @@ PHI__FN bool phi__url_read(phi_str text, phi__oauth_url *out) {
     if (!out->https && phi__str_find_nocase(text, 0, "http://") != 0) return false;
     size_t start = out->https ? 8 : 7;
     for (end = start; end < text.len && text.at[end] != '/' && text.at[end] != '?';) end++;
-    out->text = text;
     out->origin = phi__str(text.at, end);
     if (!phi__url_authority(phi__str(text.at + start, end - start), out)) return false;
     for (start = end; end < text.len && text.at[end] != '?';) end++;
@@ -347,6 +346,12 @@ PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *nam
         if (status != PHI_OK) return status;
     }
     return status;
+}
+
+PHI__FN phi_str phi__url_bare(phi_str url) {
+    size_t n = 0;
+    while (n < url.len && url.at[n] != '?' && url.at[n] != '#') n++;
+    return phi__str(url.at, n);
 }
 
 /* ---- challenges ---- */
@@ -489,15 +494,11 @@ PHI__FN bool phi__oauth_has_all(phi_str set, phi_str scopes) {
     return true;
 }
 
-static size_t phi__oauth_count(phi_str set) {
-    size_t at = 0, n = 0;
-    while (phi__oauth_next(set, &at).len > 0) n++;
-    return n;
-}
-
 PHI__FN void phi__oauth_join(phi__buf *set, phi_str scopes) {
-    size_t at = 0, count = phi__oauth_count(phi__buf_str(set));
+    size_t at = 0, count = 0;
     phi_str one;
+    while (phi__oauth_next(phi__buf_str(set), &at).len > 0) count++;
+    at = 0;
     scopes.len = phi__min(scopes.len, 4 * PHI__OAUTH_SCOPE_BYTES);
     while (count < PHI__OAUTH_SCOPES && (one = phi__oauth_next(scopes, &at)).len > 0) {
         if (!phi__oauth_scope_fits(one) ||

@@ -18,7 +18,7 @@ typedef enum phi__oauth_reach {
 
 /* The parts of an http or https URL. They point into its text. */
 typedef struct phi__oauth_url {
-    phi_str text, origin, host;
+    phi_str origin, host;
     phi_str path;  /* begins with a slash; may be empty */
     phi_str query; /* without "?"; may be empty */
     uint32_t port;
@@ -58,6 +58,9 @@ PHI__FN void phi__url_put(phi__buf *out, const char *name, phi_str value);
 /* Finds a name in a query or a form, and decodes its value into the arena. PHI_PARSE: the name
    occurs twice, or the value is malformed. */
 PHI__FN phi_status phi__url_get(phi_arena *arena, phi_str query, const char *name, phi_str *out);
+
+/* Returns a URL without its query and fragment. */
+PHI__FN phi_str phi__url_bare(phi_str url);
 
 enum {
     PHI__OAUTH_DOCUMENT = 262144, /* most bytes of a document */

@@ -155,9 +155,9 @@ static void phi__watch_fire(phi__timer *timer) {
 
 static void phi__watch_agreed(phi__mcp_watch *watch, const phi_json *params) {
     const phi_json *list =
-        phi_json_get(phi_json_get(params, "notifications"), "resourceSubscriptions");
+        phi__mcp_array(phi_json_get(params, "notifications"), "resourceSubscriptions");
     phi_mcp *mcp = watch->mcp;
-    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
+    phi_json_iter it = phi_json_each(list);
     while (phi_json_next(&it) != NULL) {
         phi__watched *w = phi__watch_find(watch, phi__json_text_of(it.at));
         if (w == NULL || w->done == NULL) continue;
@@ -277,7 +277,7 @@ static void phi__offers_destroy(phi__offer *offer) {
 static void phi__offers_end(phi__offer *offer, const phi_mcp_reply *reply) {
     phi__offers *o = phi__offers_of(offer->mcp);
     offer->request = NULL;
-    if (o != NULL) phi__list_take(&o->open, &offer->link);
+    if (!PHI_NEVER(o == NULL)) phi__list_take(&o->open, &offer->link);
     if (!offer->mcp->dead) offer->done(offer, reply);
     phi__offers_destroy(offer);
 }
@@ -305,7 +305,6 @@ static bool phi__offers_item(phi__pages *pages, const phi_json *item) {
 /* Checks that the server is ready and has a capability (NULL: any). Messages begin with `function`.
    PHI_UNSUPPORTED: the capability is missing. */
 static phi_status phi__offers_check(phi_mcp *mcp, const char *function, const char *capability) {
-    if (mcp == NULL) return PHI_BAD_ARG;
     phi_runtime *rt = mcp->rt;
     if (phi_mcp_get_info(mcp).state != PHI_MCP_READY)
         return phi__error(rt, PHI_MISUSE, "%s: the server is not ready", function);
@@ -404,19 +403,24 @@ PHI_API void phi_mcp_cancel(phi_mcp *mcp, uint64_t id) {
 
 PHI_API phi_status phi_mcp_watch(phi_mcp *mcp, const char *uri, bool on, phi_mcp_done_fn done,
                                  void *user_data) {
-    if (!on) {
-        phi__offers *o = mcp != NULL ? phi__offers_of(mcp) : NULL;
-        if (o == NULL || uri == NULL) return PHI_BAD_ARG;
-        return phi__watch_remove(&o->watch, phi_str_of(uri));
-    }
-    phi_status status = phi__offers_check(mcp, "phi_mcp_watch", "resources");
+    phi__offers *o = mcp != NULL ? phi__offers_of(mcp) : NULL;
+    phi_status status = PHI_OK;
+    if (o == NULL) return PHI_BAD_ARG;
+    if (on) status = phi__offers_check(mcp, "phi_mcp_watch", "resources");
     if (status != PHI_OK) return status;
-    if (uri == NULL || uri[0] == '\0') return PHI_BAD_ARG;
-    const phi_json *resources = phi_json_get(mcp->agreed.capabilities, "resources");
-    if (!phi__records_get_bool(resources, "subscribe"))
-        return phi__error(mcp->rt, PHI_UNSUPPORTED,
-                          "phi_mcp_watch: the server offers no subscriptions");
-    return phi__watch_add(&phi__offers_of(mcp)->watch, phi_str_of(uri), done, user_data);
+    if (uri == NULL || (on && uri[0] == '\0'))
+        return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_watch: uri is missing");
+    if (!on)
+        status = phi__watch_remove(&o->watch, phi_str_of(uri));
+    else {
+        const phi_json *resources = phi_json_get(mcp->agreed.capabilities, "resources");
+        if (!phi__records_get_bool(resources, "subscribe"))
+            return phi__error(mcp->rt, PHI_UNSUPPORTED,
+                              "phi_mcp_watch: the server offers no subscriptions");
+        status = phi__watch_add(&o->watch, phi_str_of(uri), done, user_data);
+    }
+    if (status == PHI_OK) return status;
+    return phi__error(mcp->rt, status, "phi_mcp_watch: %s", phi_status_text(status));
 }
 
 /* ---- resources and templates ---- */
@@ -457,11 +461,11 @@ static void phi__resources_listed(phi__offer *offer, const phi_mcp_reply *reply)
 }
 
 static void phi__resources_read(phi__offer *offer, const phi_mcp_reply *reply) {
-    const phi_json *contents = phi_json_get(reply->result, "contents");
-    size_t all = phi_json_is(contents, PHI_JSON_ARRAY) ? phi_json_count(contents) : 0;
-    bool many = all > PHI__RESOURCES_CONTENTS;
-    size_t count = many ? 0 : all;
-    phi_json_iter it = phi_json_each(count > 0 ? contents : NULL);
+    const phi_json *contents = phi__mcp_array(reply->result, "contents");
+    bool many = phi_json_count(contents) > PHI__RESOURCES_CONTENTS;
+    if (many) contents = NULL;
+    size_t count = phi_json_count(contents);
+    phi_json_iter it = phi_json_each(contents);
     phi_mcp_contents *made =
         (phi_mcp_contents *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_mcp_contents));
     phi_mcp_got reading = phi__offers_got(offer, reply, made);
@@ -489,10 +493,9 @@ enum {
 };
 
 static bool phi__prompts_one(const phi_json *item, phi_arena *arena, phi_mcp_prompt *out) {
-    const phi_json *list = phi_json_get(item, "arguments");
-    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
-    size_t count = phi__min(all, PHI__PROMPTS_ARGUMENTS);
-    phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
+    const phi_json *list = phi__mcp_array(item, "arguments");
+    size_t count = phi__min(phi_json_count(list), PHI__PROMPTS_ARGUMENTS);
+    phi_json_iter it = phi_json_each(list);
     phi_mcp_prompt_argument *made = (phi_mcp_prompt_argument *)phi__arena_zero(
         arena, (count + 1) * sizeof(phi_mcp_prompt_argument));
     if (made == NULL) return false;
@@ -527,10 +530,9 @@ static void phi__prompts_listed(phi__offer *offer, const phi_mcp_reply *reply) {
 }
 
 static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
-    const phi_json *list = phi_json_get(reply->result, "messages");
-    size_t all = phi_json_is(list, PHI_JSON_ARRAY) ? phi_json_count(list) : 0;
-    size_t count = phi__min(all, PHI__PROMPTS_MESSAGES);
-    phi_json_iter it = phi_json_each(count > 0 ? list : NULL);
+    const phi_json *list = phi__mcp_array(reply->result, "messages");
+    size_t count = phi__min(phi_json_count(list), PHI__PROMPTS_MESSAGES);
+    phi_json_iter it = phi_json_each(list);
     phi_message *made =
         (phi_message *)phi__arena_zero(&offer->arena, (count + 1) * sizeof(phi_message));
     phi_mcp_got got = phi__offers_got(offer, reply, made);
@@ -559,8 +561,7 @@ static void phi__prompts_got(phi__offer *offer, const phi_mcp_reply *reply) {
 
 static void phi__prompts_completed(phi__offer *offer, const phi_mcp_reply *reply) {
     const phi_json *from = phi_json_get(reply->result, "completion");
-    const phi_json *values = phi_json_get(from, "values");
-    phi_json_iter it = phi_json_each(phi_json_is(values, PHI_JSON_ARRAY) ? values : NULL);
+    phi_json_iter it = phi_json_each(phi__mcp_array(from, "values"));
     phi_str texts[PHI__PROMPTS_VALUES];
     phi_mcp_got out = phi__offers_got(offer, reply, offer);
     while (out.count < PHI__COUNT(texts) && phi_json_next(&it) != NULL)
@@ -631,24 +632,26 @@ static const struct phi__offers_row {
 
 PHI_API phi_status phi_mcp_get(phi_mcp *mcp, const phi_mcp_get_desc *desc, uint64_t *id) {
     size_t at = desc != NULL ? (size_t)desc->what - PHI_MCP_GET_RESOURCES : SIZE_MAX;
-    if (mcp == NULL || at >= PHI__COUNT(phi__offers_rows)) return PHI_BAD_ARG;
+    if (mcp == NULL) return PHI_BAD_ARG;
+    if (at >= PHI__COUNT(phi__offers_rows))
+        return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_get: what: unknown");
     const struct phi__offers_row *row = &phi__offers_rows[at];
     const phi__era *era = mcp->agreed.era;
     bool undeclared = desc->what == PHI_MCP_GET_COMPLETION && era != NULL && !era->completions;
     phi_status status = phi__offers_check(mcp, "phi_mcp_get", undeclared ? NULL : row->capability);
     if (status != PHI_OK) return status;
     if (desc->done_fn == NULL || (desc->argument_count > 0 && desc->arguments == NULL))
-        return PHI_BAD_ARG;
+        return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_get: done_fn or arguments: missing");
     phi__req_desc request = PHI_ZERO;
     phi__buf params = phi__buf_of(&mcp->memory);
     if (row->key == NULL && !phi__offers_params(&params, desc, &request.name)) {
         phi__buf_free(&params);
-        return PHI_BAD_ARG;
+        return phi__error(mcp->rt, PHI_BAD_ARG, "phi_mcp_get: uri, name or argument: missing");
     }
     phi__offer *offer = (phi__offer *)phi__alloc(&mcp->memory, sizeof *offer);
     if (offer == NULL) {
         phi__buf_free(&params);
-        return PHI_NO_MEMORY;
+        return phi__error(mcp->rt, PHI_NO_MEMORY, "phi_mcp_get: out of memory");
     }
     phi__offers *o = phi__offers_of(mcp);
     offer->mcp = offer->pages.mcp = mcp;

@@ -53,11 +53,11 @@ static bool phi__pages_next(phi__pages *pages, const phi_json *result) {
 static void phi__pages_done(void *ctx, const phi_mcp_reply *reply) {
     phi__pages *pages = (phi__pages *)ctx;
     const phi_json *ttl = phi_json_get(reply->result, "ttlMs");
-    const phi_json *list = phi_json_get(reply->result, pages->key);
-    phi_json_iter it = phi_json_each(phi_json_is(list, PHI_JSON_ARRAY) ? list : NULL);
+    const phi_json *list = phi__mcp_array(reply->result, pages->key);
+    phi_json_iter it = phi_json_each(list);
     phi_status status = PHI_OK;
     pages->request = NULL;
-    if (reply->status == PHI_OK && !phi_json_is(list, PHI_JSON_ARRAY)) {
+    if (reply->status == PHI_OK && list == NULL) {
         phi__pages_fail(pages, PHI_PARSE, "the result has no list");
         return;
     }

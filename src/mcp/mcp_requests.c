@@ -103,8 +103,7 @@ static bool phi__asked_part(phi_mcp *mcp, uint64_t ask, phi_str method, const ph
 
 PHI__FN void phi__asked_reply(phi_mcp *mcp, phi_str id, phi_str result, int code,
                               const char *message) {
-    phi__buf json;
-    phi__buf_init(&json, &mcp->memory);
+    phi__buf json = phi__buf_of(&mcp->memory);
     if (code == 0)
         phi__rpc_result(&json, id, result);
     else
@@ -303,9 +302,8 @@ typedef void (*phi__tasks_done)(void *ctx, const phi_mcp_reply *reply);
 static void phi__tasks_send(struct phi__task *t, const char *method, phi_str more,
                             phi__tasks_done done) {
     phi__req *r = t->request;
-    phi__buf params = phi__buf_of(&r->mcp->memory);
-    phi__buf_text(&params, "{\"taskId\":");
-    phi__json_write_str(&params, t->id);
+    phi__buf params;
+    phi__rpc_open_params(&params, &r->mcp->memory, "taskId", t->id);
     if (more.len > 0) {
         phi__buf_char(&params, ',');
         phi__buf_add_str(&params, more);
@@ -704,8 +702,7 @@ static phi_status phi__post_text(phi_mcp *mcp, phi__buf *json, phi_str method, b
 
 PHI__FN phi_status phi__post_notification(phi_mcp *mcp, const char *method, phi_str params,
                                           bool first) {
-    phi__buf json;
-    phi__buf_init(&json, &mcp->memory);
+    phi__buf json = phi__buf_of(&mcp->memory);
     phi__rpc_notification(&json, method, params);
     return phi__post_text(mcp, &json, phi_str_of(method), first);
 }
@@ -844,13 +841,11 @@ static bool phi__req_write(phi__req *r, phi_str more) {
         phi__buf_printf(buf, "{\"ttl\":%lu}", (unsigned long)r->desc.max_timeout_ms);
     }
     /* Writes _meta, and removes it again if it has no members. */
-    phi__json_write_key(buf, PHI__LIT("_meta"));
-    phi__buf_char(buf, '{');
+    phi__records_raw(buf, "_meta", "{");
     size_t before = buf->len;
     phi__rpc_line(buf, r->meta);
     if (r->desc.progress != NULL) {
-        phi__json_write_key(buf, PHI__LIT("progressToken"));
-        phi__buf_u64(buf, r->id);
+        phi__records_u64(buf, "progressToken", r->id);
     }
     if (r->mcp->agreed.meta.len > 0) {
         phi__json_write_comma(buf);
@@ -873,8 +868,7 @@ static phi_status phi__req_send(phi__req *r, bool first) {
     r->item.out.request = true;
     r->item.out.stream = r->desc.stream;
     r->item.out.of_link = NULL;
-    if (r->handshake || r->mcp->phase == PHI__LIVE || r->mcp->phase == PHI__SETTLING)
-        return phi__post_item(r->mcp, &r->item, first);
+    if (r->handshake || phi__core_agreed(r->mcp)) return phi__post_item(r->mcp, &r->item, first);
     phi__post_queue(r->mcp, &r->item, false); /* waits for the next handshake */
     return PHI_OK;
 }

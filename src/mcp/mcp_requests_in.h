@@ -155,6 +155,11 @@ typedef struct phi__mcp_ask {
     char id[1]; /* JSON text of the id, or a key */
 } phi__mcp_ask;
 
+/* True if the handshake is done and requests can be sent. */
+static inline bool phi__core_agreed(const phi_mcp *mcp) {
+    return mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING;
+}
+
 PHI__FN void phi__core_enter(phi_mcp *mcp);
 
 /* False: the connection was freed; its struct may be gone. */

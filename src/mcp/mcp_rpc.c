@@ -273,29 +273,25 @@ PHI__FN void phi__slices_end(phi__slices *slices) {
 /* clang-format off */
 static const phi__era phi__eras_rows[PHI__ERAS] = {
     /*                                    handshake
-                                          |  old_sse
-                                          |  |  batches
-                                          |  |  |  version_header
-                                          |  |  |  |  session_id
-                                          |  |  |  |  |  resumption
-                                          |  |  |  |  |  |  primes
-                                          |  |  |  |  |  |  |  message_headers
-                                          |  |  |  |  |  |  |  |  asks, ping, log_request */
-    {"2026-07-28", PHI__TASKS_EXTENSION, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
-     /* listen, subscribe, cancel_by_stream, progress_message, annotations, audio */
-     1, 0, 1, 1, 1, 1,
-     /* links, structured, any_output, titles, completions, completions_context */
-     1, 1, 1, 1, 1, 1,
+                                          |  batches
+                                          |  |  version_header
+                                          |  |  |  resumption
+                                          |  |  |  |  primes
+                                          |  |  |  |  |  message_headers
+                                          |  |  |  |  |  |  asks, listen, cancel_by_stream */
+    {"2026-07-28", PHI__TASKS_EXTENSION, 0, 0, 1, 0, 0, 1, 0, 1, 1,
+     /* progress_message, annotations, audio, structured, any_output, titles, completions */
+     1, 1, 1, 1, 1, 1, 1,
      /* forms, urls, sampling_tools, result_type */
      1, 1, 1, 1},
-    {"2025-11-25", PHI__TASKS_ASKED,     1, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 1, 1, 0},
-    {"2025-06-18", PHI__TASKS_NONE,      1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  1, 1, 0, 1, 1, 1,  1, 0, 0, 0},
-    {"2025-03-26", PHI__TASKS_NONE,      1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1,
-     0, 1, 0, 1, 1, 1,  0, 0, 0, 0, 1, 0,  0, 0, 0, 0},
-    {"2024-11-05", PHI__TASKS_NONE,      1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1,
-     0, 1, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0,  0, 0, 0, 0},
+    {"2025-11-25", PHI__TASKS_ASKED,     1, 0, 1, 1, 1, 0, 1, 0, 0,
+     1, 1, 1, 1, 0, 1, 1,  1, 1, 1, 0},
+    {"2025-06-18", PHI__TASKS_NONE,      1, 0, 1, 1, 0, 0, 1, 0, 0,
+     1, 1, 1, 1, 0, 1, 1,  1, 0, 0, 0},
+    {"2025-03-26", PHI__TASKS_NONE,      1, 1, 0, 1, 0, 0, 1, 0, 0,
+     1, 1, 1, 0, 0, 0, 1,  0, 0, 0, 0},
+    {"2024-11-05", PHI__TASKS_NONE,      1, 0, 0, 0, 0, 0, 1, 0, 0,
+     0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 0},
 };
 /* clang-format on */
 

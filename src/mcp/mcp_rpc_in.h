@@ -34,11 +34,10 @@ enum {
     PHI__RPC_NO_METHOD = -32601,
     PHI__RPC_BAD_PARAMS = -32602,
     PHI__RPC_INTERNAL = -32603,
-    PHI__RPC_HEADERS = -32020,     /* headers and body differ */
-    PHI__RPC_CAPABILITY = -32021,  /* the client lacks a capability */
-    PHI__RPC_VERSION = -32022,     /* the version is not supported */
-    PHI__RPC_NO_RESOURCE = -32002, /* sent in legacy eras */
-    PHI__RPC_OPEN_URL = -32042     /* 2025-11-25: a person must open a page first */
+    PHI__RPC_HEADERS = -32020,    /* headers and body differ */
+    PHI__RPC_CAPABILITY = -32021, /* the client lacks a capability */
+    PHI__RPC_VERSION = -32022,    /* the version is not supported */
+    PHI__RPC_NO_RESOURCE = -32002 /* sent in legacy eras */
 };
 
 typedef enum phi__rpc_kind {
@@ -132,31 +131,24 @@ typedef enum phi__tasks {
 typedef struct phi__era {
     const char *version;
     phi__tasks tasks;
-    bool handshake;       /* begins with initialize; else with server/discover */
-    bool old_sse;         /* HTTP: the old transport, whose stream names an endpoint */
-    bool batches;         /* arrays of messages are allowed */
-    bool version_header;  /* MCP-Protocol-Version on each HTTP request after the handshake */
-    bool session_id;      /* HTTP: Mcp-Session-Id */
-    bool resumption;      /* HTTP: Last-Event-ID */
-    bool primes;          /* the first event of a resumable stream has only an id */
-    bool message_headers; /* HTTP: Mcp-Method, Mcp-Name, Mcp-Param-... */
-    bool asks;            /* servers send requests; else they answer input_required */
-    bool ping;
-    bool log_request;      /* logging/setLevel; else _meta has the level */
+    bool handshake;        /* begins with initialize; else with server/discover */
+    bool batches;          /* arrays of messages are allowed */
+    bool version_header;   /* MCP-Protocol-Version on each HTTP request after the handshake */
+    bool resumption;       /* HTTP: Last-Event-ID */
+    bool primes;           /* the first event of a resumable stream has only an id */
+    bool message_headers;  /* HTTP: Mcp-Method, Mcp-Name, Mcp-Param-... */
+    bool asks;             /* servers send requests; else they answer input_required */
     bool listen;           /* subscriptions/listen; else servers report changes unasked */
-    bool subscribe;        /* resources/subscribe */
     bool cancel_by_stream; /* HTTP: a request is cancelled by closing its stream */
     bool progress_message;
     bool annotations; /* tools have annotations */
     bool audio;       /* content of type audio */
-    bool links;       /* content of type resource_link */
     bool structured;  /* structuredContent and outputSchema */
     bool any_output;  /* structuredContent may be of any type; else only an object */
     bool titles;
-    bool completions;         /* there is a capability for completion/complete */
-    bool completions_context; /* completion/complete has context.arguments */
-    bool forms;               /* elicitation by a form */
-    bool urls;                /* elicitation by a web page */
+    bool completions; /* there is a capability for completion/complete */
+    bool forms;       /* elicitation by a form */
+    bool urls;        /* elicitation by a web page */
     bool sampling_tools;
     bool result_type; /* results have resultType, ttlMs and cacheScope */
 } phi__era;

@@ -192,8 +192,7 @@ typedef struct phi__mschema_under {
 static void phi__mschema_follow(phi__mschema *s, phi_json *node, phi__mschema_under *under);
 
 static bool phi__mschema_requires(const phi_json *schema, phi_str name) {
-    const phi_json *names = phi_json_get(schema, "required");
-    phi_json_iter it = phi_json_each(phi_json_is(names, PHI_JSON_ARRAY) ? names : NULL);
+    phi_json_iter it = phi_json_each(phi__mcp_array(schema, "required"));
     while (phi_json_next(&it) != NULL)
         if (phi_str_equal(phi__json_text_of(it.at), name)) return true;
     return false;
@@ -357,8 +356,7 @@ PHI__FN phi_status phi__mschema_adapt(const phi_json *schema, phi_arena *arena, 
     phi_str text = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
     phi_status status = PHI_OK;
     phi__mschema s = PHI_ZERO;
-    phi_arena scratch;
-    phi_arena_init(&scratch, arena->memory, 0);
+    phi_arena scratch = phi__arena_of(arena->memory, 0);
     s.arena = &scratch;
     s.message = message;
     s.size = size;

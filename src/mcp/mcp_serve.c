@@ -53,12 +53,11 @@ static const char *phi__heads_check(phi_mcp_server *server, const phi__heads *he
                                            {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"}};
     const char *fault = NULL;
     phi_str name = PHI__LIT(""), got;
-    phi_arena arena;
     if (!phi_str_equal(heads->method, method))
         return "Header mismatch: Mcp-Method is not the method of the body";
     for (size_t i = 0; i < (server->desc.tasks ? PHI__COUNT(named) : 3); i++)
         if (phi__str_is(method, named[i][0])) name = phi__records_get_str(params, named[i][1]);
-    phi_arena_init(&arena, &server->rt->memory, 0);
+    phi_arena arena = phi__arena_of(&server->rt->memory, 0);
     if (name.len > 0 && (!phi__heads_plain(&arena, heads->name, &got) || !phi_str_equal(got, name)))
         fault = "Header mismatch: Mcp-Name is not the name in the body";
     for (size_t i = 0; fault == NULL && i < server->desc.tool_count; i++)
@@ -916,7 +915,6 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
                                 phi_str json, const phi__heads *heads) {
     phi__incoming_message m;
     phi_json *root = NULL;
-    phi_arena arena;
     phi_status status = PHI_TOO_BIG;
     bool whole = json.len <= PHI__SLICES_WHOLE;
     phi__long from = PHI_ZERO;
@@ -931,7 +929,7 @@ PHI__FN bool phi__serve_message(phi_mcp_server *server, phi__client *client, phi
         if (status == PHI_OK) return true;
     }
     phi__sask_enter(server);
-    phi_arena_init(&arena, &server->rt->memory, 0);
+    phi_arena arena = phi__arena_of(&server->rt->memory, 0);
     phi__mcp_serve_begin(&m, &from, &arena);
     if (json.len <= server->desc.max_message_bytes && whole)
         status = phi__rpc_parse(&arena, json, &root);

@@ -242,7 +242,9 @@ typedef struct phi_mcp_ask_desc {
 /* Asks the client or its user. A session gets a request. A client of 2026-07-28 gets the question
    as the result of its request, and repeats the request with the answer; the call waits meanwhile.
    Questions of one phi_step are sent together. PHI_UNSUPPORTED: the client cannot answer
-   (phi_last_error has the message). PHI_FULL: 16 questions are open. */
+   (phi_last_error has the message). PHI_FULL: 16 questions are open, or the question does not fit
+   into the session's queue (max_queue_bytes). PHI_STALE: the request has ended, or its session has
+   no open stream. */
 PHI_API phi_status phi_mcp_ask(phi_mcp_incoming incoming, const phi_mcp_ask_desc *ask);
 /* Reports progress as numbers (phi_call_progress sends texts). total may be 0 (unknown), message
    may be NULL. Sent if the client wants progress and `progress` has grown. */
@@ -278,8 +280,8 @@ typedef struct phi_mcp_answer_desc {
 } phi_mcp_answer_desc;
 
 /* Answers a request, once; PHI_STALE afterwards. PHI_BAD_ARG: wrong field for the kind of request,
-   json is no object, or blocks is no array. After PHI_BAD_ARG or PHI_NO_MEMORY, the request still
-   waits. */
+   json is no object, or blocks is no array; the request still waits. PHI_NO_MEMORY: the client gets
+   an error instead of json; blocks are not added, and the call continues. */
 PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answer_desc *answer);
 
 #ifdef __cplusplus

@@ -20,7 +20,7 @@ static void phi__tasked_members(const phi__serving *serving, phi__buf *out) {
     int64_t ttl_ms = task->updated_ms - task->created_ms;
     phi__records_str(out, "taskId", phi_str_of(task->id));
     phi__records_str(out, "status", phi_str_of(asks ? "input_required" : task->status));
-    if (task->words[0] != '\0') phi__records_str(out, "statusMessage", phi_str_of(task->words));
+    phi__records_some(out, "statusMessage", phi_str_of(task->words));
     phi__records_time(out, "createdAt", task->created_ms);
     phi__records_time(out, "lastUpdatedAt", task->updated_ms);
     if (ended)
@@ -533,8 +533,7 @@ PHI__FN bool phi__data_unknown(phi__origin *origin, phi_str uri) {
 static bool phi__data_template_read(phi__serving *serving, const phi_mcp_serve_template *of,
                                     const char *uri) {
     phi_mcp_server *server = serving->server;
-    phi__buf values;
-    phi__buf_init(&values, &server->rt->memory);
+    phi__buf values = phi__buf_of(&server->rt->memory);
     bool matches = phi__serve_uri_match(of->uri, phi_str_of(uri), &values);
     if (matches && !values.failed) {
         phi__sask_enter(server);
@@ -646,8 +645,7 @@ static bool phi__data_said(phi__origin *origin, const phi_mcp_serve_prompt *prom
 /* Sends a prompt's text with each "{name}" replaced by the argument. */
 static bool phi__data_static(phi__origin *origin, const phi_mcp_serve_prompt *prompt,
                              const phi_json *arguments) {
-    phi__buf text;
-    phi__buf_init(&text, &origin->server->rt->memory);
+    phi__buf text = phi__buf_of(&origin->server->rt->memory);
     for (const char *at = prompt->text; *at != '\0';) {
         size_t i = *at == '{' ? 0 : prompt->argument_count, n = 0;
         for (; i < prompt->argument_count; i++) {
@@ -816,6 +814,7 @@ PHI_API phi_status phi_mcp_answer(phi_mcp_incoming incoming, const phi_mcp_answe
         return PHI_BAD_ARG;
     else
         phi__data_values(serving, answer);
-    if (status == PHI_OK) phi__sv_free(serving);
+    if (status == PHI_NO_MEMORY) (void)phi__refuse_memory(origin);
+    if (status != PHI_BAD_ARG) phi__sv_free(serving);
     return status;
 }

@@ -261,7 +261,6 @@ static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     if (json.len == 0) return true;
     phi__buf out = phi__buf_of(post->http->memory);
     /* Write the next event: "id: 3-1\ndata: {...}\n\n". json is one line. */
-    size_t before = out.len;
     if (post->events.stream != 0) {
         phi__buf_text(&out, "id: ");
         phi__buf_u64(&out, post->events.stream);
@@ -271,7 +270,7 @@ static bool phi__web_event(phi__mcp_post *post, phi_str json) {
     }
     phi__buf_wrap(&out, "data: ", json, "\n\n");
     if (post->events.stream != 0 && !out.failed) {
-        phi_str text = phi__str(out.at + before, out.len - before);
+        phi_str text = phi__buf_str(&out);
         while (post->events.kept.len > 0 &&
                text.len > PHI__MCP_EVENTS_BYTES - post->events.kept.len) {
             size_t end = phi__str_find(phi__buf_str(&post->events.kept), 0, "\n\n");
@@ -367,10 +366,8 @@ static phi_str phi__web_get(void *ctx, const char *name) {
     return phi__str(NULL, 0);
 }
 
-static bool phi__web_on_body(void *ctx, const char *bytes, size_t len) {
-    phi__mcp_post *post = (phi__mcp_post *)ctx;
-    phi__buf_add(&post->body, bytes, len);
-    return true;
+static void phi__web_on_body(void *ctx, const char *bytes, size_t len) {
+    phi__buf_add(&((phi__mcp_post *)ctx)->body, bytes, len);
 }
 
 /* Prepares the events of a session's stream. Streams of the first era cannot be resumed. */

@@ -120,8 +120,7 @@ PHI__FN void phi__send_open_complete(const phi__origin *origin, phi__buf *out) {
 
 PHI__FN void phi__send_error(phi__origin *origin, int code, int http_status, phi_str message,
                              phi__buf *data) {
-    phi__buf out;
-    phi__buf_init(&out, &origin->server->rt->memory);
+    phi__buf out = phi__buf_of(&origin->server->rt->memory);
     phi__rpc_error(&out, origin->id, code, message,
                    data != NULL && !data->failed ? phi__buf_str(data) : phi__str("", 0));
     if (data != NULL) phi__buf_free(data);
@@ -438,11 +437,10 @@ PHI__FN void phi__sv_progress(phi__serving *serving, double progress, double tot
 
 PHI__FN phi_status phi__sv_log(phi_mcp_server *server, phi__mcp_way *way, const char *level,
                                const char *logger, const char *data) {
-    phi_arena arena;
     phi_json *value = NULL;
     phi__buf out;
     if (data == NULL) data = "null";
-    phi_arena_init(&arena, &server->rt->memory, 0);
+    phi_arena arena = phi__arena_of(&server->rt->memory, 0);
     phi_status status = phi_json_parse(&arena, phi_str_of(data), PHI_JSON_BORROW, &value, NULL);
     phi__send_note(server, &out, "notifications/message");
     phi__records_str(&out, "level", phi_str_of(level));
@@ -550,9 +548,13 @@ static phi_status phi__sask_send(phi__mcp_question *ask) {
     phi__rpc_open_request(&out, ask->number, ask->method);
     phi__buf_add_str(&out, ask->params);
     phi__buf_char(&out, '}');
-    bool sent = !out.failed && way->table->send(way, phi__buf_str(&out), 200, false);
+    phi_status status = PHI_OK;
+    if (out.failed)
+        status = PHI_NO_MEMORY;
+    else if (!way->table->send(way, phi__buf_str(&out), 200, false))
+        status = PHI_FULL;
     phi__buf_free(&out);
-    return sent ? PHI_OK : PHI_NO_MEMORY;
+    return status;
 }
 
 static phi__mcp_question *phi__sask_find(phi_mcp_server *server, const phi__client *client,
@@ -588,8 +590,7 @@ static bool phi__sask_digest(phi_mcp_server *server, phi_str method, const phi_j
                              unsigned char out[PHI__SHA256_BYTES]) {
     phi_json_iter it = phi_json_each(params);
     const phi_json *child;
-    phi__buf text;
-    phi__buf_init(&text, &server->rt->memory);
+    phi__buf text = phi__buf_of(&server->rt->memory);
     phi__buf_add_str(&text, method);
     while ((child = phi_json_next(&it)) != NULL) {
         if (phi__str_is(it.key, "_meta") || phi__str_is(it.key, "inputResponses") ||

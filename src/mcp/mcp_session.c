@@ -207,21 +207,15 @@ static void phi__hs_initialize(phi_mcp *mcp) {
     if (status != PHI_OK) phi__hs_fail(mcp, status, "initialize: the request could not be sent");
 }
 
-/* Returns the newest version in the list that this library supports, or NULL. */
-static const phi__era *phi__hs_common(const phi_json *versions) {
-    const phi__era *best = NULL;
-    phi_json_iter it = phi_json_each(phi_json_is(versions, PHI_JSON_ARRAY) ? versions : NULL);
-    while (phi_json_next(&it) != NULL) {
-        const phi__era *era = phi__eras_find(phi__json_text_of(it.at));
-        if (era != NULL && (best == NULL || strcmp(era->version, best->version) > 0)) best = era;
-    }
-    return best;
-}
-
-/* Picks one of the server's versions. result: its answer; NULL: it refused the version of the
-   probe. */
+/* Picks the newest of the server's versions that this library supports. result: its answer; NULL:
+   it refused the version of the probe. */
 static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json *result) {
-    const phi__era *era = phi__hs_common(versions);
+    const phi__era *era = NULL;
+    phi_json_iter it = phi_json_each(versions);
+    while (phi_json_next(&it) != NULL) {
+        const phi__era *one = phi__eras_find(phi__json_text_of(it.at));
+        if (one != NULL && (era == NULL || strcmp(one->version, era->version) > 0)) era = one;
+    }
     if (era != NULL && mcp->desc.era != NULL && strcmp(era->version, mcp->desc.era) != 0)
         era = NULL;
     if (era == NULL)
@@ -240,16 +234,16 @@ static void phi__hs_pick(phi_mcp *mcp, const phi_json *versions, const phi_json 
 
 static void phi__hs_probed(void *ctx, const phi_mcp_reply *reply) {
     phi_mcp *mcp = (phi_mcp *)ctx;
-    const phi_json *versions = phi_json_get(reply->result, "supportedVersions");
+    const phi_json *versions = phi__mcp_array(reply->result, "supportedVersions");
     int http_status = mcp->agreed.http_status;
     phi_status status = reply->status;
     if (mcp->dead || mcp->phase != PHI__PROBING) return;
-    if (status == PHI_OK && phi_json_is(versions, PHI_JSON_ARRAY)) {
+    if (status == PHI_OK && versions != NULL) {
         phi__hs_pick(mcp, versions, reply->result);
         return;
     }
     if (reply->code == PHI__RPC_VERSION) {
-        phi__hs_pick(mcp, phi_json_get(reply->data, "supported"), NULL);
+        phi__hs_pick(mcp, phi__mcp_array(reply->data, "supported"), NULL);
         return;
     }
     /* The network failed or a token is missing. Another handshake would not help. */
@@ -457,7 +451,7 @@ PHI__FN bool phi__mcp_expired(phi_mcp *mcp, phi__out *out) {
     static const char words[] = "the server has forgotten the session";
     uint64_t now_us = phi__io_now_us(mcp->rt->io), last_us = mcp->life.expired_us;
     bool soon = last_us != 0 && now_us - last_us < PHI__LIFE_EXPIRY_US;
-    if ((mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) || soon) {
+    if (!phi__core_agreed(mcp) || soon) {
         if (refused != NULL) phi__req_fail(refused, PHI_NETWORK, "%s", words);
         return phi__core_leave(mcp);
     }
@@ -490,7 +484,6 @@ static void phi__life_fire(phi__timer *timer) {
     phi__life_at(mcp, UINT64_MAX); /* keeps the timer's place in the heap */
     if (mcp->life.close) {
         mcp->life.close = false;
-        phi__life_at(mcp, UINT64_MAX);
         if (phi__life_tell(mcp, "closing") &&
             phi__life_cut(mcp, PHI_CANCELLED, "the connection was closed")) {
             if (mcp->life.link_open)
@@ -653,13 +646,12 @@ static void phi__incoming_one(phi_mcp *mcp, phi_arena *arena, const phi_json *no
         phi__req *r = NULL;
         uint64_t id;
         if (rpc.method.len == 0 && phi__rpc_number(rpc.id, &id)) r = phi__req_find(mcp, id);
-        if (r == NULL) {
+        if (r != NULL)
+            phi__req_fail(r, PHI_PARSE, "the answer is no message: %s", rpc.fault);
+        else
             (void)phi__parts_warn(mcp, "a message that is none: %s", rpc.fault);
-            return;
-        }
-        phi__req_fail(r, PHI_PARSE, "the answer is no message: %s", rpc.fault);
-    }
         return;
+    }
     }
 }
 
@@ -797,14 +789,13 @@ PHI__FN bool phi__mcp_tell(phi_mcp *mcp, phi_mcp_event_kind kind, phi_str name, 
 }
 
 PHI__FN phi_status phi__mcp_send(phi_mcp *mcp, const phi__req_desc *desc, phi__req **out) {
-    if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
+    if (!phi__core_agreed(mcp)) return PHI_MISUSE;
     return phi__req_new(mcp, desc, false, out);
 }
 
 PHI__FN phi_status phi__mcp_send_buf(phi_mcp *mcp, phi__req_desc *desc, phi__buf *params,
                                      phi__req **out) {
-    if (mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING)
-        return phi__req_new_buf(mcp, desc, params, false, out);
+    if (phi__core_agreed(mcp)) return phi__req_new_buf(mcp, desc, params, false, out);
     phi__buf_free(params);
     return PHI_MISUSE;
 }
@@ -814,7 +805,7 @@ PHI__FN void phi__mcp_cancel(phi__req *request, const char *reason) {
 }
 
 PHI__FN phi_status phi__mcp_notify(phi_mcp *mcp, const char *method, phi_str params) {
-    if (mcp->phase != PHI__LIVE && mcp->phase != PHI__SETTLING) return PHI_MISUSE;
+    if (!phi__core_agreed(mcp)) return PHI_MISUSE;
     return phi__post_notification(mcp, method, params, false);
 }
 
@@ -839,9 +830,8 @@ PHI__FN void phi__mcp_up(phi_mcp *mcp) {
 }
 
 PHI__FN void phi__mcp_drained(phi_mcp *mcp) {
-    bool agreed = mcp->phase == PHI__LIVE || mcp->phase == PHI__SETTLING;
     phi__core_enter(mcp);
-    (void)phi__req_flush(mcp, agreed);
+    (void)phi__req_flush(mcp, phi__core_agreed(mcp));
     (void)phi__core_leave(mcp);
 }
 
@@ -895,9 +885,8 @@ PHI__FN bool phi__mcp_lost(phi_mcp *mcp, phi__out *out, phi_status status, int h
     phi__req *r = phi__req_of(out);
     if (r == NULL) return true;
     phi__core_enter(mcp);
-    phi_arena arena;
     phi_json *root = NULL;
-    phi_arena_init(&arena, &mcp->memory, 0);
+    phi_arena arena = phi__arena_of(&mcp->memory, 0);
     phi__rpc rpc = PHI_ZERO;
     mcp->agreed.http_status = http_status;
     if (body.len > 0 && phi__rpc_parse(&arena, body, &root) == PHI_OK)

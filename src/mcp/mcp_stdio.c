@@ -162,14 +162,6 @@ static void phi__stdio_room(void *ctx) {
     if (s->rest.len == 0) phi__mcp_drained(s->link.mcp);
 }
 
-/* The child has closed its stdin and will probably exit; its exit code and stderr tell why. So the
-   message counts as sent. */
-static phi_status phi__stdio_unread(phi__stdio *s) {
-    if (!s->deaf) phi__stdio_in(s, s->link.mcp->desc.close_ms);
-    s->deaf = true;
-    return PHI_OK;
-}
-
 static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
     phi__stdio *s = phi__stdio_of(link);
     size_t taken = 0;
@@ -185,7 +177,12 @@ static phi_status phi__stdio_send(phi__mcp_link *link, phi__out *out) {
     phi_status status = phi__process_write(s->process, s->rest.at, s->rest.len, &taken);
     phi__buf_drop(&s->rest, status == PHI_OK ? taken : s->rest.len);
     if (s->rest.len == 0 && s->rest.cap > PHI__STDIO_KEEP) phi__buf_free(&s->rest);
-    return status == PHI_STALE ? phi__stdio_unread(s) : status;
+    if (status != PHI_STALE) return status;
+    /* The child has closed its stdin and will probably exit; its exit code and stderr tell why. So
+       the message counts as sent. */
+    if (!s->deaf) phi__stdio_in(s, link->mcp->desc.close_ms);
+    s->deaf = true;
+    return PHI_OK;
 }
 
 /* ---- starting and closing ---- */

@@ -293,7 +293,6 @@ static phi_str *phi__calls_one(phi__outcome *out) {
 static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                              phi__outcome *out) {
     phi_schema_error error;
-    phi__buf words;
     if (c->tool->output == NULL || out->is_error) return true;
     if (structured == NULL)
         (void)snprintf(error.message, sizeof error.message,
@@ -303,7 +302,7 @@ static bool phi__calls_check(const phi__mcp_call *c, const phi_json *structured,
                                               "structuredContent", &error);
         if (status != PHI_PARSE) return true; /* the result fits, or cannot be checked */
     }
-    phi__buf_init(&words, out->arena.memory);
+    phi__buf words = phi__buf_of(out->arena.memory);
     phi__buf_text(&words, "MCP call failed: the result does not fit the tool's output schema: ");
     phi__buf_text(&words, error.message);
     phi_str *text = phi__calls_one(out), none;
@@ -579,11 +578,6 @@ static void phi__mtools_warn(phi__mcp_tools *t, phi_str original, const char *me
 
 /* ---- makes a box of tools from definitions ---- */
 
-/* True if parameters are repeated in headers: over HTTP in the modern era. */
-static bool phi__mtools_marks(const phi__mcp_tools *t) {
-    return t->mcp->desc.url != NULL && phi__mcp_modern(t->mcp);
-}
-
 enum {
     PHI__TOOLBOX_LABEL = 200,        /* most bytes of a title */
     PHI__TOOLBOX_DESCRIPTION = 16384 /* most bytes of a description */
@@ -646,14 +640,6 @@ static bool phi__toolbox_json(phi__toolbox_maker *m, const phi_json *node, phi_s
     return node == NULL || phi_json_write(&m->box->arena, node, 0, out) == PHI_OK;
 }
 
-static void phi__toolbox_hints(phi_mcp_tool *shown, const phi_json *hints) {
-    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
-    shown->destructive =
-        !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
-    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
-    shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
-}
-
 /* Sets the name that models use. False: no memory; or *left_out is true: no variant of the name is
    free. */
 static bool phi__toolbox_name(phi__toolbox_maker *m, phi__mcp_tool *item, bool *left_out) {
@@ -679,14 +665,18 @@ static bool phi__toolbox_texts(phi__toolbox_maker *m, phi__mcp_tool *item, const
     if (title.len == 0) title = phi__records_get_str(hints, "title");
     if (title.len == 0) title = shown->original;
     if (!phi_json_is(hints, PHI_JSON_OBJECT)) hints = NULL;
-    phi__toolbox_hints(shown, hints);
+    shown->read_only = phi__records_get_bool(hints, "readOnlyHint");
+    shown->destructive =
+        !shown->read_only && phi_json_bool(phi_json_get(hints, "destructiveHint"), true);
+    shown->idempotent = shown->read_only || phi__records_get_bool(hints, "idempotentHint");
+    shown->open_world = phi_json_bool(phi_json_get(hints, "openWorldHint"), true);
     if (!phi__toolbox_json(m, hints, &shown->annotations)) return false;
     /* Makes a title on one line, for people. */
     char text[PHI__TOOLBOX_LABEL];
     size_t at = 0, len = 0;
     while (at < title.len) {
         size_t size = phi__json_text_utf8(title.at + at, title.at + title.len);
-        if (size == 0) break; /* cannot happen: a tree has valid UTF-8 only */
+        if (PHI_NEVER(size == 0)) break; /* a tree has valid UTF-8 only */
         if (!phi__toolbox_unseen(title.at + at, size)) {
             if (len + size > sizeof text) break;
             memcpy(text + len, title.at + at, size);
@@ -715,11 +705,14 @@ static bool phi__toolbox_input(phi__toolbox_maker *m, phi_mcp_tool *shown, const
 static bool phi__toolbox_schemas(phi__toolbox_maker *m, phi__mcp_tool *item, const phi_json *tool) {
     const phi_json *in = phi_json_get(tool, "inputSchema");
     const phi_json *result = phi_json_get(tool, "outputSchema");
+    const phi_mcp *mcp = m->t->mcp;
     phi_arena *arena = &m->box->arena;
     phi_status status =
         phi__mschema_adapt(in, arena, &item->shown.schema, m->message, sizeof m->message);
     if (status == PHI_OK && !phi__toolbox_input(m, &item->shown, in)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK && phi__mtools_marks(m->t) && phi_json_is(in, PHI_JSON_OBJECT)) {
+    /* Over HTTP in the modern era, marked parameters are repeated in headers. */
+    bool marks = mcp->desc.url != NULL && phi__mcp_modern(mcp);
+    if (status == PHI_OK && marks && phi_json_is(in, PHI_JSON_OBJECT)) {
         if (!phi__xhead_valid(in, m->message, sizeof m->message)) return false;
         item->marked = phi_json_copy(arena, in);
         if (item->marked == NULL) status = PHI_NO_MEMORY;

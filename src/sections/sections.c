@@ -258,12 +258,6 @@ static phi_status phi__sec_skill_give(phi__sec_skill_state *s, phi__cfg_making *
     return status == PHI_OK ? phi__making_tool(making, &tool) : status;
 }
 
-/* True if the names come from the host's own profile. They choose skills of the file, if any. */
-static bool phi__sec_skill_are_hosts(const phi__cfg_making *making) {
-    const phi_agent_desc *base = making->ground->desc.base;
-    return base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
-}
-
 static void phi__sec_skill_end(void *state) {
     phi__sec_skill_state *s = (phi__sec_skill_state *)state;
     if (s == NULL) return;
@@ -307,7 +301,11 @@ static phi_status phi__sec_skill_use(void *state, phi__cfg_making *making) {
     phi__sec_skill_state *s = (phi__sec_skill_state *)state;
     phi_skills *skills = s->all;
     phi_status status = PHI_OK;
-    if (making->profile.skill_count > 0 && s->all == NULL && !phi__sec_skill_are_hosts(making)) {
+    /* Names in the host's own profile choose skills of the file, if any. */
+    const phi_agent_desc *base = making->ground->desc.base;
+    bool hosts =
+        base != NULL && base->profile != NULL && making->profile.skills == base->profile->skills;
+    if (making->profile.skill_count > 0 && s->all == NULL && !hosts) {
         phi__cfg_error(making->ground, making->node, PHI_NOT_FOUND, "agent.profile.skills",
                        "agent \"%s\" names skills, but nothing says where they are: write [skills] "
                        "directories = [\"skills\"]",
@@ -426,8 +424,6 @@ PHI_API phi_status phi_config_protected_paths(const phi_config *config, phi_aren
 }
 
 /* ---- rules of permissions, checked before the host's hook ---- */
-
-enum { PHI__SEC_PERM_NONE = -1 };
 
 typedef struct phi__cfg_permissions {
     uint64_t set;

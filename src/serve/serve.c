@@ -49,9 +49,7 @@ struct phi__serve_exchange {
     /* state of the exchange; no_body: the answer has no body */
     bool keep_alive, http_1_0, no_body;
     bool expects_continue; /* "100 Continue" was not sent yet */
-    bool stopped;          /* the body waits for phi__serve_resume */
     bool chunked;          /* the answer is chunked */
-    bool wants_room;       /* a write returned PHI_FULL */
     bool kept;             /* phi__serve_keep was called */
     bool soon;             /* the timer is set to now, not to a deadline */
     bool eof, shut;        /* eof: the peer has ended sending; shut: we have ended */
@@ -281,7 +279,7 @@ static void phi__conn_leave(phi__serve *s) {
 /* Forgets the callbacks: the exchange is over for the host. */
 static void phi__conn_release(phi__serve_exchange *c) {
     memset(&c->calls, 0, sizeof c->calls);
-    c->kept = c->stopped = c->wants_room = false;
+    c->kept = false;
 }
 
 /* Calls `gone`, once, if the answer is not complete. */
@@ -313,8 +311,8 @@ static void phi__conn_settle(phi__serve_exchange *c) {
     uint64_t at = c->soon ? phi__io_now_us(s->io)
                           : (c->read_by_us < c->write_by_us ? c->read_by_us : c->write_by_us);
     int want = 0;
-    if (!c->eof && !c->stopped && phi__conn_unread(c) < PHI__CONN_IN_BYTES) want |= PHI__READ;
-    if (phi__conn_waiting(c) > 0 || c->wants_room) want |= PHI__WRITE;
+    if (!c->eof && phi__conn_unread(c) < PHI__CONN_IN_BYTES) want |= PHI__READ;
+    if (phi__conn_waiting(c) > 0) want |= PHI__WRITE;
     if (phi__io_watch(s->io, &c->watch, c->fd, want) != PHI_OK) {
         c->soon = true;
         at = phi__conn_in_ms(s, PHI__CONN_RETRY_MS);
@@ -376,7 +374,7 @@ static void phi__conn_flush(phi__serve_exchange *c) {
 static void phi__conn_fill(phi__serve_exchange *c) {
     size_t most = PHI__CONN_IN_BYTES - phi__min(phi__conn_unread(c), PHI__CONN_IN_BYTES);
     ssize_t n;
-    if (most == 0 || c->stopped || c->eof) return;
+    if (most == 0 || c->eof) return;
     char *to = phi__buf_reserve(&c->in, most);
     if (to == NULL) {
         phi__conn_close(c);
@@ -498,14 +496,9 @@ static bool phi__serve_read_body(phi__serve_exchange *c) {
         return false;
     }
     if (piece.len > 0) c->expects_continue = false;
-    if (piece.len > 0 && c->calls.body != NULL && !c->calls.body(c->ctx, piece.at, piece.len) &&
-        c->fd >= 0 && c->calls.body != NULL) {
-        c->stopped = true;
-        c->read_by_us = UINT64_MAX;
-    }
+    if (piece.len > 0 && c->calls.body != NULL) c->calls.body(c->ctx, piece.at, piece.len);
     if (c->fd < 0 || c->in_state != PHI__CONN_BODY) return false;
     if (status == PHI_BUSY) return used > 0;
-    if (c->stopped) return false; /* `whole` is called after phi__serve_resume */
     c->in_state = PHI__CONN_REST;
     c->read_by_us = UINT64_MAX;
     if (c->calls.whole != NULL) c->calls.whole(c->ctx);
@@ -586,14 +579,10 @@ static void phi__serve_run(phi__serve_exchange *c) {
         if (c->in_state == PHI__CONN_HEAD)
             more = phi__conn_unread(c) > 0 && phi__serve_read_head(c);
         else
-            more = c->in_state == PHI__CONN_BODY && !c->stopped && phi__serve_read_body(c);
+            more = c->in_state == PHI__CONN_BODY && phi__serve_read_body(c);
     }
     c->soon = false; /* requests of callbacks are handled below */
     if (c->fd >= 0) phi__conn_flush(c);
-    if (c->fd >= 0 && c->wants_room && phi__conn_waiting(c) <= c->serve->desc.max_queue_bytes / 2) {
-        c->wants_room = false;
-        if (c->calls.drained != NULL) c->calls.drained(c->ctx);
-    }
     if (c->fd >= 0) phi__serve_sent(c);
     if (c->fd < 0) return;
     if (c->in_state == PHI__CONN_LINGER) c->in_at = c->in.len;
@@ -768,14 +757,6 @@ PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_cal
     exchange->kept = true;
 }
 
-PHI__FN void phi__serve_resume(phi__serve_exchange *c) {
-    if (!c->stopped) return;
-    c->stopped = false;
-    if (c->in_state == PHI__CONN_BODY)
-        c->read_by_us = phi__conn_in_ms(c->serve, c->serve->desc.body_ms);
-    phi__conn_poke(c);
-}
-
 PHI__FN phi_status phi__serve_reply(phi__serve_exchange *c, int http_status,
                                     const phi__header *headers, size_t header_count, phi_str body) {
     phi_status status =
@@ -820,10 +801,7 @@ PHI__FN phi_status phi__serve_begin(phi__serve_exchange *c, int http_status,
 PHI__FN phi_status phi__serve_write(phi__serve_exchange *c, phi_str bytes) {
     size_t before = c->out.len;
     if (c->out_state != PHI__CONN_STREAM) return PHI_BAD_ARG;
-    if (phi__conn_waiting(c) >= c->serve->desc.max_queue_bytes) {
-        c->wants_room = true;
-        return PHI_FULL;
-    }
+    if (phi__conn_waiting(c) >= c->serve->desc.max_queue_bytes) return PHI_FULL;
     if (bytes.len == 0 || c->no_body) return PHI_OK; /* an empty chunk would end the body */
     if (c->chunked) phi__buf_printf(&c->out, "%lx\r\n", (unsigned long)bytes.len);
     phi__buf_add_str(&c->out, bytes);

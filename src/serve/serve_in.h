@@ -74,12 +74,9 @@ typedef struct phi__http_head_body {
 
 /* Every function may be NULL. */
 typedef struct phi__serve_calls {
-    /* Gets the body's bytes in order, borrowed during the call. False stops reading until
-       phi__serve_resume. If NULL, the body is read and dropped. */
-    bool (*body)(void *ctx, const char *bytes, size_t len);
+    /* Gets the body's bytes in order, borrowed during the call. If NULL, the body is dropped. */
+    void (*body)(void *ctx, const char *bytes, size_t len);
     void (*whole)(void *ctx); /* the body, which may be empty, is complete */
-    /* After PHI_FULL: phi__serve_write can be called again. */
-    void (*drained)(void *ctx);
     /* The answer cannot be completed: the peer is gone, a deadline passed, the body broke a rule or
        a limit, or the server was freed. Do not use the exchange any more. */
     void (*gone)(void *ctx);
@@ -94,7 +91,7 @@ typedef struct phi__serve_desc {
     size_t max_body_bytes;  /* default 4 MiB; longer bodies get 413 */
     size_t max_queue_bytes; /* most unsent bytes of an answer (default 1 MiB) */
     uint32_t head_ms;       /* for a whole head, after its first byte (default 10,000) */
-    uint32_t body_ms;       /* for a whole body; not counted while stopped (default 60,000) */
+    uint32_t body_ms;       /* for a whole body (default 60,000) */
     uint32_t idle_ms;       /* between requests (default 60,000) */
     uint32_t write_ms;      /* for the peer to read 4 KiB or the rest (default 30,000) */
     /* Called for each request. `head` is borrowed during the call. If the call neither answers the
@@ -117,7 +114,6 @@ PHI__FN void phi__serve_free(phi__serve *serve);
 /* Keeps an exchange after `request` has returned. calls is copied; ctx is for its functions. */
 PHI__FN void phi__serve_keep(phi__serve_exchange *exchange, const phi__serve_calls *calls,
                              void *ctx);
-PHI__FN void phi__serve_resume(phi__serve_exchange *exchange); /* harmless if not stopped */
 
 /* Sends a whole answer; everything is copied. The server adds Content-Length, Connection and Date.
    The exchange is over, except after PHI_BAD_ARG: an invalid header, a status below 200 or above
@@ -133,7 +129,7 @@ PHI__FN void phi__serve_refuse(phi__serve_exchange *exchange, int http_status, c
 PHI__FN phi_status phi__serve_begin(phi__serve_exchange *exchange, int http_status,
                                     const phi__header *headers, size_t header_count);
 
-/* Queues a copy of all bytes. PHI_FULL: max_queue_bytes already wait; `drained` is called later.
+/* Queues a copy of all bytes. PHI_FULL: max_queue_bytes already wait, and nothing was queued.
    PHI_NO_MEMORY: nothing was queued. PHI_BAD_ARG: the answer is not a stream. */
 PHI__FN phi_status phi__serve_write(phi__serve_exchange *exchange, phi_str bytes);
 PHI__FN void phi__serve_end(phi__serve_exchange *exchange);  /* completes the answer */

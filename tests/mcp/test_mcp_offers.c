@@ -217,6 +217,8 @@ TEST(log_messages_from_the_level_on_are_events) {
     }
 }
 
+static const char *error_of(const heard *h) { return phi_last_error(h->k.mcp->rt).message; }
+
 TEST(operations_are_refused_with_words_and_can_be_stopped) {
     static const char *const gone[] = {"stop", "free"};
     uint64_t id = 0;
@@ -227,7 +229,15 @@ TEST(operations_are_refused_with_words_and_can_be_stopped) {
             phi_mcp *mcp = h.k.mcp;
             mock_part(&h.k); /* so that no step comes before the connection is freed */
             CHECK_EQ_INT(mcp_read_resource(mcp, "", on_reading, &h, NULL), PHI_BAD_ARG);
+            CHECK_EQ_STR(error_of(&h), "phi_mcp_get: uri, name or argument: missing");
             CHECK_EQ_INT(mcp_read_resource(mcp, "a", NULL, &h, NULL), PHI_BAD_ARG);
+            CHECK_EQ_STR(error_of(&h), "phi_mcp_get: done_fn or arguments: missing");
+            CHECK_EQ_INT(gets_one(mcp, (phi_mcp_what)0, on_reading, &h, NULL), PHI_BAD_ARG);
+            CHECK_EQ_STR(error_of(&h), "phi_mcp_get: what: unknown");
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "", true, on_done, &h), PHI_BAD_ARG);
+            CHECK_EQ_STR(error_of(&h), "phi_mcp_watch: uri is missing");
+            CHECK_EQ_INT(phi_mcp_watch(mcp, "none", false, NULL, NULL), PHI_NOT_FOUND);
+            CHECK_EQ_STR(error_of(&h), "phi_mcp_watch: no such thing");
             CHECK_EQ_INT(mcp_list_resources(NULL, on_resources, &h, NULL), PHI_BAD_ARG);
             CHECK_EQ_INT(mcp_list_resources(mcp, on_resources, &h, &id), PHI_OK);
             CHECK_EQ_INT(phi_mcp_watch(mcp, "mock://clock", true, on_done, &h), PHI_OK);

@@ -336,6 +336,29 @@ TEST(questions_of_other_methods_or_of_ended_requests_are_refused) {
     served_free(&s);
 }
 
+TEST(a_question_larger_than_the_queue_is_refused) {
+    static char params[40000];
+    phi_mcp_server_desc desc = PHI_ZERO;
+    phi_tool tool = PHI_ZERO;
+    asker a = PHI_ZERO;
+    served s;
+    (void)snprintf(params, sizeof params, "{\"message\":\"%039000d\"}", 1);
+    a.params = params;
+    a.s = &s;
+    tool.name = "greet";
+    tool.start = asker_start;
+    tool.user_data = &a;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.max_queue_bytes = 20000;
+    served_open(&s, &desc);
+    served_begin(&s, "2025-11-25", ELICITS);
+    (void)served_ask(&s, legacy(1, "tools/call", "{\"name\":\"greet\"}"));
+    CHECK_EQ_INT(a.calls, 1);
+    CHECK_EQ_INT(a.ask_status, PHI_FULL);
+    served_free(&s);
+}
+
 TEST(the_first_of_two_answers_may_end_the_call_or_the_server) {
     char params[900];
     served s;
@@ -517,6 +540,7 @@ TEST_MAIN(TEST_ENTRY(a_session_is_asked_by_a_request),
           TEST_ENTRY(a_state_belongs_to_its_request_alone),
           TEST_ENTRY(a_question_that_is_not_answered_in_time_ends),
           TEST_ENTRY(questions_of_other_methods_or_of_ended_requests_are_refused),
+          TEST_ENTRY(a_question_larger_than_the_queue_is_refused),
           TEST_ENTRY(the_first_of_two_answers_may_end_the_call_or_the_server),
           TEST_ENTRY(the_server_may_be_freed_when_no_answer_comes),
           TEST_ENTRY(questions_without_a_name_are_numbered),

@@ -158,6 +158,33 @@ TEST(a_read_may_answer_later_and_once) {
     served_free(&w.s);
 }
 
+TEST(an_answer_without_memory_is_an_error_for_the_client) {
+    static char json[20000] = "{\"contents\":[0"; /* more than the request's arena has room for */
+    bool tripped;
+    world w;
+    int n = 0, refused = 0;
+    for (size_t len = strlen(json); len + 10 < sizeof json; len += 2) memcpy(json + len, ",0", 3);
+    memcpy(json + strlen(json), "]}", 3);
+    do {
+        world_begin(&w);
+        world_open(&w, "2025-11-25");
+        CHECK_EQ_STR(ASK(1, "resources/read", "{\"uri\":\"note://later\"}"), "");
+        test_alloc_fail_at(n++);
+        phi_status status = answer_json(w.kept, json);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        CHECK(status == PHI_OK || status == PHI_NO_MEMORY);
+        if (status == PHI_NO_MEMORY) {
+            CHECK(has(served_hear(&w.s), "\"id\":1,\"error\":{\"code\":-32603,\"message\":"
+                                         "\"Out of memory\"}"));
+            refused++;
+        }
+        CHECK_EQ_INT(answer_json(w.kept, json), PHI_STALE);
+        served_free(&w.s);
+    } while (tripped && n < 100);
+    CHECK(n > 1 && n < 100 && refused > 0);
+}
+
 TEST(prompts_are_filled_with_their_arguments) {
     world w;
     world_begin(&w);
@@ -762,6 +789,7 @@ TEST(every_failed_allocation_leaves_a_server_that_can_be_freed) {
 }
 
 TEST_MAIN(TEST_ENTRY(resources_are_listed_and_read), TEST_ENTRY(a_read_may_answer_later_and_once),
+          TEST_ENTRY(an_answer_without_memory_is_an_error_for_the_client),
           TEST_ENTRY(prompts_are_filled_with_their_arguments), TEST_ENTRY(arguments_are_completed),
           TEST_ENTRY(lists_come_in_pages),
           TEST_ENTRY(a_session_hears_of_changes_that_it_subscribed_to),
