@@ -42,8 +42,8 @@ static phi_status phi__preflight_no(phi__preflight_check *p, const char *format,
     return PHI_BAD_ARG;
 }
 
-/* Returns the length for "%.*s", at most 80. */
-static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
+/* Returns the length for "%.*s": at most 80 bytes, without a cut character. */
+static int phi__preflight_len(phi_str s) { return (int)phi__utf8_cut(s, 80); }
 
 /* ---- tools ---- */
 

@@ -486,7 +486,7 @@ PHI__FN void phi__repair_calls(phi__assembly *a) {
         size_t tool = phi__repair_tool(a->tools, a->tool_count, name);
         if (tool != SIZE_MAX && !phi_str_equal(a->tools[tool].name, name)) {
             phi__repair_note(d, "the name was ");
-            phi__json_write_str(&d->note, phi__str(name.at, phi__min(name.len, PHI__REPAIR_NAME)));
+            phi__json_write_str(&d->note, phi__str(name.at, phi__utf8_cut(name, PHI__REPAIR_NAME)));
             phi__assembly_set(a, &d->name, a->tools[tool].name);
         }
         phi__repair_arguments(a, d);
