@@ -39,16 +39,12 @@ static bool phi__chat_calls_keep(phi__chat_read *r, phi_str name, phi_str argume
     if (name.len == 0 || (r->known && phi__chat_calls_tool(r, name) == SIZE_MAX) ||
         r->count == PHI__ASSEMBLY_BLOCKS_MOST)
         return false;
-    if (r->count == r->cap) {
-        r->cap = r->cap * 2 + 4;
-        made = (phi__chat_made *)phi_arena_alloc(r->arena, r->cap * sizeof *made);
-        if (made == NULL) {
-            r->failed = true;
-            return false;
-        }
-        if (r->count > 0) memcpy(made, r->made, r->count * sizeof *made);
-        r->made = made;
+    made = (phi__chat_made *)phi__arena_grow(r->arena, made, r->count, &r->cap, sizeof *made);
+    if (made == NULL) {
+        r->failed = true;
+        return false;
     }
+    r->made = made;
     made[r->count].name = name;
     made[r->count++].arguments = arguments;
     return true;
@@ -603,8 +599,7 @@ static bool phi__chat_text_calls(phi__chat_text *t, phi__assembly *a, bool last,
 
 /* True if the text after <|python_tag|> or [TOOL_CALLS] may still become calls. */
 static bool phi__chat_text_may_be_rest(phi_str text, bool mistral) {
-    size_t i = 0;
-    while (i < text.len && phi__json_white(text.at[i])) i++;
+    size_t i = phi__chat_text_blanks(text);
     if (i == text.len || text.at[i] == '{' || text.at[i] == '[') return true;
     if (!mistral) return false;
     for (size_t from = i; i < text.len && i - from < 128; i++) {

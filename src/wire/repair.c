@@ -21,7 +21,7 @@ static int phi__repair_letter(phi_str name, size_t *at) {
     while (*at < name.len) {
         char c = name.at[(*at)++];
         if (c == '-' || c == '_') continue;
-        return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (int)(unsigned char)c;
+        return (unsigned char)phi__lower(c);
     }
     return 0;
 }
@@ -55,7 +55,7 @@ static phi_str phi__repair_stem(phi_str name) {
     if (cut != SIZE_MAX) name.len = cut;
     name = phi__str_trim(name);
     for (digits = name.len; digits > 0; digits--)
-        if (name.at[digits - 1] < '0' || name.at[digits - 1] > '9') break;
+        if (!phi__is_digit(name.at[digits - 1])) break;
     if (digits > 1 && digits < name.len && name.at[digits - 1] == ':') name.len = digits - 1;
     for (size_t i = name.len; i > 0; i--) {
         char c = name.at[i - 1];
@@ -153,7 +153,7 @@ static bool phi__repair_ends(const phi__repairing *r) {
 }
 
 static const char *phi__repair_digits(const phi__repairing *r, const char *at) {
-    while (at < r->end && *at >= '0' && *at <= '9') at++;
+    while (at < r->end && phi__is_digit(*at)) at++;
     return at;
 }
 

@@ -22,7 +22,7 @@ typedef struct phi__translation {
 } phi__translation;
 
 static void phi__translate_put(phi__translation *t, const phi_message *message) {
-    if (message == NULL || t->count == t->cap)
+    if (message == NULL || PHI_NEVER(t->count == t->cap))
         t->failed = true;
     else
         t->out[t->count++] = message;
