@@ -38,10 +38,6 @@ PHI__FN void phi__opaque_push(phi__buf *array, phi_str item);
 /* Appends the members of an object unchanged, separated by commas. Skips members that are null or
    whose name is in `known`, a list that NULL ends. */
 PHI__FN void phi__opaque_members(phi__buf *out, phi_str object, const char *const *known);
-
-/* True if a text is one JSON value. flags: as phi_json_parse. Only the strings and brackets of a
-   very long text are checked. Uses and resets the arena. Sets *no_memory if memory ran out. */
-PHI__FN bool phi__opaque_is_json(phi_arena *arena, phi_str text, uint32_t flags, bool *no_memory);
 PHI__FN void
 phi__assembly_start(phi__assembly *a); /* reports the answer's start to the sink, once */
 
@@ -382,13 +378,11 @@ enum {
     PHI__REPAIR_BITS = 13
 };
 
-/* Finds the tool that a name means. If there is no exact match, compares without case, '-' and '_',
-   then also without a prefix ("functions.", "tools/", "default_api:") and without ":0" or "<|...|>"
-   at the end. SIZE_MAX if no tool or more than one matches. */
-PHI__FN size_t phi__repair_tool(const phi__tool_view *tools, size_t count, phi_str name);
-
-/* Finds the tool with exactly this name, or SIZE_MAX. */
-PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, phi_str name);
+/* Finds the tool of the request that a name means. With PHI_QUIRK_REPAIR_CALLS, if there is no exact
+   match, compares without case, '-' and '_', then also without a prefix ("functions.", "tools/",
+   "default_api:") and without ":0" or "<|...|>" at the end. SIZE_MAX if no tool or more than one
+   matches. */
+PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name);
 
 /* Appends the value at *at as JSON and advances *at past it. False if the value is ambiguous or
    memory ran out (out->failed). Sets bits in *faults. */
@@ -418,6 +412,10 @@ PHI__FN bool phi__codec_origin_among(const uint64_t origins[PHI__CODEC_NAMES], u
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t form, phi_str json);
 PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* call once, after all pieces */
 PHI__FN bool phi__classify_is_overflow_text(phi_str text);
+
+/* True if a text is one JSON value. flags: as phi_json_parse. Only the strings and brackets of a
+   very long text are checked. Uses and resets the arena. Sets *no_memory if memory ran out. */
+PHI__FN bool phi__opaque_is_json(phi_arena *arena, phi_str text, uint32_t flags, bool *no_memory);
 
 /* ---- extras ---- */
 

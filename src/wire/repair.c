@@ -10,9 +10,10 @@ enum {
 
 /* ---- names ---- */
 
-PHI__FN size_t phi__repair_tool_of(const phi__tool_view *tools, size_t count, phi_str name) {
-    for (size_t i = 0; i < count; i++)
-        if (phi_str_equal(tools[i].name, name)) return i;
+/* Finds the tool with exactly this name, or SIZE_MAX. */
+static size_t phi__repair_exact(const phi__assembly *a, phi_str name) {
+    for (size_t i = 0; i < a->tool_count; i++)
+        if (phi_str_equal(a->tools[i].name, name)) return i;
     return SIZE_MAX;
 }
 
@@ -37,12 +38,11 @@ static bool phi__repair_alike(phi_str a, phi_str b) {
 }
 
 /* Finds the only tool that a name matches. *many is set if several match. */
-static size_t phi__repair_only(const phi__tool_view *tools, size_t count, phi_str name,
-                               bool *many) {
-    size_t found = phi__repair_tool_of(tools, count, name);
+static size_t phi__repair_only(const phi__assembly *a, phi_str name, bool *many) {
+    size_t found = phi__repair_exact(a, name);
     if (found != SIZE_MAX || name.len == 0) return found;
-    for (size_t i = 0; i < count; i++) {
-        if (!phi__repair_alike(tools[i].name, name)) continue;
+    for (size_t i = 0; i < a->tool_count; i++) {
+        if (!phi__repair_alike(a->tools[i].name, name)) continue;
         *many = found != SIZE_MAX;
         if (*many) return SIZE_MAX;
         found = i;
@@ -64,11 +64,12 @@ static phi_str phi__repair_stem(phi_str name) {
     return name;
 }
 
-PHI__FN size_t phi__repair_tool(const phi__tool_view *tools, size_t count, phi_str name) {
+PHI__FN size_t phi__repair_tool(const phi__assembly *a, phi_str name) {
     bool many = false;
-    size_t found = phi__repair_only(tools, count, name, &many);
+    if ((a->quirks & PHI_QUIRK_REPAIR_CALLS) == 0) return phi__repair_exact(a, name);
+    size_t found = phi__repair_only(a, name, &many);
     if (found != SIZE_MAX || many) return found;
-    return phi__repair_only(tools, count, phi__repair_stem(name), &many);
+    return phi__repair_only(a, phi__repair_stem(name), &many);
 }
 
 /* ---- values ---- */
@@ -450,7 +451,7 @@ static bool phi__repair_unpack(phi__assembly *a, const phi_json *schema, phi_jso
 }
 
 static void phi__repair_members(phi__assembly *a, phi__draft *d) {
-    size_t tool = phi__repair_tool_of(a->tools, a->tool_count, phi__buf_str(&d->name));
+    size_t tool = phi__repair_exact(a, phi__buf_str(&d->name));
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi_json *schema = NULL, *arguments = NULL;
     phi__buf out;
@@ -483,7 +484,7 @@ PHI__FN void phi__repair_calls(phi__assembly *a) {
         phi__draft *d = &a->drafts[i];
         if (d->kind != PHI_CONTENT_TOOL_CALL || d->incomplete) continue;
         phi_str name = phi__buf_str(&d->name);
-        size_t tool = phi__repair_tool(a->tools, a->tool_count, name);
+        size_t tool = phi__repair_tool(a, name);
         if (tool != SIZE_MAX && !phi_str_equal(a->tools[tool].name, name)) {
             phi__repair_note(d, "the name was ");
             phi__json_write_str(&d->note, phi__str(name.at, phi__utf8_cut(name, PHI__REPAIR_NAME)));
